@@ -1,0 +1,135 @@
+/**
+ * Text → frame, at the door of a gateway or an api; nobody deeper checks again (contract §5, §9).
+ * Malformed = not a JSON object with a text `type`. Unknown types and unknown event types pass as `unknown`, to be counted.
+ * A known type with wrong fields is `invalid`, with a reason that names the field.
+ */
+import type { TSchema } from '@sinclair/typebox';
+import { Auth } from './frames/attention.ts';
+import {
+  type FromDaemonFrame,
+  type ReportEntry,
+  ReportEntry as ReportEntrySchema,
+  daemonEvents,
+  fromDaemonFrames,
+} from './frames/from-daemon.ts';
+import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
+import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
+import { isNativeId } from './session-id.ts';
+import { type Validator, parseJson, validator } from './validate.ts';
+
+export type Decoded<F> =
+  | { kind: 'frame'; frame: F; /** Reasons of report entries that were left out */ dropped: readonly string[] }
+  | { kind: 'malformed' | 'invalid' | 'unknown'; reason: string };
+
+const compile = <K extends string>(schemas: Readonly<Record<K, TSchema>>) => {
+  const table = new Map<string, Validator<unknown>>();
+  for (const [name, schema] of Object.entries<TSchema>(schemas)) table.set(name, validator(schema));
+  return table;
+};
+
+const fromDaemon = compile(fromDaemonFrames);
+const events = compile(daemonEvents);
+const toDaemon = compile(toDaemonFrames);
+const entry = validator(ReportEntrySchema);
+const auth = validator(Auth);
+const none: readonly string[] = [];
+
+function object(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = parseJson(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function typed(text: string): { type: string; value: Record<string, unknown> } | undefined {
+  const value = object(text);
+  return value && typeof value.type === 'string' ? { type: value.type, value } : undefined;
+}
+
+const malformed = { kind: 'malformed', reason: 'not a JSON object with a text "type"' } as const;
+
+/** A frame that a daemon sent. `report_sessions` keeps its good entries; the reasons of the others are in `dropped`. */
+export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
+  const raw = typed(text);
+  if (!raw) return malformed;
+  const { type, value } = raw;
+  if (type === 'event') return decodeEvent(value);
+  if (type === 'report_sessions') return decodeReport(value);
+  const check = fromDaemon.get(type);
+  if (!check) return { kind: 'unknown', reason: type };
+  const checked = check(value);
+  return checked.ok
+    ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
+    : { kind: 'invalid', reason: `${type}: ${checked.reason}` };
+}
+
+function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
+  const eventType = value.event_type;
+  if (typeof eventType !== 'string') return { kind: 'invalid', reason: 'event: "event_type" is required' };
+  const check = events.get(eventType);
+  if (!check) return { kind: 'unknown', reason: `event ${eventType}` };
+  const checked = check(value);
+  return checked.ok
+    ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
+    : { kind: 'invalid', reason: `event ${eventType}: ${checked.reason}` };
+}
+
+function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
+  if (!Array.isArray(value.sessions))
+    return { kind: 'invalid', reason: 'report_sessions: "sessions" must be an array' };
+  const sessions: ReportEntry[] = [];
+  const dropped: string[] = [];
+  for (const candidate of value.sessions as unknown[]) {
+    const checked = entry(modern(candidate));
+    if (!checked.ok) dropped.push(checked.reason);
+    else if (!isNativeId(checked.value.session_id)) dropped.push('"session_id" may not begin with PENDING-');
+    else sessions.push(checked.value);
+  }
+  return { kind: 'frame', frame: { type: 'report_sessions', sessions }, dropped };
+}
+
+/** Older daemons write `id` and `project_path`. */
+function modern(candidate: unknown): unknown {
+  if (typeof candidate !== 'object' || candidate === null) return candidate;
+  const { id, project_path: path, ...rest } = candidate as Record<string, unknown>;
+  return { ...(id === undefined ? {} : { session_id: id }), ...(path === undefined ? {} : { project: path }), ...rest };
+}
+
+/** A frame that the relay sent: for daemons. */
+export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {
+  const raw = typed(text);
+  if (!raw) return malformed;
+  const check = toDaemon.get(raw.type);
+  if (!check) return { kind: 'unknown', reason: raw.type };
+  const checked = check(raw.value);
+  return checked.ok
+    ? { kind: 'frame', frame: checked.value as ToDaemonFrame, dropped: none }
+    : { kind: 'invalid', reason: `${raw.type}: ${checked.reason}` };
+}
+
+/** What an app sent on `/ws/attention`: an `auth` frame, or something to be ignored. */
+export function decodeAppFrame(text: string): { token: string } | undefined {
+  const raw = typed(text);
+  if (raw?.type !== 'auth') return undefined;
+  const checked = auth(raw.value);
+  return checked.ok ? { token: checked.value.token } : undefined;
+}
+
+const instanceDecoder = <F>(schemas: Readonly<Record<string, TSchema>>) => {
+  const table = compile(schemas);
+  return (text: string): F | undefined => {
+    const value = object(text);
+    const check = value && typeof value.kind === 'string' ? table.get(value.kind) : undefined;
+    const checked = check?.(value);
+    return checked?.ok ? (checked.value as F) : undefined;
+  };
+};
+
+/** Frames between instances; undefined for a kind this release does not know. */
+export const decodeCommand = instanceDecoder<Command>(commands);
+export const decodeReply = instanceDecoder<Reply>(replies);
+export const decodeControl = instanceDecoder<Control>(controls);

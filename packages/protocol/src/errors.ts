@@ -1,0 +1,108 @@
+/**
+ * The error catalogue (contract §3): one row per code. Clients branch on `code`; `docs/errors.md` is generated from here.
+ */
+export const errorCatalogue = {
+  INVALID_REQUEST: { status: 400, meaning: 'A parameter, header or body field is missing or wrong; `error` names it.' },
+  UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
+  INVALID_TOKEN: {
+    status: 401,
+    meaning: 'The credential is not valid here. Sign in again, or register the device again.',
+  },
+  TOKEN_EXPIRED: { status: 401, meaning: 'The credential has expired. Get a new one.' },
+  TOKEN_REVOKED: { status: 401, meaning: 'The credential was revoked. Sign in, or register the device, again.' },
+  FORBIDDEN: { status: 403, meaning: 'The credential is valid but may not do this.' },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: 'The access token lacks the scope named in `WWW-Authenticate`.' },
+  DEVICE_TOKEN_NOT_ALLOWED: { status: 403, meaning: 'A device credential was used where a user is needed.' },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    meaning: 'The page that opened the WebSocket is not on the list of allowed origins.',
+  },
+  NOT_FOUND: { status: 404, meaning: 'No such route, or no such thing for this user.' },
+  SESSION_NOT_FOUND: { status: 404, meaning: 'This user has no such session.' },
+  DEVICE_NOT_FOUND: { status: 404, meaning: 'This user has no such device.' },
+  TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task.' },
+  CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
+  NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
+  QUEUE_FULL: { status: 409, meaning: 'Twenty messages already wait in this session.' },
+  SESSION_NOT_RESOLVED: {
+    status: 409,
+    meaning: 'The daemon never named this session, so there is nothing to continue. Start a new one.',
+  },
+  IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body.' },
+  CODE_ALREADY_USED: { status: 409, meaning: 'This user code was already approved or denied.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body exceeds 1 MiB, or a message 256 KiB.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Send `Content-Type: application/json`.' },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests; wait `retryAfter` seconds.' },
+  INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },
+  DEVICE_ERROR: { status: 502, meaning: 'The daemon answered with an error of its own.' },
+  DEVICE_OFFLINE: { status: 503, meaning: 'The device is not connected.' },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    meaning: 'Something the relay needs is down; retry after `Retry-After` seconds.',
+  },
+  DEVICE_TIMEOUT: { status: 504, meaning: 'The daemon did not answer in time.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** The strings of RFC 8628 §3.5 and RFC 6749 §5.2 that polling for a device answers, verbatim (contract §4). */
+export const pollErrors = {
+  authorization_pending: 'The user has not answered yet; poll again after `interval` seconds.',
+  slow_down: 'Polled below half the interval; wait longer.',
+  expired_token: 'The code has expired; ask for a new one.',
+  access_denied: 'The user denied the request.',
+  invalid_grant: 'This device code is unknown or was already redeemed.',
+} as const;
+
+export type PollError = keyof typeof pollErrors;
+
+/** Codes that `Task.error.code` and `Session.lastTask.code` may carry (contract §2, §9). */
+export const taskErrors = {
+  AGENT_ERROR: 'The agent failed and said so.',
+  DELIVERY_UNKNOWN: 'The connection died while the task was being delivered. It may have run; it is never sent again.',
+  TASK_LOST: 'The task was running, and the daemon no longer knows it. Its outcome is unknown.',
+  TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
+  SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
+  DEVICE_REMOVED: 'The device was removed while the message waited.',
+} as const;
+
+export type TaskErrorCode = keyof typeof taskErrors;
+
+export interface ErrorBody {
+  error: string;
+  code: string;
+  status: number;
+  retryAfter?: number;
+}
+
+/** An error for the world: it has a stable code, a status and a text that says what to do. */
+export class RelayError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
+  readonly retryAfter: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryAfter?: number; headers?: Record<string, string> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'RelayError';
+    this.code = code;
+    this.status = errorCatalogue[code].status;
+    this.retryAfter = options.retryAfter;
+    this.headers = options.headers ?? {};
+  }
+
+  get body(): ErrorBody {
+    return {
+      error: this.message,
+      code: this.code,
+      status: this.status,
+      ...(this.retryAfter === undefined ? {} : { retryAfter: this.retryAfter }),
+    };
+  }
+}

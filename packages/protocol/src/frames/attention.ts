@@ -1,0 +1,68 @@
+/** What travels on `/ws/attention` (specification §6.1, contract §6). camelCase. */
+import { type Static, frame, id, maybe, oneOf, text, time } from '../schema.ts';
+import { Message, Session } from '../rest/conversation.ts';
+import { deviceStatuses } from '../rest/people.ts';
+
+/** On every frame to a client that connected with `since`: give the newest one back after a reconnect. */
+const offset = maybe(text('Position in the history of the user; only for clients that sent `since`'));
+
+export const SessionUpdate = frame('session_update', 'A session changed. Always the whole session, never a patch.', {
+  session: Session,
+  previousId: maybe(id('The id it had until now: a placeholder, or a native id the daemon replaced')),
+  offset,
+});
+
+export const NewMessage = frame('new_message', 'Something was said.', {
+  sessionId: id('Canonical session id'),
+  message: Message,
+  offset,
+});
+
+export const DeviceStatusFrame = frame('device_status', 'A device came online or went offline.', {
+  deviceId: id('Device id'),
+  status: oneOf(deviceStatuses, 'Its status'),
+  offset,
+});
+
+export const TaskOutput = frame('task_output', 'Verbose output; only to sockets that asked with `?events=output`.', {
+  sessionId: id('Canonical session id'),
+  taskId: maybe(id('Task id')),
+  output: text('Text'),
+  offset,
+});
+
+export const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
+  sessionId: id('Canonical session id'),
+  offset,
+});
+
+export const DeviceRemoved = frame('device_removed', 'A device is gone; only to clients that sent `since`.', {
+  deviceId: id('Device id'),
+  offset,
+});
+
+export const Resync = frame('resync', 'The history no longer reaches back to `since`: reload by REST.', {});
+
+export const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
+
+export const Auth = frame('auth', 'From the app: renew the credential without reconnecting.', {
+  token: text('A fresh access token of the same user'),
+});
+
+export const attentionFrames = {
+  session_update: SessionUpdate,
+  new_message: NewMessage,
+  device_status: DeviceStatusFrame,
+  task_output: TaskOutput,
+  session_removed: SessionRemoved,
+  device_removed: DeviceRemoved,
+  resync: Resync,
+  auth_ok: AuthOk,
+} as const;
+
+export const fromAppFrames = { auth: Auth } as const;
+
+export type AttentionFrame = {
+  [K in keyof typeof attentionFrames]: Static<(typeof attentionFrames)[K]>;
+}[keyof typeof attentionFrames];
+export type Attention<K extends AttentionFrame['type']> = Extract<AttentionFrame, { type: K }>;

@@ -1,0 +1,127 @@
+/**
+ * What a daemon says to the relay (specification §6.3, and the superset of `field daemons`: extra event types, optional
+ * fields that may be null, older spellings). snake_case. Required here is what the relay cannot do without.
+ */
+import { type Static, Type, count, flag, frame, id, lenient, list, record, text } from '../schema.ts';
+
+/** A time as daemons in the field write it: parsed leniently, never refused. */
+const when = (description: string) => text(`${description} (ISO 8601)`);
+
+export const Status = frame('status', 'The tasks that run now. First frame after connecting, and after every change.', {
+  running_tasks: list(text('task_id'), 'Ids of running tasks'),
+});
+
+export const ReportEntry = record('ReportEntry', 'One session on the device.', {
+  session_id: id("The agent's native session id (older daemons: `id`)"),
+  last_message: lenient(text('Text of the last message')),
+  last_activity: lenient(when('Time of the last change')),
+  is_active: lenient(flag('True while a task runs in the session')),
+  message_count: lenient(count('Number of messages')),
+  title: lenient(text('Title')),
+  slug: lenient(text('Short name')),
+  project: lenient(text('Working directory (older daemons: `project_path`)')),
+  project_name: lenient(text('Name of the project')),
+  file_path: lenient(text('Opaque to the relay, echoed in `watch_session`')),
+});
+
+export const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
+  sessions: list(ReportEntry, 'Sessions'),
+});
+
+export const Pong = frame('pong', 'Answer to `ping`.', {});
+
+export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
+  uuid: id('Unique id of the message'),
+  role: text('USER, AGENT or SYSTEM'),
+  content: text('Text'),
+  timestamp: lenient(when('Time of the message')),
+});
+
+export const Messages = frame(
+  'messages',
+  'Answer to `get_messages`. With `error` it is a failure, not an empty page.',
+  {
+    request_id: id('From the request'),
+    session_id: lenient(text("The agent's native session id")),
+    messages: lenient(list(HistoryMessage, 'In chronological order')),
+    has_more: lenient(flag('True when messages were left out')),
+    oldest_uuid: lenient(text('uuid of the first returned message')),
+    newest_uuid: lenient(text('uuid of the last returned message')),
+    error: lenient(text('Why the daemon could not answer')),
+  },
+);
+
+export const SessionActivity = frame('session_activity', 'A watched session changed.', {
+  session_id: id("The agent's native session id"),
+  last_message: lenient(text('Text of the last message')),
+  message_count: lenient(count('Number of messages; 0 never overwrites a real count')),
+  is_completion: lenient(flag('True when a turn ended')),
+  last_activity: lenient(when('Time of the last change')),
+});
+
+/** Fields that any event may carry. `task_id` is empty for the live transcript of a session started at the desk. */
+const anyEvent = {
+  task_id: lenient(text('The task, or empty')),
+  session_id: lenient(text("The agent's native session id; on any type it resolves the placeholder")),
+  user_message_uuid: lenient(text("The daemon's uuid of the user's message")),
+};
+const event = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
+  name: N,
+  description: string,
+  fields: T,
+) =>
+  Type.Object(
+    { type: Type.Literal('event'), event_type: Type.Literal(name), ...anyEvent, ...fields },
+    { title: name, description },
+  );
+const transcript = {
+  session_id: id("The agent's native session id"),
+  uuid: lenient(text('uuid of the message')),
+  content: text('Text'),
+  timestamp: lenient(when('Time of the message')),
+};
+
+export const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', { label: text('Text of the choice') });
+
+export const daemonEvents = {
+  SESSION_STARTED: event('SESSION_STARTED', 'Names the native session; resolves the placeholder.', {
+    session_id: id("The agent's native session id"),
+  }),
+  PROGRESS: event('PROGRESS', 'Short status indicator.', {
+    action: text('What the agent does'),
+    target: lenient(text('What it does it to; may be empty')),
+  }),
+  OUTPUT: event('OUTPUT', 'Verbose output for an expanded view.', { output: text('Text') }),
+  VERBOSE: event('VERBOSE', 'Treated like OUTPUT.', {
+    output: lenient(text('Text')),
+    content: lenient(text('Text, in another spelling')),
+  }),
+  TASK_COMPLETE: event('TASK_COMPLETE', 'The task ended successfully.', { result: text('The answer') }),
+  WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
+    prompt: text('The question'),
+    result: lenient(text('Full text shown to the user')),
+    options: lenient(list(Option, 'Choices')),
+  }),
+  ERROR: event('ERROR', 'The task failed.', { error: text('Why') }),
+  AGENT_RESPONSE: event('AGENT_RESPONSE', 'The agent said something, in a session started anywhere.', transcript),
+  USER_MESSAGE: event('USER_MESSAGE', 'The user said something, at the desk or elsewhere.', transcript),
+  WARNING: event('WARNING', 'Something to know; shown to nobody, counted.', { warning: text('Text') }),
+} as const;
+
+export const fromDaemonFrames = {
+  status: Status,
+  report_sessions: ReportSessions,
+  pong: Pong,
+  messages: Messages,
+  session_activity: SessionActivity,
+} as const;
+
+export type DaemonEventType = keyof typeof daemonEvents;
+export type DaemonEvent<K extends DaemonEventType = DaemonEventType> = {
+  [T in K]: Static<(typeof daemonEvents)[T]>;
+}[K];
+export type FromDaemonFrame =
+  | { [K in keyof typeof fromDaemonFrames]: Static<(typeof fromDaemonFrames)[K]> }[keyof typeof fromDaemonFrames]
+  | DaemonEvent;
+export type FromDaemon<K extends FromDaemonFrame['type']> = Extract<FromDaemonFrame, { type: K }>;
+export type ReportEntry = Static<typeof ReportEntry>;

@@ -1,0 +1,86 @@
+/**
+ * What instances of the relay say to each other. Versioned (`v`), because two releases run side by side during a rollout:
+ * a receiver ignores a `kind` it does not know.
+ *
+ * Three families: a *command* goes to the instance that owns a device, a *control* frame to everybody, and a *user frame* to
+ * every instance that holds a socket of the user. A user frame is one letter and the attention frame as text, so that the
+ * receiving side forwards without parsing.
+ */
+import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, text } from '../schema.ts';
+import { Message } from '../rest/conversation.ts';
+import { errorCatalogue, type ErrorCode } from '../errors.ts';
+
+const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
+  kind: N,
+  description: string,
+  fields: T,
+) => Type.Object({ v: Type.Literal(1), kind: Type.Literal(kind), ...fields }, { title: kind, description });
+
+export const commands = {
+  wake: versioned('wake', 'Queued tasks of the device may be due: claim and write them.', {}),
+  cancel: versioned('cancel', 'Write `task_cancel`.', { taskId: id('Task id') }),
+  watch: versioned('watch', 'A session got its first watcher.', { sessionKey: id('Key of the session row') }),
+  unwatch: versioned('unwatch', 'A session lost its last watcher.', { sessionKey: id('Key of the session row') }),
+  open: versioned('open', 'A client looks at the session: watch it for a while.', {
+    sessionKey: id('Key of the session row'),
+  }),
+  history: versioned('history', 'Ask the daemon for a page of history; answered by `page` or `failure`.', {
+    sessionId: id("The agent's native session id"),
+    limit: Type.Integer({ minimum: 1, maximum: limits.historyPage }),
+    before: maybe(id('Only messages before this one')),
+    after: maybe(id('Only messages after this one')),
+  }),
+} as const;
+
+export const replies = {
+  page: versioned('page', 'A page of history.', {
+    messages: list(Message, 'In chronological order'),
+    hasMore: flag('More were left out'),
+    oldestUuid: nullable(text('First uuid')),
+    newestUuid: nullable(text('Last uuid')),
+  }),
+  failure: versioned('failure', 'The daemon could not answer.', {
+    code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),
+    error: text('For people'),
+  }),
+} as const;
+
+export const controls = {
+  device_closed: versioned('device_closed', 'Close the live socket of a device and forget its credential.', {
+    deviceId: id('Device id'),
+    why: oneOf(['deleted', 'revoked'], 'Deleted closes 4404, revoked 4401'),
+  }),
+  user_revoked: versioned('user_revoked', 'Refuse older tokens of a user or login, and close their sockets.', {
+    subject: maybe(id('User id')),
+    login: maybe(id('`sid` of the tokens')),
+  }),
+  outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
+} as const;
+
+/** First letter of a user frame, and whom it is for. */
+export const userFrameKinds = {
+  /** session_update, new_message, device_status: the three of the specification, for everybody. */
+  f: 'specification',
+  /** Additive frames in the history, only for clients that sent `since`. */
+  x: 'additive',
+  /** session_update caused by PROGRESS: not in the history, first to be dropped for a slow reader. */
+  p: 'progress',
+  /** task_output: not in the history, only for clients that asked. */
+  o: 'output',
+} as const;
+export type UserFrameKind = keyof typeof userFrameKinds;
+
+export const encodeUserFrame = (kind: UserFrameKind, frameText: string): string => kind + frameText;
+
+/** Splits a user frame; undefined when it comes from a newer release and its letter is unknown. */
+export function decodeUserFrame(body: string): { kind: UserFrameKind; text: string } | undefined {
+  const kind = body.charAt(0);
+  return kind in userFrameKinds ? { kind: kind as UserFrameKind, text: body.slice(1) } : undefined;
+}
+
+type Members<T extends Record<string, Parameters<typeof Type.Union>[0][number]>> = {
+  [K in keyof T]: Static<T[K]>;
+}[keyof T];
+export type Command = Members<typeof commands>;
+export type Reply = Members<typeof replies>;
+export type Control = Members<typeof controls>;

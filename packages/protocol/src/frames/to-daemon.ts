@@ -1,0 +1,68 @@
+/** What the relay says to a daemon (specification §6.2; `version_status` and `file_path`: field daemons). snake_case. */
+import { Type, type Static, frame, id, maybe, oneOf, text } from '../schema.ts';
+
+export const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
+
+export const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
+  task_id: id('Chosen by the relay, new for each task (ULID)'),
+  instruction: text('The first message of the user'),
+  project_path: maybe(text('Working directory hint')),
+});
+
+export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
+  task_id: id('Chosen by the relay, new for each task (ULID)'),
+  session_id: id("The agent's native session id"),
+  message: text('The message of the user'),
+  project_path: maybe(text('Working directory hint')),
+});
+
+export const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
+  task_id: id('The task to stop'),
+});
+
+export const GetMessages = frame('get_messages', 'Ask for a page of history. Answered by `messages`.', {
+  request_id: id('Echoed by the answer'),
+  session_id: id("The agent's native session id"),
+  limit: Type.Integer({ description: 'Always present', minimum: 1, maximum: 200 }),
+  before_uuid: maybe(id('Only messages before this one')),
+  after_uuid: maybe(id('Only messages after this one')),
+});
+
+export const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {
+  session_id: id("The agent's native session id"),
+  file_path: maybe(text('Exactly what the daemon reported for the session; empty if it reported none')),
+});
+
+export const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity` for a session.', {
+  session_id: id("The agent's native session id"),
+});
+
+export const VersionStatus = frame(
+  'version_status',
+  "How the daemon's version compares with the policy for its agent type.",
+  {
+    status: oneOf(['current', 'update_available', 'update_required'], 'Verdict'),
+    your_version: text('What the daemon declared; empty if nothing'),
+    min_version: maybe(text('Below this the daemon is refused')),
+    recommended_version: maybe(text('Below this an update is suggested')),
+    latest_version: maybe(text('Newest known version')),
+    changelog_url: maybe(text('What changed')),
+    message: maybe(text('For people')),
+  },
+);
+
+export const toDaemonFrames = {
+  ping: Ping,
+  task_start: TaskStart,
+  task_resume: TaskResume,
+  task_cancel: TaskCancel,
+  get_messages: GetMessages,
+  watch_session: WatchSession,
+  unwatch_session: UnwatchSession,
+  version_status: VersionStatus,
+} as const;
+
+export type ToDaemonFrame = {
+  [K in keyof typeof toDaemonFrames]: Static<(typeof toDaemonFrames)[K]>;
+}[keyof typeof toDaemonFrames];
+export type ToDaemon<K extends ToDaemonFrame['type']> = Extract<ToDaemonFrame, { type: K }>;

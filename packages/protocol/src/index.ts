@@ -1,0 +1,22 @@
+/** The protocol, written once: schemas, and the types, validators and documents that follow from them. Imported by everybody, imports nobody. */
+export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
+export * from './session-id.ts';
+export * from './errors.ts';
+export * from './close-codes.ts';
+export { toDaemonFrames, type ToDaemon, type ToDaemonFrame } from './frames/to-daemon.ts';
+export {
+  daemonEvents,
+  fromDaemonFrames,
+  type DaemonEvent,
+  type DaemonEventType,
+  type FromDaemon,
+  type FromDaemonFrame,
+  type ReportEntry,
+} from './frames/from-daemon.ts';
+export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } from './frames/attention.ts';
+export * from './frames/instance.ts';
+export * from './rest/conversation.ts';
+export * from './rest/people.ts';
+export * from './routes.ts';
+export * from './decode.ts';
+export * from './validate.ts';

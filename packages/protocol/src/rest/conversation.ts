@@ -1,0 +1,184 @@
+/** Sessions, messages and tasks as apps see them (specification §2.1, contract §3). camelCase, times in UTC. */
+import {
+  type Static,
+  Type,
+  count,
+  flag,
+  id,
+  limits,
+  list,
+  maybe,
+  nullable,
+  oneOf,
+  record,
+  text,
+  time,
+} from '../schema.ts';
+
+export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
+export type SessionStatus = (typeof sessionStatuses)[number];
+export const taskStates = [
+  'queued',
+  'sent',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+  'waiting',
+  'unknown',
+  'expired',
+] as const;
+export type TaskState = (typeof taskStates)[number];
+export const taskKinds = ['start', 'resume'] as const;
+export type TaskKind = (typeof taskKinds)[number];
+export const messageRoles = ['USER', 'AGENT', 'SYSTEM'] as const;
+export type MessageRole = (typeof messageRoles)[number];
+
+export const Progress = record('Progress', 'What the agent does right now.', {
+  action: text('What it does'),
+  target: text('What it does it to; may be empty'),
+  at: time('When it said so'),
+});
+
+export const Prompt = record('Prompt', 'What the agent asks, while the session is `waiting`.', {
+  prompt: text('The question'),
+  result: text('Full text to show; may be empty'),
+  options: list(record('PromptOption', 'A choice.', { label: text('Text of the choice') }), 'Choices; may be empty'),
+  at: time('When it was asked'),
+});
+
+const sessionFields = {
+  id: id('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
+  title: text('Human-readable title'),
+  status: oneOf(sessionStatuses, 'State of the session'),
+  agentType: text('Agent type name'),
+  deviceId: id('Id of the device that hosts the session'),
+  projectPath: text('Working directory on the device; empty if unknown'),
+  createdAt: time('Creation'),
+  updatedAt: time('Last change'),
+  messageCount: count('Messages, as far as the relay knows'),
+  lastMessage: text('The last message, cut at 2 KiB; empty if unknown'),
+  archived: flag('Hidden from the ordinary list'),
+  watched: flag('The user gets notifications'),
+  progress: maybe(Progress),
+  prompt: maybe(Prompt),
+  lastTask: maybe(
+    record('LastTask', 'The newest task of the session.', {
+      id: id('Task id'),
+      state: oneOf(taskStates, 'State of the task'),
+      code: maybe(text('Error code of the task')),
+    }),
+  ),
+};
+
+export const Session = record('Session', 'A conversation between a user and an agent on one device.', sessionFields);
+
+export const Message = record('Message', 'One message of a conversation.', {
+  uuid: id('Unique id'),
+  role: oneOf(messageRoles, 'Who said it'),
+  content: text('Text, cut at 256 KiB in attention frames and history'),
+  timestamp: time('When it was said'),
+  truncated: maybe(Type.Literal(true, { description: 'Present when `content` was cut' })),
+});
+
+const page = {
+  messages: list(Message, 'In chronological order'),
+  hasMore: flag('True when messages were left out'),
+  oldestUuid: nullable(text('uuid of the first message returned')),
+  newestUuid: nullable(text('uuid of the last message returned')),
+};
+
+export const MessagePage = record('MessagePage', 'A page of history, fetched from the daemon.', page);
+
+export const SessionDetail = record('SessionDetail', 'A session with its recent messages.', {
+  ...sessionFields,
+  ...page,
+  messagesError: maybe(
+    record('MessagesError', 'Why `messages` is empty: the daemon could not be asked.', {
+      code: text('DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SESSION_NOT_RESOLVED or SERVICE_UNAVAILABLE'),
+      error: text('For people'),
+    }),
+  ),
+});
+
+export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
+  sessions: list(Session, 'Sessions'),
+  nextCursor: maybe(text('Give it back as `cursor` for the next page; absent on the last')),
+});
+
+const boundedText = (description: string) => text(`${description}; at most 256 KiB of UTF-8`, { minLength: 1 });
+const queueTtlSeconds = maybe(
+  Type.Integer({
+    description: 'How long it may wait for the device; 0 = not at all',
+    minimum: 0,
+    maximum: limits.queueTtlSeconds,
+    default: 900,
+  }),
+);
+
+export const CreateSession = record('CreateSession', 'Start a session with a first message.', {
+  deviceId: id('Where'),
+  message: boundedText('First instruction'),
+  projectPath: maybe(text('Working directory on the device', { maxLength: 4096 })),
+  title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
+  queueTtlSeconds,
+});
+
+export const CreatedSession = record('CreatedSession', 'The session, the task and the first message.', {
+  ...sessionFields,
+  taskId: id('The task that carries the message'),
+  message: Message,
+});
+
+export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
+  content: boundedText('Text'),
+  queueTtlSeconds,
+});
+
+export const SentMessage = record('SentMessage', 'The message was accepted.', {
+  taskId: id('The task that carries it'),
+  sessionId: id('Canonical session id'),
+  state: oneOf(taskStates, 'State of the task'),
+  message: Message,
+});
+
+export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
+  taskId: id('Task id'),
+  state: Type.Literal('cancelled'),
+});
+
+export const UpdateSession = Type.Object(
+  {
+    title: maybe(text('New title', { minLength: 1, maxLength: limits.nameCharacters })),
+    archived: maybe(flag('Hide or show')),
+  },
+  { title: 'UpdateSession', description: 'What to change; at least one field.', minProperties: 1 },
+);
+
+export const Task = record('Task', 'One run inside a session.', {
+  id: id('Task id'),
+  sessionId: id('Canonical session id'),
+  kind: oneOf(taskKinds, 'The first task of a session, or a later one'),
+  state: oneOf(taskStates, 'State'),
+  createdAt: time('Accepted'),
+  sentAt: maybe(time('Written to the daemon')),
+  finishedAt: maybe(time('Ended')),
+  result: maybe(text('What the agent answered')),
+  error: maybe(
+    record('TaskError', 'Why it did not complete.', { code: text('Task error code'), error: text('For people') }),
+  ),
+});
+
+export type Session = Static<typeof Session>;
+export type SessionDetail = Static<typeof SessionDetail>;
+export type SessionList = Static<typeof SessionList>;
+export type Message = Static<typeof Message>;
+export type MessagePage = Static<typeof MessagePage>;
+export type CreateSession = Static<typeof CreateSession>;
+export type CreatedSession = Static<typeof CreatedSession>;
+export type SendMessage = Static<typeof SendMessage>;
+export type SentMessage = Static<typeof SentMessage>;
+export type UpdateSession = Static<typeof UpdateSession>;
+export type Task = Static<typeof Task>;
+export type Progress = Static<typeof Progress>;
+export type Prompt = Static<typeof Prompt>;

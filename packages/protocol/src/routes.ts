@@ -1,0 +1,343 @@
+/**
+ * Every REST route (specification §4.1, contract §3, §4, §9), written once: the api serves exactly these, and OpenAPI is
+ * generated from them. `errors` lists what is particular to a route; the ones any route may answer are in `commonErrors`.
+ */
+import { Type, type TSchema, id, limits, maybe, oneOf, text } from './schema.ts';
+import type { ErrorCode } from './errors.ts';
+import * as conversation from './rest/conversation.ts';
+import * as people from './rest/people.ts';
+
+export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  summary: string;
+  /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
+  credential: 'none' | 'optional' | 'user' | 'user-or-device';
+  scope?: Scope;
+  query?: TSchema;
+  body?: TSchema;
+  success: Readonly<Record<number, TSchema | undefined>>;
+  errors: readonly ErrorCode[];
+  /** Accepts Idempotency-Key. */
+  idempotent?: true;
+}
+
+const page = (maximum: number) => maybe(Type.Integer({ description: 'Page size', minimum: 1, maximum }));
+
+export const SessionsQuery = Type.Object({
+  limit: page(limits.sessionsPage),
+  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+  deviceId: maybe(id('Only of this device')),
+  status: maybe(oneOf(conversation.sessionStatuses, 'Only in this state')),
+  archived: maybe(oneOf(['false', 'true', 'all'], 'false: not archived (default), true: only archived, all: both')),
+});
+
+export const HistoryQuery = Type.Object({
+  limit: page(limits.historyPage),
+  before: maybe(id('Only messages before this uuid')),
+  after: maybe(id('Only messages after this uuid')),
+});
+
+export const NotificationsQuery = Type.Object({
+  limit: page(limits.sessionsPage),
+  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+});
+
+export const WatchQuery = Type.Object({ sessionId: maybe(id('Session id or alias; may stand in the body instead')) });
+
+export const commonErrors: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'INVALID_TOKEN',
+  'TOKEN_EXPIRED',
+  'TOKEN_REVOKED',
+  'INSUFFICIENT_SCOPE',
+  'DEVICE_TOKEN_NOT_ALLOWED',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+const {
+  Session,
+  SessionDetail,
+  SessionList,
+  MessagePage,
+  CreateSession,
+  CreatedSession,
+  SendMessage,
+  SentMessage,
+  CancelledTask,
+  UpdateSession,
+  Task,
+} = conversation;
+
+export const routes = {
+  health: {
+    method: 'GET',
+    path: '/health',
+    summary: 'The process lives',
+    credential: 'none',
+    success: { 200: people.Health },
+    errors: [],
+  },
+  ready: {
+    method: 'GET',
+    path: '/ready',
+    summary: 'Whether this instance takes work',
+    credential: 'none',
+    success: { 200: people.Readiness, 503: people.Readiness },
+    errors: [],
+  },
+  openapi: {
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'This document',
+    credential: 'none',
+    success: { 200: Type.Object({}) },
+    errors: [],
+  },
+  asyncapi: {
+    method: 'GET',
+    path: '/api/asyncapi.json',
+    summary: 'The WebSocket planes',
+    credential: 'none',
+    success: { 200: Type.Object({}) },
+    errors: [],
+  },
+  me: {
+    method: 'GET',
+    path: '/api/me',
+    summary: 'Who is asking',
+    credential: 'user',
+    success: { 200: people.Me },
+    errors: [],
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/api/sessions',
+    summary: 'List sessions, newest first',
+    credential: 'user',
+    scope: 'sessions:read',
+    query: SessionsQuery,
+    success: { 200: SessionList },
+    errors: [],
+  },
+  createSession: {
+    method: 'POST',
+    path: '/api/sessions',
+    summary: 'Start a session with a first message',
+    credential: 'user',
+    scope: 'sessions:write',
+    body: CreateSession,
+    success: { 201: CreatedSession },
+    errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'IDEMPOTENCY_CONFLICT'],
+    idempotent: true,
+  },
+  readSession: {
+    method: 'GET',
+    path: '/api/sessions/:id',
+    summary: 'A session with its recent messages',
+    credential: 'user',
+    scope: 'sessions:read',
+    query: HistoryQuery,
+    success: { 200: SessionDetail },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  updateSession: {
+    method: 'PATCH',
+    path: '/api/sessions/:id',
+    summary: 'Rename or archive',
+    credential: 'user',
+    scope: 'sessions:write',
+    body: UpdateSession,
+    success: { 200: Session },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  deleteSession: {
+    method: 'DELETE',
+    path: '/api/sessions/:id',
+    summary: "Forget a session; the daemon's history is untouched",
+    credential: 'user',
+    scope: 'sessions:write',
+    success: { 204: undefined },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  readMessages: {
+    method: 'GET',
+    path: '/api/sessions/:id/messages',
+    summary: 'A page of history, from the daemon',
+    credential: 'user',
+    scope: 'sessions:read',
+    query: HistoryQuery,
+    success: { 200: MessagePage },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
+  },
+  sendMessage: {
+    method: 'POST',
+    path: '/api/sessions/:id/messages',
+    summary: 'Send a follow-up or an answer',
+    credential: 'user',
+    scope: 'sessions:write',
+    body: SendMessage,
+    success: { 202: SentMessage },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'QUEUE_FULL', 'DEVICE_OFFLINE', 'IDEMPOTENCY_CONFLICT'],
+    idempotent: true,
+  },
+  cancelSession: {
+    method: 'POST',
+    path: '/api/sessions/:id/cancel',
+    summary: 'Cancel what runs, else what waits longest',
+    credential: 'user',
+    scope: 'sessions:write',
+    success: { 202: CancelledTask },
+    errors: ['SESSION_NOT_FOUND', 'NO_RUNNING_TASK'],
+  },
+  readTask: {
+    method: 'GET',
+    path: '/api/tasks/:id',
+    summary: 'One task',
+    credential: 'user',
+    scope: 'sessions:read',
+    success: { 200: Task },
+    errors: ['TASK_NOT_FOUND'],
+  },
+  listDevices: {
+    method: 'GET',
+    path: '/api/devices',
+    summary: 'List devices',
+    credential: 'user',
+    scope: 'devices:read',
+    success: { 200: people.DeviceList },
+    errors: [],
+  },
+  updateDevice: {
+    method: 'PATCH',
+    path: '/api/devices/:id',
+    summary: 'Rename a device',
+    credential: 'user',
+    scope: 'devices:write',
+    body: people.UpdateDevice,
+    success: { 200: people.Device },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+  deleteDevice: {
+    method: 'DELETE',
+    path: '/api/devices/:id',
+    summary: 'Remove a device',
+    credential: 'user-or-device',
+    scope: 'devices:write',
+    success: { 204: undefined },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+  listConnections: {
+    method: 'GET',
+    path: '/api/devices/:id/connections',
+    summary: 'The newest 50 connections of a device',
+    credential: 'user',
+    scope: 'devices:read',
+    success: { 200: people.ConnectionList },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+  requestCode: {
+    method: 'POST',
+    path: '/api/devices/code',
+    summary: 'Begin the registration of a device',
+    credential: 'optional',
+    body: people.RequestCode,
+    success: { 200: people.DeviceCode },
+    errors: [],
+  },
+  pollCode: {
+    method: 'POST',
+    path: '/api/devices/token',
+    summary: 'Poll for the credential; 400 carries the strings of RFC 8628',
+    credential: 'optional',
+    body: people.PollCode,
+    success: { 200: people.DeviceCredential },
+    errors: [],
+  },
+  readCode: {
+    method: 'GET',
+    path: '/api/devices/code/:userCode',
+    summary: 'Who asks to be registered',
+    credential: 'user',
+    scope: 'devices:write',
+    success: { 200: people.CodeDetail },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+  approveCode: {
+    method: 'POST',
+    path: '/api/devices/code/:userCode/approve',
+    summary: 'Let the device in',
+    credential: 'user',
+    scope: 'devices:write',
+    success: { 200: people.CodeApproved },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+  denyCode: {
+    method: 'POST',
+    path: '/api/devices/code/:userCode/deny',
+    summary: 'Turn the device away',
+    credential: 'user',
+    scope: 'devices:write',
+    success: { 200: people.CodeDenied },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+  listWatched: {
+    method: 'GET',
+    path: '/api/watched-sessions',
+    summary: 'What the user watches',
+    credential: 'user',
+    scope: 'sessions:read',
+    success: { 200: people.WatchList },
+    errors: [],
+  },
+  watch: {
+    method: 'POST',
+    path: '/api/watched-sessions',
+    summary: 'Watch a session',
+    credential: 'user',
+    scope: 'sessions:write',
+    body: people.WatchRequest,
+    success: { 200: people.WatchState, 201: people.WatchState },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  unwatch: {
+    method: 'DELETE',
+    path: '/api/watched-sessions',
+    summary: 'Stop watching; `sessionId` in the body or the query',
+    credential: 'user',
+    scope: 'sessions:write',
+    query: WatchQuery,
+    body: people.WatchRequest,
+    success: { 200: people.WatchState },
+    errors: [],
+  },
+  listNotifications: {
+    method: 'GET',
+    path: '/api/notifications',
+    summary: 'The outbox of the user',
+    credential: 'user',
+    scope: 'sessions:read',
+    query: NotificationsQuery,
+    success: { 200: people.NotificationList },
+    errors: [],
+  },
+  createTicket: {
+    method: 'POST',
+    path: '/api/ws-tickets',
+    summary: 'A single-use credential for `/ws/attention`',
+    credential: 'user',
+    scope: 'sessions:read',
+    success: { 201: people.Ticket },
+    errors: [],
+  },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof routes;

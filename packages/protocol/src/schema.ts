@@ -1,0 +1,50 @@
+/**
+ * The words every schema is made of: texts, ids, times, and the limits of contract §3 and §5.
+ * Knows nothing of frames or routes. Objects stay open: unknown fields pass in both directions (rule of growth).
+ */
+import { Type, type Static, type TObject, type TProperties, type TSchema } from '@sinclair/typebox';
+
+export { Type };
+export type { Static, TObject, TSchema };
+
+/** Sizes in characters (text) or bytes (bodies, frames). Sources: contract §3 "Limits", §5, §6, §9. */
+export const limits = {
+  requestBodyBytes: 1024 * 1024,
+  messageBytes: 256 * 1024,
+  idCharacters: 512,
+  idempotencyKeyCharacters: 200,
+  titleCharacters: 80,
+  nameCharacters: 200,
+  hostnameCharacters: 255,
+  daemonFrameBytes: 16 * 1024 * 1024,
+  attentionFrameBytes: 64 * 1024,
+  lastMessageBytes: 2048,
+  historyPage: 200,
+  historyPageDefault: 50,
+  sessionsPage: 200,
+  sessionsDefault: 1000,
+  queuedTasks: 20,
+  queueTtlSeconds: 86_400,
+} as const;
+
+/** What an agent type looks like (contract §4). Neither it nor a device id ever contains a colon. */
+export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
+
+export const text = (description: string, options: { minLength?: number; maxLength?: number; pattern?: string } = {}) =>
+  Type.String({ description, ...options });
+export const id = (description: string) => Type.String({ description, minLength: 1, maxLength: limits.idCharacters });
+export const time = (description: string) => Type.String({ description, format: 'date-time' });
+export const count = (description: string) => Type.Integer({ description, minimum: 0, maximum: 2_147_483_647 });
+export const flag = (description: string) => Type.Boolean({ description });
+export const oneOf = <T extends readonly string[]>(values: T, description: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description });
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
+/** An optional field of a frame from the field: absent and null mean the same. */
+export const lenient = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+export const list = <T extends TSchema>(items: T, description: string) => Type.Array(items, { description });
+export const record = <T extends TProperties>(title: string, description: string, properties: T): TObject<T> =>
+  Type.Object(properties, { title, description });
+/** A frame: an open object whose `type` is fixed. */
+export const frame = <N extends string, T extends TProperties>(type: N, description: string, properties: T) =>
+  Type.Object({ type: Type.Literal(type), ...properties }, { title: type, description });

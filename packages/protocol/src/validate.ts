@@ -1,0 +1,61 @@
+/** Schema → validator. The only file that knows ajv. A refusal is one sentence that names the field. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import formatsModule from 'ajv-formats';
+import type { Static, TSchema } from '@sinclair/typebox';
+
+export type Checked<T> = { ok: true; value: T } | { ok: false; reason: string };
+export type Validator<T> = (value: unknown) => Checked<T>;
+
+const addFormats = formatsModule as unknown as (ajv: Ajv) => void;
+
+const createAjv = (coerceTypes: boolean) => {
+  const ajv = new Ajv({ strict: false, coerceTypes, useDefaults: coerceTypes, addUsedSchema: false });
+  addFormats(ajv);
+  return ajv;
+};
+// Compilers hold no state between calls that a caller could see: schemas are never registered by name.
+const bodies = createAjv(false);
+const queries = createAjv(true);
+
+/**
+ * Returns a function that says whether a value fits the schema, and if not, which field does not and why. Compiled on first
+ * use. With `coerce` (query strings) numbers are read from text, and the value is changed in place.
+ */
+export function validator<S extends TSchema>(schema: S, options: { coerce?: boolean } = {}): Validator<Static<S>> {
+  let check: ValidateFunction | undefined;
+  return (value) => {
+    check ??= (options.coerce ? queries : bodies).compile(schema);
+    if (check(value)) return { ok: true, value: value as Static<S> };
+    return { ok: false, reason: reasonOf(check.errors ?? []) };
+  };
+}
+
+function reasonOf(errors: readonly ErrorObject[]): string {
+  // Unions report each branch; the deepest, first error is the one a person means.
+  const error = [...errors].sort((a, b) => b.instancePath.length - a.instancePath.length)[0];
+  if (!error) return 'invalid';
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = (error.params as { missingProperty: string }).missingProperty;
+    return `"${path ? `${path}.` : ''}${missing}" is required`;
+  }
+  const subject = path ? `"${path}"` : 'the value';
+  if (error.keyword === 'enum') {
+    return `${subject} must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
+  }
+  if (error.keyword === 'const') {
+    return `${subject} must be ${JSON.stringify((error.params as { allowedValue: unknown }).allowedValue)}`;
+  }
+  return `${subject} ${error.message ?? 'is invalid'}`;
+}
+
+/**
+ * JSON.parse without the one character that PostgreSQL cannot store: U+0000 is removed from every text.
+ * Throws SyntaxError like JSON.parse.
+ */
+export function parseJson(text: string): unknown {
+  if (!text.includes('\\u0000')) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\u0000', '') : value,
+  );
+}
