@@ -19,8 +19,13 @@ const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]
 export const commands = {
   wake: versioned('wake', 'Queued tasks of the device may be due: claim and write them.', {}),
   cancel: versioned('cancel', 'Write `task_cancel`.', { taskId: id('Task id') }),
-  watch: versioned('watch', 'A session got its first watcher.', { sessionKey: id('Key of the session row') }),
-  unwatch: versioned('unwatch', 'A session lost its last watcher.', { sessionKey: id('Key of the session row') }),
+  changed: versioned(
+    'changed',
+    'A user changed a session (title, archive, watch): read it again and watch or unwatch it accordingly.',
+    {
+      sessionKey: id('Key of the session row'),
+    },
+  ),
   open: versioned('open', 'A client looks at the session: watch it for a while.', {
     sessionKey: id('Key of the session row'),
   }),
