@@ -1,0 +1,56 @@
+// Addresses in the environment: ours, those of allowed apps, and the proxies whose word is believed.
+
+import { isIP } from 'node:net';
+import type { Parsed } from './variable.ts';
+
+/** What express takes as `trust proxy`: nobody, a number of hops, or networks. Never `true`: then any caller could name its own address. */
+export type TrustProxy = false | number | readonly string[];
+
+const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+export const PUBLIC_URL_RULE = 'an http or https address without user, query and fragment';
+export const TRUST_PROXY_RULE =
+  'a number of proxies (1 to 10), or a comma list of addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal';
+
+/** `PUBLIC_URL`: the value has no slash at its end, so that paths can be appended. */
+export function publicUrl(given: string): Parsed<string> {
+  if (!URL.canParse(given)) return { expected: PUBLIC_URL_RULE };
+  const url = new URL(given);
+  const plain = url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (!plain || !/^https?:$/.test(url.protocol)) return { expected: PUBLIC_URL_RULE };
+  return { value: url.href.replace(/\/+$/, '') };
+}
+
+/** One entry of `ALLOWED_ORIGINS`, as browsers write it in the header `Origin`. Custom schemes of mobile shells are origins too. */
+export function origin(given: string): Parsed<string> {
+  const expected = 'an origin such as https://app.example.com, without a path';
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+\/?$/i.test(given) || !URL.canParse(given)) return { expected };
+  const url = new URL(given);
+  // The standard gives custom schemes the origin "null", browsers send scheme and host.
+  return { value: url.origin === 'null' ? given.toLowerCase().replace(/\/$/, '') : url.origin };
+}
+
+function network(given: string): boolean {
+  if (NETWORK_NAMES.includes(given)) return true;
+  const [address = '', prefix, ...rest] = given.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}
+
+/** `TRUST_PROXY`: a number of hops, or a comma list of addresses, networks and the names express knows. */
+export function trustProxy(given: string): Parsed<TrustProxy> {
+  const expected = TRUST_PROXY_RULE;
+  if (given === 'off' || given === '0') return { value: false };
+  if (/^\d{1,2}$/.test(given)) return Number(given) <= 10 ? { value: Number(given) } : { expected };
+  const networks = given
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return networks.length > 0 && networks.every(network) ? { value: networks } : { expected };
+}
+
+/** True for an address that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+}

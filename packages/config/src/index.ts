@@ -1,0 +1,13 @@
+// The environment, read once: every variable of the relay, its default, its rule and its meaning. Knows nothing of what they are for.
+
+export { ConfigError } from './config-error.ts';
+export type { ConfigProblem } from './config-error.ts';
+export type { TrustProxy } from './addresses.ts';
+export type { DaemonVersionPolicy, DaemonVersions } from './daemon-versions.ts';
+export type { IssuerAlgorithm, IssuerScope, IssuerSettings } from './issuers.ts';
+export { configurationMarkdown, describeVariables } from './markdown.ts';
+export type { VariableDescription } from './markdown.ts';
+export { defaults, readConfig } from './read-config.ts';
+export type { RelayConfig, VariableName } from './relay-config.ts';
+export { testConfig } from './test-config.ts';
+export type { Kind, Role } from './variable.ts';

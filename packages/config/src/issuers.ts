@@ -1,0 +1,93 @@
+// AUTH_ISSUERS: the sign-in services whose tokens are accepted. Checks the shape; it neither fetches nor verifies anything.
+
+import { isLoopback } from './addresses.ts';
+import type { Parsed } from './variable.ts';
+
+export type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
+export type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
+
+/** One entry of `AUTH_ISSUERS`. Absent fields mean what the verifier of tokens says about them. */
+export interface IssuerSettings {
+  issuer: string;
+  audience: string | string[];
+  jwksUri?: string;
+  algorithms?: IssuerAlgorithm[];
+  scopeClaim?: string;
+  roleMap?: Record<string, IssuerScope[]>;
+  defaultScopes?: IssuerScope[];
+}
+
+const SCOPES: readonly string[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
+const ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'PS256'];
+
+type Check = (value: unknown) => string | undefined;
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 512;
+const isListOf = (value: unknown, allowed: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(allowed);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys that decide who is who never travel over a wire that others can write on. */
+function safeAddress(value: unknown): boolean {
+  if (!isText(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+const scopeList: Check = (value) =>
+  // An empty list is a role that may nothing.
+  Array.isArray(value) && value.every((item) => SCOPES.includes(item as string))
+    ? undefined
+    : `a list of the scopes ${SCOPES.join(', ')}`;
+
+const CHECKS: Readonly<Record<keyof IssuerSettings, Check>> = {
+  // A "|" separates issuer and subject in the id of a user, so an issuer must not contain one.
+  issuer: (value) =>
+    safeAddress(value) && !(value as string).includes('|') && !(value as string).includes('?')
+      ? undefined
+      : 'an https address (http only on this machine), written exactly as in the claim iss',
+  audience: (value) => (isText(value) || isListOf(value, isText) ? undefined : 'a text or a list of texts'),
+  jwksUri: (value) => (safeAddress(value) ? undefined : 'an https address (http only on this machine)'),
+  algorithms: (value) =>
+    isListOf(value, (item) => ALGORITHMS.includes(item as string)) ? undefined : `a list of ${ALGORITHMS.join(', ')}`,
+  scopeClaim: (value) => (isText(value) ? undefined : 'the name of a claim'),
+  roleMap: (value) =>
+    isObject(value) && Object.values(value).every((scopes) => scopeList(scopes) === undefined)
+      ? undefined
+      : `an object from the value of the claim to ${scopeList(undefined)}`,
+  defaultScopes: scopeList,
+};
+
+const REQUIRED: readonly (keyof IssuerSettings)[] = ['issuer', 'audience'];
+
+function problemOf(entry: unknown, index: number): string | undefined {
+  const place = `entry ${index + 1}`;
+  if (!isObject(entry)) return `${place} must be an object`;
+  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(CHECKS, field));
+  if (unknown !== undefined) {
+    return `${place} has the unknown field "${unknown.slice(0, 40)}" (known: ${Object.keys(CHECKS).join(', ')})`;
+  }
+  const missing = REQUIRED.find((field) => entry[field] === undefined);
+  if (missing) return `${place} has no "${missing}"`;
+  for (const [field, check] of Object.entries(CHECKS)) {
+    const expected = entry[field] === undefined ? undefined : check(entry[field]);
+    if (expected) return `"${field}" of ${place} must be ${expected}`;
+  }
+  return undefined;
+}
+
+/** Reads the parsed JSON; the refusal names the entry and the field. */
+export function issuers(value: unknown): Parsed<readonly IssuerSettings[]> {
+  if (!Array.isArray(value)) return { expected: 'it is not a list' };
+  if (value.length > 50) return { expected: 'it has more than 50 entries' };
+  for (const [index, entry] of value.entries()) {
+    const problem = problemOf(entry, index);
+    if (problem) return { expected: problem };
+  }
+  const entries = value as IssuerSettings[];
+  const names = entries.map(({ issuer }) => issuer);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? { value: entries } : { expected: `the issuer ${twice} appears twice` };
+}

@@ -1,0 +1,29 @@
+// The type of the whole configuration, derived from the table: a new variable is a new field without another line.
+
+import type { Role, Variable } from './variable.ts';
+import { VARIABLES } from './variables.ts';
+
+type Capitals<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Capitalize<Lowercase<Head>>}${Capitals<Tail>}`
+  : Capitalize<Lowercase<S>>;
+type CamelCase<S extends string> = Uncapitalize<Capitals<S>>;
+type ValueOf<V> = V extends Variable<infer T> ? T : never;
+
+type Table = typeof VARIABLES;
+export type VariableName = keyof Table;
+
+/**
+ * The whole configuration: one field per variable of the table, `PING_INTERVAL_MS` as `pingIntervalMs`. The same fields for
+ * every role, so that a piece can be handed the whole.
+ */
+export type RelayConfig = { readonly role: Role } & {
+  readonly [Name in VariableName as CamelCase<Name>]: ValueOf<Table[Name]>;
+};
+
+/** In the order of the table. */
+export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+
+/** The field of `RelayConfig` that holds the variable `name`. */
+export function fieldOf(name: VariableName): string {
+  return name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,75 @@
+// What must hold between variables, and what this version cannot do yet. Every rule looks at values that are valid alone.
+
+import type { RelayConfig, VariableName } from './relay-config.ts';
+
+export interface BrokenRule {
+  /** The variables the rule looked at, the one to change first. */
+  readonly about: readonly [VariableName, ...VariableName[]];
+  readonly message: string;
+}
+
+const SINGLE_PROCESS = 'run the single process (npm start)';
+
+function severalInstances(config: RelayConfig): BrokenRule[] {
+  const broken: BrokenRule[] = [];
+  if (config.redisUrl !== undefined) {
+    const message = `REDIS_URL is set, but Redis is not available in this version; remove it and ${SINGLE_PROCESS}.`;
+    broken.push({ about: ['REDIS_URL'], message });
+  }
+  if (config.role === 'standalone') return broken;
+  if (config.redisUrl === undefined) {
+    const message = `REDIS_URL is missing; the role ${config.role} is one of several instances and they talk through Redis. Without Redis, ${SINGLE_PROCESS}.`;
+    broken.push({ about: ['REDIS_URL'], message });
+  }
+  if (config.databaseUrl === undefined) {
+    const message = `DATABASE_URL is missing; the role ${config.role} shares one PostgreSQL with the other instances. It must be an address that begins with postgres:// or postgresql://.`;
+    broken.push({ about: ['DATABASE_URL'], message });
+  }
+  return broken;
+}
+
+function signIn(config: RelayConfig): BrokenRule[] {
+  const broken: BrokenRule[] = [];
+  if (config.authBuiltin) {
+    const message = 'AUTH_BUILTIN is "on", but the built-in sign-in is not available in this version; it must be off.';
+    broken.push({ about: ['AUTH_BUILTIN'], message });
+  }
+  if (config.role !== 'standalone' && config.authDevIssuer) {
+    const message = `AUTH_DEV_ISSUER is "on", but its key belongs to one process and the role ${config.role} is one of several; it must be off.`;
+    broken.push({ about: ['AUTH_DEV_ISSUER'], message });
+  }
+  const takesUsers = config.role !== 'gateway';
+  if (takesUsers && config.authIssuers.length === 0 && !config.authDevIssuer && !config.authBuiltin) {
+    const alternative = config.role === 'standalone' ? ', or AUTH_DEV_ISSUER to on to try the relay out' : '';
+    const message = `AUTH_ISSUERS is missing and nobody could sign in; set it to a list such as [{"issuer":"https://id.example.com","audience":"${config.publicUrl}/api"}]${alternative}.`;
+    broken.push({ about: ['AUTH_ISSUERS', 'AUTH_DEV_ISSUER', 'HOST'], message });
+  }
+  return broken;
+}
+
+function numbers(config: RelayConfig): BrokenRule[] {
+  const broken: BrokenRule[] = [];
+  const { leaseRefreshMs, leaseTtlMs, pingIntervalMs, silenceTimeoutMs, framesPerSecond, frameBurst } = config;
+  if (leaseRefreshMs >= leaseTtlMs) {
+    const message = `LEASE_REFRESH_MS is "${leaseRefreshMs}"; it must be less than LEASE_TTL_MS (${leaseTtlMs}), or every lease ends before it is renewed.`;
+    broken.push({ about: ['LEASE_REFRESH_MS', 'LEASE_TTL_MS'], message });
+  }
+  if (pingIntervalMs >= silenceTimeoutMs) {
+    const message = `PING_INTERVAL_MS is "${pingIntervalMs}"; it must be less than SILENCE_TIMEOUT_MS (${silenceTimeoutMs}), or quiet sockets are closed before they are asked.`;
+    broken.push({ about: ['PING_INTERVAL_MS', 'SILENCE_TIMEOUT_MS'], message });
+  }
+  if (frameBurst < framesPerSecond) {
+    const message = `FRAME_BURST is "${frameBurst}"; it must be at least FRAMES_PER_SECOND (${framesPerSecond}).`;
+    broken.push({ about: ['FRAME_BURST', 'FRAMES_PER_SECOND'], message });
+  }
+  if (config.metricsPort !== 0 && config.metricsPort === config.port) {
+    const message = `METRICS_PORT is "${config.metricsPort}"; it must differ from PORT, or be 0.`;
+    broken.push({ about: ['METRICS_PORT', 'PORT'], message });
+  }
+  return broken;
+}
+
+/** Every rule that `config` breaks, in the order of the table's groups. */
+export function brokenRules(config: RelayConfig): BrokenRule[] {
+  return [...severalInstances(config), ...signIn(config), ...numbers(config)];
+}

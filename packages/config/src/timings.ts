@@ -1,0 +1,117 @@
+// The numbers of the table: how much is allowed, and how long things take. Tests shorten the timings; people rarely need to.
+
+import { MAX_TIMER_MS, int, variable } from './kinds.ts';
+import type { Role, Variable } from './variable.ts';
+
+const DAEMON_DOOR: readonly Role[] = ['standalone', 'gateway'];
+const APP_DOOR: readonly Role[] = ['standalone', 'api'];
+const MAX_TIMER_SECONDS = Math.floor(MAX_TIMER_MS / 1000);
+
+function limit(value: number, unit: string, meaning: string, readBy?: readonly Role[]): Variable<number> {
+  const shape = int({ min: 1, max: 1_000_000, unit });
+  return variable('Limits', shape, { default: value, meaning, ...(readBy ? { readBy } : {}) });
+}
+
+interface Options {
+  readonly min?: number;
+  readonly max?: number;
+  readonly readBy?: readonly Role[];
+}
+
+function ms(value: number, meaning: string, { min = 1, max = MAX_TIMER_MS, readBy }: Options = {}): Variable<number> {
+  const shape = int({ min, max, unit: 'milliseconds' });
+  return variable('Timings', shape, { default: value, meaning, ...(readBy ? { readBy } : {}) });
+}
+
+function seconds(value: number, meaning: string, options: Options = {}): Variable<number> {
+  const { min = 1, max = MAX_TIMER_SECONDS, readBy } = options;
+  const shape = int({ min, max, unit: 'seconds' });
+  return variable('Timings', shape, { default: value, meaning, ...(readBy ? { readBy } : {}) });
+}
+
+export const LIMITS = {
+  RATE_LIMIT_PER_MINUTE: limit(
+    100,
+    'requests',
+    'requests of one user per `RATE_WINDOW_MS`, all routes together',
+    APP_DOOR,
+  ),
+  SESSION_CREATE_PER_MINUTE: limit(10, 'requests', 'sessions one user may create per `RATE_WINDOW_MS`', APP_DOOR),
+  QUEUE_LIMIT: limit(
+    20,
+    'messages',
+    'messages that wait behind the running task of one session; more are refused',
+    APP_DOOR,
+  ),
+  FRAMES_PER_SECOND: limit(200, 'frames', 'frames per second that one daemon may send over a long time', DAEMON_DOOR),
+  FRAME_BURST: limit(1000, 'frames', 'frames that one daemon may send at once', DAEMON_DOOR),
+};
+
+export const TIMINGS = {
+  PING_INTERVAL_MS: ms(30_000, 'how often a live socket is pinged'),
+  SILENCE_TIMEOUT_MS: ms(75_000, 'a socket from which no byte came for this long is closed'),
+  OFFLINE_GRACE_MS: ms(10_000, 'a device that stays away this long is announced as offline', {
+    min: 0,
+    readBy: DAEMON_DOOR,
+  }),
+  STATUS_WAIT_MS: ms(2_000, 'how long queued tasks wait for the first `status` of a daemon that connected', {
+    min: 0,
+    readBy: DAEMON_DOOR,
+  }),
+  STATUS_LOST_MS: ms(5_000, 'a running task that every `status` omits for this long is lost', {
+    min: 0,
+    readBy: DAEMON_DOOR,
+  }),
+  TASK_SILENCE_MS: ms(
+    900_000,
+    'a running task that no frame mentioned for this long is lost if the daemon contradicts it',
+  ),
+  DEVICE_GONE_MS: ms(86_400_000, 'a running task whose device has been offline this long is lost'),
+  SWEEP_INTERVAL_MS: ms(30_000, 'how often overdue tasks, codes and leases are looked for'),
+  LEASE_TTL_MS: ms(60_000, 'how long an instance owns a device without renewing it', { readBy: DAEMON_DOOR }),
+  LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; less than `LEASE_TTL_MS`', {
+    readBy: DAEMON_DOOR,
+  }),
+  DAEMON_REPLY_TIMEOUT_MS: ms(10_000, 'how long a daemon may take to answer a question'),
+  COMMAND_TIMEOUT_MS: ms(2_000, 'how long the instance that owns a device may take to confirm a command'),
+  PROGRESS_INTERVAL_MS: ms(500, 'progress of one session is shown to apps at most this often', { readBy: DAEMON_DOOR }),
+  PROGRESS_FLUSH_MS: ms(2_000, 'the latest progress of one session is stored at most this often', {
+    readBy: DAEMON_DOOR,
+  }),
+  OPEN_SESSION_MS: ms(300_000, 'how long reading a session keeps its daemon watching it'),
+  DEDUPE_WINDOW_MS: ms(30_000, 'the same message or completion within this time is one', { min: 0 }),
+  QUEUE_TTL_DEFAULT_SECONDS: seconds(
+    900,
+    'how long a message waits for an offline device, unless the request says otherwise',
+    {
+      min: 0,
+      max: 86_400,
+      readBy: APP_DOOR,
+    },
+  ),
+  CREDENTIAL_RECHECK_MS: ms(300_000, 'how often the credentials of live daemons are checked again', {
+    readBy: DAEMON_DOOR,
+  }),
+  LAST_SEEN_FLUSH_MS: ms(300_000, 'the time a device was last seen is stored at most this often', {
+    readBy: DAEMON_DOOR,
+  }),
+  DEVICE_CODE_TTL_SECONDS: seconds(900, 'how long a code for registering a device is valid', { readBy: APP_DOOR }),
+  DEVICE_POLL_INTERVAL_SECONDS: seconds(5, 'how often a daemon is asked to poll while it registers', {
+    readBy: APP_DOOR,
+  }),
+  TICKET_TTL_SECONDS: seconds(30, 'how long a ticket for `/ws/attention` is valid', { readBy: APP_DOOR }),
+  OUTBOX_POLL_MS: ms(5_000, 'how often notifications that are due are looked for', { readBy: APP_DOOR }),
+  RATE_WINDOW_MS: ms(60_000, 'the window in which requests are counted', { readBy: APP_DOOR }),
+  MALFORMED_WINDOW_MS: ms(60_000, 'three malformed frames of a daemon within this time close its connection', {
+    readBy: DAEMON_DOOR,
+  }),
+  SLOW_READER_STALL_MS: ms(10_000, 'an app that takes nothing of what is waiting for it for this long is closed', {
+    readBy: APP_DOOR,
+  }),
+  VACUUM_INTERVAL_MS: ms(3_600_000, 'how often the embedded database is tidied', { readBy: ['standalone'] }),
+  EXPIRY_TOLERANCE_MS: ms(5_000, 'a live socket is closed this long after its token expired', {
+    min: 0,
+    readBy: APP_DOOR,
+  }),
+  IDEMPOTENCY_TTL_SECONDS: seconds(86_400, 'how long an `Idempotency-Key` is remembered', { readBy: APP_DOOR }),
+};

@@ -1,0 +1,50 @@
+// What a variable of the environment is, whatever its kind. Knows no variable by name.
+
+/** Which program reads the configuration. One process with both doors, the users' door, or the daemons' door. */
+export type Role = 'standalone' | 'api' | 'gateway';
+
+export const ROLES: readonly Role[] = ['standalone', 'api', 'gateway'];
+
+export type Kind = 'int' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 'string' | 'path' | 'secret';
+
+/** The result of reading one text: a value, or the end of the sentence "it must be …". */
+export type Parsed<T> = { readonly value: T } | { readonly expected: string };
+
+/** What a default may depend on: the role, the host name, and the variables that stand earlier in the table. */
+export interface DefaultContext {
+  readonly role: Role;
+  readonly hostName: string;
+  /** Value of an earlier variable. Throws a TypeError for a later one: the table has to be reordered then. */
+  readonly earlier: <T>(variable: string) => T;
+}
+
+/** A default that is not the same everywhere; `text` is what the documentation prints. */
+export interface DerivedDefault<T> {
+  readonly text: string;
+  readonly from: (context: DefaultContext) => T;
+}
+
+export interface Variable<T> {
+  readonly kind: Kind;
+  /** What a valid value looks like, as the end of the sentence "it must be …". */
+  readonly accepts: string;
+  readonly unit: string | undefined;
+  /** True: the value never appears in an error, a log or the documentation. */
+  readonly secret: boolean;
+  readonly group: string;
+  readonly meaning: string;
+  readonly readBy: readonly Role[];
+  readonly default: DerivedDefault<T>;
+  /** `text` is trimmed and not empty. Never throws. */
+  readonly parse: (text: string) => Parsed<T>;
+}
+
+/** What the table says about a variable of any kind. Exactly one of the three ways to give a default, or none. */
+export interface Facts<T> {
+  readonly meaning: string;
+  readonly default?: T;
+  readonly perRole?: Readonly<Record<Role, T>>;
+  readonly derived?: DerivedDefault<T>;
+  /** Absent: every role reads it. */
+  readonly readBy?: readonly Role[];
+}

@@ -1,0 +1,19 @@
+// What the tests of this room ask for most: what is wrong with an environment.
+
+import { ConfigError, readConfig } from '../src/index.ts';
+import type { ConfigProblem, Role } from '../src/index.ts';
+
+/** The problems of `env`; empty if it is accepted. */
+export function problemsOf(role: Role, env: NodeJS.ProcessEnv): readonly ConfigProblem[] {
+  try {
+    readConfig(role, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+export function messagesOf(role: Role, env: NodeJS.ProcessEnv): string[] {
+  return problemsOf(role, env).map(({ message }) => message);
+}

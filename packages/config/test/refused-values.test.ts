@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, describeVariables, readConfig } from '../src/index.ts';
+import { messagesOf, problemsOf } from './problems.ts';
+
+const REFUSED: readonly (readonly [variable: string, value: string, valid: RegExp])[] = [
+  ['PORT', 'abc', /a whole number from 0 to 65535/],
+  ['PORT', '65536', /a whole number from 0 to 65535/],
+  ['PORT', '4000.5', /a whole number/],
+  ['PORT', '0x10', /a whole number/],
+  ['PORT', '9'.repeat(40), /a whole number/],
+  ['HOST', 'http://localhost', /a host name or an address/],
+  ['PUBLIC_URL', 'relay.example.com', /an http or https address/],
+  ['PUBLIC_URL', 'ftp://relay.example.com', /an http or https address/],
+  ['PUBLIC_URL', 'https://relay.example.com/?a=b', /without user, query and fragment/],
+  ['PUBLIC_URL', 'https://relay.example.com/#a', /without user, query and fragment/],
+  ['ALLOWED_ORIGINS', '*', /a comma list of origins; "\*" is not an origin/],
+  ['ALLOWED_ORIGINS', 'https://a.example.com/path', /is not an origin/],
+  ['ALLOWED_ORIGINS', 'https://a.example.com,null', /"null" is not an origin/],
+  ['TRUST_PROXY', 'true', /a number of proxies/],
+  ['TRUST_PROXY', '11', /1 to 10/],
+  ['TRUST_PROXY', '10.0.0.0/33', /networks such as/],
+  ['TRUST_PROXY', '10.0.0.0/8/8', /networks such as/],
+  ['TRUST_PROXY', ',', /networks such as/],
+  ['DATA_DIR', 'a\0b', /a path/],
+  ['AUTH_BUILTIN', 'true', /on or off/],
+  ['AUTH_DEV_ISSUER', 'ON', /on or off/],
+  ['AUTH_SIGNUP', 'everyone', /one of invite, open, closed/],
+  ['AUTH_ISSUERS', '{', /this is not JSON/],
+  ['AUTH_ISSUERS', '{}', /it is not a list/],
+  ['AUTH_ISSUERS', '[1]', /entry 1 must be an object/],
+  ['DAEMON_VERSIONS', '[]', /it is not an object/],
+  ['METRICS_PORT', '-1', /a whole number from 0 to 65535/],
+  ['LOG_LEVEL', 'verbose', /one of fatal, error, warn, info, debug, trace, silent/],
+  ['INSTANCE_NAME', 'two words', /a name of letters/],
+  ['DRAIN_SECONDS', '3601', /a whole number of seconds from 0 to 3600/],
+  ['RATE_LIMIT_PER_MINUTE', '0', /a whole number of requests from 1/],
+  ['QUEUE_LIMIT', '1e3', /a whole number of messages/],
+  ['PING_INTERVAL_MS', '0', /a whole number of milliseconds from 1 to 2147483647/],
+  ['PING_INTERVAL_MS', '2147483648', /to 2147483647/],
+  ['QUEUE_TTL_DEFAULT_SECONDS', '86401', /a whole number of seconds from 0 to 86400/],
+];
+
+describe('a value that cannot be used', () => {
+  it.each(REFUSED)('is refused by name: %s=%j', (variable, value, valid) => {
+    const problems = problemsOf('standalone', { [variable]: value });
+    expect(problems.map((problem) => problem.variable)).toEqual([variable]);
+    expect(problems[0]?.message).toMatch(valid);
+    expect(problems[0]?.message).toContain(`${variable} is `);
+  });
+
+  it('is refused for every numeric variable of the table', () => {
+    const numeric = describeVariables().filter(({ kind }) => kind === 'int' || kind === 'port');
+    expect(numeric.length).toBeGreaterThan(30);
+    for (const { name } of numeric) expect(problemsOf('standalone', { [name]: 'soon' })[0]?.variable).toBe(name);
+  });
+
+  it('is shown, cut at 80 characters', () => {
+    const [message] = messagesOf('standalone', { LOG_LEVEL: 'x'.repeat(500) });
+    expect(message).toContain(`"${'x'.repeat(80)}…"`);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://relay:hunter2@db/relay'],
+    ['REDIS_URL', 'relay:hunter2@redis'],
+    ['AUTH_SECRET', `${'a'.repeat(32)},hunter2`],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2'],
+    ['PUBLIC_URL', 'https://relay:hunter2@relay.example.com'],
+  ])('never shows a secret: %s', (variable, value) => {
+    const messages = messagesOf('standalone', { [variable]: value });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(variable);
+    expect(messages[0]).not.toContain('hunter2');
+  });
+
+  it('has a message made for the console', () => {
+    expect(() => readConfig('standalone', { PORT: 'x' })).toThrow(
+      new ConfigError([{ variable: 'PORT', message: 'PORT is "x"; it must be a whole number from 0 to 65535.' }]),
+    );
+  });
+});

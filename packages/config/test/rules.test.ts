@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { problemsOf } from './problems.ts';
+import type { Role } from '../src/index.ts';
+
+const ISSUERS = '[{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
+const DATABASE_URL = 'postgres://db/relay';
+
+function only(role: Role, env: NodeJS.ProcessEnv): [string | undefined, string | undefined] {
+  const problems = problemsOf(role, env);
+  expect(problems).toHaveLength(1);
+  return [problems[0]?.variable, problems[0]?.message];
+}
+
+describe('combinations that cannot work', () => {
+  it.each(['api', 'gateway'] as const)('the role %s without Redis is refused', (role) => {
+    const [variable, message] = only(role, { DATABASE_URL, AUTH_ISSUERS: ISSUERS });
+    expect(variable).toBe('REDIS_URL');
+    expect(message).toMatch(/REDIS_URL is missing; .*npm start/);
+  });
+
+  it.each(['standalone', 'api', 'gateway'] as const)(
+    'the role %s with Redis is told that it is not available yet',
+    (role) => {
+      const env = { DATABASE_URL, AUTH_ISSUERS: ISSUERS, REDIS_URL: 'redis://:hunter2@redis' };
+      const [variable, message] = only(role, env);
+      expect(variable).toBe('REDIS_URL');
+      expect(message).toMatch(/not available in this version/);
+      expect(message).not.toContain('hunter2');
+    },
+  );
+
+  it.each(['api', 'gateway'] as const)('the role %s without PostgreSQL is refused', (role) => {
+    const problems = problemsOf(role, { AUTH_ISSUERS: ISSUERS });
+    expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'DATABASE_URL']);
+  });
+
+  it('the built-in sign-in is refused until it exists', () => {
+    const [variable, message] = only('standalone', { AUTH_BUILTIN: 'on' });
+    expect(variable).toBe('AUTH_BUILTIN');
+    expect(message).toMatch(/must be off/);
+  });
+
+  it('the development issuer is refused outside the single process', () => {
+    const problems = problemsOf('api', { DATABASE_URL, AUTH_DEV_ISSUER: 'on' });
+    expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_DEV_ISSUER']);
+  });
+
+  it('a relay that nobody could sign in to is refused', () => {
+    expect(only('standalone', { HOST: '0.0.0.0' })).toEqual([
+      'AUTH_ISSUERS',
+      expect.stringMatching(/nobody could sign in/),
+    ]);
+    expect(only('standalone', { AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
+    expect(only('standalone', { AUTH_DEV_ISSUER: 'off', AUTH_ISSUERS: '[]' })[0]).toBe('AUTH_ISSUERS');
+  });
+
+  it('a gateway needs no issuer', () => {
+    expect(problemsOf('gateway', { DATABASE_URL }).map(({ variable }) => variable)).toEqual(['REDIS_URL']);
+  });
+
+  it('an issuer turns the development issuer off, unless it is asked for', () => {
+    expect(problemsOf('standalone', { HOST: '0.0.0.0', AUTH_ISSUERS: ISSUERS })).toEqual([]);
+    expect(problemsOf('standalone', { HOST: '0.0.0.0', AUTH_DEV_ISSUER: 'on' })).toEqual([]);
+  });
+
+  it.each([
+    ['LEASE_REFRESH_MS', { LEASE_REFRESH_MS: '60000' }],
+    ['LEASE_REFRESH_MS', { LEASE_TTL_MS: '20000' }],
+    ['PING_INTERVAL_MS', { PING_INTERVAL_MS: '75000' }],
+    ['FRAME_BURST', { FRAME_BURST: '199' }],
+    ['METRICS_PORT', { PORT: '9464' }],
+  ])('%s is refused beside what contradicts it: %j', (variable, env) => {
+    expect(only('standalone', env)[0]).toBe(variable);
+  });
+
+  it('metrics turned off collide with nothing', () => {
+    expect(problemsOf('standalone', { PORT: '0', METRICS_PORT: '0' })).toEqual([]);
+  });
+
+  it('a rule says nothing about a value that was refused already', () => {
+    expect(only('standalone', { LEASE_TTL_MS: 'x', LEASE_REFRESH_MS: '90000' })[0]).toBe('LEASE_TTL_MS');
+    expect(only('standalone', { AUTH_ISSUERS: '{', AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
+  });
+});
