@@ -1,0 +1,126 @@
+/** Registrations in progress (contract §4): asked for by a daemon, decided by a person, redeemed once. */
+import type { CodeDetail } from '@relay/protocol';
+import type { PrismaClient } from './generated/prisma/client.ts';
+import { type Db, Prisma } from './transaction.ts';
+
+export interface NewDeviceCode {
+  codeHash: string;
+  userCode: string;
+  hostname: string;
+  agentType: string;
+  deviceName: string;
+  requestedFrom: string;
+  boundTo: string | undefined;
+  /** The id the device will have. */
+  deviceId: string;
+  tokenSalt: string;
+  ttlSeconds: number;
+}
+
+/** Stores a registration; false when the user code is taken (ask again with another). */
+export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boolean> {
+  const count = await db.$executeRaw`
+    INSERT INTO device_codes (code_hash, user_code, hostname, agent_type, device_name, requested_from, bound_to, device_id, token_salt, expires_at)
+    VALUES (${code.codeHash}, ${code.userCode}, ${code.hostname}, ${code.agentType}, ${code.deviceName}, ${code.requestedFrom},
+      ${code.boundTo ?? null}, ${code.deviceId}, ${code.tokenSalt}, now() + ${code.ttlSeconds}::double precision * interval '1 second')
+    ON CONFLICT (user_code) DO NOTHING`;
+  return count > 0;
+}
+
+export type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
+
+/** Who waits under a user code. `none` also when it has expired or is bound to another user. */
+export async function readDeviceCode(db: Db, userCode: string, userId: string): Promise<CodeState> {
+  const row = await db.deviceCode.findUnique({ where: { userCode } });
+  if (!row || row.expiresAt <= new Date() || (row.boundTo !== null && row.boundTo !== userId)) return { kind: 'none' };
+  if (row.state !== 'pending') return { kind: 'used' };
+  return {
+    kind: 'pending',
+    detail: {
+      userCode: row.userCode,
+      hostname: row.hostname,
+      agentType: row.agentType,
+      deviceName: row.deviceName,
+      requestedFrom: row.requestedFrom,
+      requestedAt: row.createdAt.toISOString(),
+      expiresAt: row.expiresAt.toISOString(),
+    },
+  };
+}
+
+/** Approves or denies, once: the second decision gets `used`, whoever makes it. */
+export async function decideDeviceCode(
+  db: Db,
+  userCode: string,
+  userId: string,
+  approve: boolean,
+): Promise<{ kind: 'none' | 'used' } | { kind: 'decided'; deviceId: string }> {
+  const rows = await db.$queryRaw<{ device_id: string }[]>`
+    UPDATE device_codes SET state = ${approve ? 'approved' : 'denied'}, decided_by = ${userId}
+    WHERE user_code = ${userCode} AND state = 'pending' AND expires_at > now() AND (bound_to IS NULL OR bound_to = ${userId})
+    RETURNING device_id`;
+  if (rows[0]) return { kind: 'decided', deviceId: rows[0].device_id };
+  const state = await readDeviceCode(db, userCode, userId);
+  return { kind: state.kind === 'used' ? 'used' : 'none' };
+}
+
+export type Poll =
+  | { kind: 'unknown' | 'expired' | 'denied' }
+  | { kind: 'pending'; /** Polled below half the interval */ tooFast: boolean }
+  | { kind: 'granted'; deviceId: string; tokenSalt: string };
+
+/**
+ * Answers a poll. The first one after the approval creates the device; for `repeatMs` the same answer is given again,
+ * because it may have been lost on the way. `tokenHashOf` derives the hash of the credential from the salt of the code.
+ */
+export async function pollDeviceCode(
+  prisma: PrismaClient,
+  codeHash: string,
+  options: { intervalSeconds: number; repeatMs: number; tokenHashOf: (salt: string) => string },
+): Promise<Poll> {
+  return prisma.$transaction(async (tx): Promise<Poll> => {
+    const rows = await tx.$queryRaw<
+      {
+        state: string;
+        expired: boolean;
+        too_fast: boolean | null;
+        repeatable: boolean | null;
+        device_id: string;
+        token_salt: string;
+        decided_by: string | null;
+        hostname: string;
+        agent_type: string;
+        device_name: string;
+      }[]
+    >(Prisma.sql`
+      SELECT state, expires_at <= now() AS expired, device_id, token_salt, decided_by, hostname, agent_type, device_name,
+        polled_at > now() - ${options.intervalSeconds / 2}::double precision * interval '1 second' AS too_fast,
+        redeemed_at > now() - ${options.repeatMs}::double precision * interval '1 millisecond' AS repeatable
+      FROM device_codes WHERE code_hash = ${codeHash} FOR UPDATE`);
+    const row = rows[0];
+    if (!row) return { kind: 'unknown' };
+    if (row.state === 'redeemed') {
+      return row.repeatable
+        ? { kind: 'granted', deviceId: row.device_id, tokenSalt: row.token_salt }
+        : { kind: 'unknown' };
+    }
+    if (row.state === 'denied') return { kind: 'denied' };
+    if (row.expired) return { kind: 'expired' };
+    if (row.state === 'pending' || row.decided_by === null) {
+      await tx.$executeRaw`UPDATE device_codes SET polled_at = now() WHERE code_hash = ${codeHash}`;
+      return { kind: 'pending', tooFast: row.too_fast === true };
+    }
+    await tx.device.create({
+      data: {
+        id: row.device_id,
+        ownerId: row.decided_by,
+        name: row.device_name,
+        hostname: row.hostname,
+        agentType: row.agent_type,
+        tokenHash: options.tokenHashOf(row.token_salt),
+      },
+    });
+    await tx.$executeRaw`UPDATE device_codes SET state = 'redeemed', redeemed_at = now() WHERE code_hash = ${codeHash}`;
+    return { kind: 'granted', deviceId: row.device_id, tokenSalt: row.token_salt };
+  });
+}

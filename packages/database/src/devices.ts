@@ -1,0 +1,182 @@
+/** The noun device: who owns it, whether it is online, which connection is its newest, and its removal. */
+import type { ConnectionList, Device, DeviceStatus } from '@relay/protocol';
+import type { Db } from './transaction.ts';
+
+interface DeviceRow {
+  id: string;
+  name: string;
+  hostname: string;
+  agentType: string;
+  status: string;
+  lastSeenAt: Date;
+}
+
+const toDevice = (row: DeviceRow): Device => ({
+  id: row.id,
+  name: row.name,
+  hostname: row.hostname,
+  agentType: row.agentType,
+  status: row.status as DeviceStatus,
+  lastSeenAt: row.lastSeenAt.toISOString(),
+});
+
+export async function listDevices(db: Db, ownerId: string): Promise<Device[]> {
+  const rows = await db.device.findMany({
+    where: { ownerId, removedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return rows.map(toDevice);
+}
+
+/** A device of this owner; undefined when there is none, it is another user's, or it was removed. */
+export async function findDevice(db: Db, ownerId: string, deviceId: string): Promise<Device | undefined> {
+  const row = await db.device.findFirst({ where: { id: deviceId, ownerId, removedAt: null } });
+  return row ? toDevice(row) : undefined;
+}
+
+/** Renames a device; undefined as for `findDevice`. */
+export async function renameDevice(
+  db: Db,
+  ownerId: string,
+  deviceId: string,
+  name: string,
+): Promise<Device | undefined> {
+  const { count } = await db.device.updateMany({ where: { id: deviceId, ownerId, removedAt: null }, data: { name } });
+  return count === 0 ? undefined : findDevice(db, ownerId, deviceId);
+}
+
+export interface DeviceCredential {
+  tokenHash: string;
+  ownerId: string;
+  agentType: string;
+  removedAt: Date | null;
+  revokedAt: Date | null;
+  lastSeenAt: Date;
+}
+
+/** What is needed to check a device token; removed devices are found too. */
+export async function readCredential(db: Db, deviceId: string): Promise<DeviceCredential | undefined> {
+  const row = await db.device.findUnique({
+    where: { id: deviceId },
+    select: { tokenHash: true, ownerId: true, agentType: true, removedAt: true, revokedAt: true, lastSeenAt: true },
+  });
+  return row ?? undefined;
+}
+
+/** Which of these devices were removed or lost their credential. */
+export async function closedAmong(db: Db, deviceIds: readonly string[]): Promise<{ id: string; removed: boolean }[]> {
+  if (deviceIds.length === 0) return [];
+  const rows = await db.device.findMany({
+    where: { id: { in: [...deviceIds] }, OR: [{ removedAt: { not: null } }, { revokedAt: { not: null } }] },
+    select: { id: true, removedAt: true },
+  });
+  return rows.map((row) => ({ id: row.id, removed: row.removedAt !== null }));
+}
+
+/**
+ * Removes a device for good: its credential is refused, its queued and running tasks are cancelled, its watches removed and
+ * its sessions leave all lists. Must run inside `withDevice`.
+ */
+export async function removeDevice(db: Db, deviceId: string): Promise<void> {
+  await db.$executeRaw`
+    UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline' WHERE id = ${deviceId}`;
+  await db.$executeRaw`
+    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', error_code = 'DEVICE_REMOVED'
+    WHERE device_id = ${deviceId} AND state IN ('queued', 'sent', 'running')`;
+  await db.$executeRaw`
+    DELETE FROM watched_sessions w USING sessions s WHERE w.session_key = s.key AND s.device_id = ${deviceId}`;
+  await db.$executeRaw`UPDATE sessions SET deleted_at = now() WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
+}
+
+export interface Connected {
+  ownerId: string;
+  wasOnline: boolean;
+  reportHash: string | null;
+}
+
+/**
+ * Marks a device online under the fence of its new connection, and notes the connection. Undefined when a newer connection
+ * has done so already, or the device is gone: the caller must leave.
+ */
+export async function deviceConnected(
+  db: Db,
+  input: { deviceId: string; fence: number; connectionId: string; daemonVersion: string; instance: string },
+): Promise<Connected | undefined> {
+  const rows = await db.$queryRaw<{ owner_id: string; was: string; report_hash: string | null }[]>`
+    WITH before AS (SELECT id, status FROM devices WHERE id = ${input.deviceId} FOR NO KEY UPDATE),
+    online AS (
+      UPDATE devices d SET status = 'online', connection_fence = ${input.fence}, last_seen_at = now()
+      FROM before WHERE d.id = before.id AND d.connection_fence < ${input.fence} AND d.removed_at IS NULL AND d.revoked_at IS NULL
+      RETURNING d.id, d.owner_id, d.report_hash, before.status AS was
+    ), lost AS (
+      UPDATE device_connections c SET disconnected_at = now(), reason = 'lost'
+      FROM online WHERE c.device_id = online.id AND c.disconnected_at IS NULL
+    ), noted AS (
+      INSERT INTO device_connections (id, device_id, fence, daemon_version, instance)
+      SELECT ${input.connectionId}, id, ${input.fence}, ${input.daemonVersion}, ${input.instance} FROM online
+    ), trimmed AS (
+      DELETE FROM device_connections WHERE id IN (
+        SELECT c.id FROM device_connections c JOIN online ON online.id = c.device_id ORDER BY c.connected_at DESC OFFSET 49)
+    )
+    SELECT owner_id, was, report_hash FROM online`;
+  const row = rows[0];
+  return row && { ownerId: row.owner_id, wasOnline: row.was === 'online', reportHash: row.report_hash };
+}
+
+/** Notes how a connection ended, and when the device was last seen. */
+export async function connectionClosed(
+  db: Db,
+  input: { connectionId: string; deviceId: string; fence: number; code: number; reason: string },
+): Promise<void> {
+  await db.$executeRaw`
+    UPDATE device_connections SET disconnected_at = now(), close_code = ${input.code}, reason = ${input.reason} WHERE id = ${input.connectionId}`;
+  await db.$executeRaw`
+    UPDATE devices SET last_seen_at = now() WHERE id = ${input.deviceId} AND connection_fence <= ${input.fence} AND removed_at IS NULL`;
+}
+
+/** Marks a device offline unless a newer connection has come. Returns its owner when that changed anything. */
+export async function deviceOffline(db: Db, deviceId: string, fence: number): Promise<string | undefined> {
+  const rows = await db.$queryRaw<{ owner_id: string }[]>`
+    UPDATE devices SET status = 'offline' WHERE id = ${deviceId} AND connection_fence <= ${fence} AND status = 'online' AND removed_at IS NULL
+    RETURNING owner_id`;
+  return rows[0]?.owner_id;
+}
+
+/**
+ * Devices that count as online and gave no sign of life for `quietMs`, by id, 500 at a time after `afterId`: their instance
+ * may have died without a word, or they are merely quiet. The backplane knows which.
+ */
+export async function onlineDevices(
+  db: Db,
+  quietMs: number,
+  afterId: string,
+): Promise<{ id: string; fence: number }[]> {
+  const rows = await db.$queryRaw<{ id: string; connection_fence: bigint }[]>`
+    SELECT id, connection_fence FROM devices
+    WHERE status = 'online' AND id > ${afterId} AND last_seen_at < now() - ${quietMs}::double precision * interval '1 millisecond'
+    ORDER BY id LIMIT 500`;
+  return rows.map((row) => ({ id: row.id, fence: Number(row.connection_fence) }));
+}
+
+/** Writes down that these devices are alive; called rarely and for many at once. */
+export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
+  if (deviceIds.length === 0) return;
+  await db.$executeRaw`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds as string[]}::text[]) AND status = 'online'`;
+}
+
+/** The newest 50 connections of a device, newest first. */
+export async function listConnections(db: Db, deviceId: string): Promise<ConnectionList['connections']> {
+  const rows = await db.deviceConnection.findMany({
+    where: { deviceId },
+    orderBy: [{ connectedAt: 'desc' }, { id: 'desc' }],
+    take: 50,
+  });
+  return rows.map((row) => ({
+    connectedAt: row.connectedAt.toISOString(),
+    ...(row.disconnectedAt ? { disconnectedAt: row.disconnectedAt.toISOString() } : {}),
+    ...(row.closeCode === null ? {} : { closeCode: row.closeCode }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    daemonVersion: row.daemonVersion,
+    instance: row.instance,
+  }));
+}

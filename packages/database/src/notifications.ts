@@ -1,0 +1,126 @@
+/**
+ * The outbox and ledger of notifications (contract §8): written in the transaction of the cause, sent by exactly one instance.
+ */
+import { type NotificationCause, type NotificationList, formatSessionId } from '@relay/protocol';
+import { ulid } from 'ulid';
+import type { Db } from './transaction.ts';
+
+/**
+ * Notes that the owner should be told, if the session is watched. One turn notifies once: what a task causes and what a
+ * `session_activity` causes (no task) are the same turn within `windowMs`; two tasks are two turns. Returns whether a
+ * notification was written. Must run inside `withDevice`.
+ */
+export async function addNotification(
+  db: Db,
+  input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number },
+): Promise<boolean> {
+  const window = input.windowMs;
+  if (input.taskId !== undefined) {
+    const adopted = await db.$executeRaw`
+      UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
+      WHERE session_key = ${input.sessionKey} AND task_id IS NULL AND created_at > now() - ${window}::double precision * interval '1 millisecond'`;
+    if (adopted > 0) return false;
+  }
+  const [session] = await db.$queryRaw<
+    { owner_id: string; device_id: string; agent_type: string; native_id: string }[]
+  >`
+    SELECT s.owner_id, s.device_id, s.agent_type, s.native_id FROM sessions s
+    WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
+      AND EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id)
+      AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
+        AND (n.task_id = ${input.taskId ?? null}
+          OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))`;
+  if (!session) return false;
+  const sessionId = formatSessionId({
+    deviceId: session.device_id,
+    agentType: session.agent_type,
+    nativeId: session.native_id,
+  });
+  await db.notification.create({
+    data: {
+      id: ulid(),
+      userId: session.owner_id,
+      sessionKey: input.sessionKey,
+      sessionId,
+      taskId: input.taskId ?? null,
+      cause: input.cause,
+    },
+  });
+  return true;
+}
+
+export interface DueNotification {
+  id: string;
+  userId: string;
+  sessionId: string;
+  cause: NotificationCause;
+  title: string;
+}
+
+/**
+ * Takes up to `limit` notifications to send; nobody else gets them while they are `sending`. What an instance took and never
+ * finished (it died) is given out again after `retryMs`.
+ */
+export async function claimNotifications(db: Db, limit: number, retryMs: number): Promise<DueNotification[]> {
+  const rows = await db.$queryRaw<
+    { id: string; user_id: string; session_id: string; cause: NotificationCause; title: string | null }[]
+  >`
+    UPDATE notifications n SET state = 'sending', claimed_at = now(), attempts = attempts + 1
+    FROM (
+      SELECT id FROM notifications
+      WHERE state = 'pending' OR (state = 'sending' AND claimed_at < now() - ${retryMs}::double precision * interval '1 millisecond')
+      ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ) due WHERE n.id = due.id
+    RETURNING n.id, n.user_id, n.session_id, n.cause, (SELECT title FROM sessions s WHERE s.key = n.session_key) AS title`;
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    cause: row.cause,
+    title: row.title ?? '',
+  }));
+}
+
+/** Says what became of a notification; a failed one is tried again until `maxAttempts`. */
+export async function finishNotification(db: Db, id: string, sent: boolean, maxAttempts: number): Promise<void> {
+  await db.$executeRaw`
+    UPDATE notifications SET
+      state = CASE WHEN ${sent} THEN 'sent' WHEN attempts >= ${maxAttempts} THEN 'failed' ELSE 'pending' END,
+      sent_at = CASE WHEN ${sent} THEN now() END
+    WHERE id = ${id} AND state = 'sending'`;
+}
+
+/** A page of the user's notifications, newest first, one more than `limit` when there is a next page. */
+export async function listNotifications(
+  db: Db,
+  userId: string,
+  limit: number,
+  after?: { createdAt: Date; id: string },
+): Promise<NotificationList['notifications']> {
+  const rows = await db.$queryRaw<
+    {
+      id: string;
+      cause: NotificationCause;
+      state: 'pending' | 'sending' | 'sent' | 'failed';
+      created_at: Date;
+      session_id: string;
+      device_id: string | null;
+      agent_type: string;
+      native_id: string;
+    }[]
+  >`
+    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, s.device_id, s.agent_type, s.native_id
+    FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
+    WHERE n.user_id = ${userId}
+      AND (${after === undefined} OR (n.created_at, n.id) < (${after?.createdAt ?? new Date(0)}::timestamptz, ${after?.id ?? ''}))
+    ORDER BY n.created_at DESC, n.id DESC LIMIT ${limit + 1}`;
+  return rows.map((row) => ({
+    id: row.id,
+    sessionId: row.device_id
+      ? formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id })
+      : row.session_id,
+    cause: row.cause,
+    createdAt: row.created_at.toISOString(),
+    state: row.state,
+  }));
+}

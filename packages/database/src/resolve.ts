@@ -1,0 +1,88 @@
+/**
+ * How a session gets its name: a placeholder becomes the native session the daemon started, and stays as an alias for ever
+ * (contract §1, §2). Must run inside `withDevice`.
+ */
+import { formatSessionId } from '@relay/protocol';
+import type { Db } from './transaction.ts';
+
+export interface Resolved {
+  /** Key of the row that now is the session: another one when the daemon had reported the native session before. */
+  key: string;
+  /** The public id it had until now; absent when nothing changed. */
+  previousId?: string;
+  /** The row that was merged into `key` and is gone. */
+  mergedKey?: string;
+}
+
+interface Row {
+  key: string;
+  native_id: string;
+  agent_type: string;
+}
+
+/**
+ * Makes `nativeId` the native id of the session `key`. If the daemon had reported that native session before, the session is
+ * merged into that row, which keeps the older `createdAt`. `rename` says that the daemon insists (SESSION_STARTED); any other
+ * event that carries an id the session once had changes nothing.
+ */
+export async function resolveSession(
+  db: Db,
+  deviceId: string,
+  key: string,
+  nativeId: string,
+  rename: boolean,
+): Promise<Resolved | undefined> {
+  const [current] = await db.$queryRaw<Row[]>`SELECT key, native_id, agent_type FROM sessions WHERE key = ${key}`;
+  if (!current) return undefined;
+  if (current.native_id === nativeId) return { key };
+  const [alias] = await db.$queryRaw<{ session_key: string }[]>`
+    SELECT session_key FROM session_aliases
+    WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
+  if (alias?.session_key === key && !rename) return { key };
+  const previousId = formatSessionId({ deviceId, agentType: current.agent_type, nativeId: current.native_id });
+  const [known] =
+    alias && alias.session_key !== key
+      ? [{ key: alias.session_key }]
+      : await db.$queryRaw<{ key: string }[]>`
+          SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
+  if (known) {
+    await merge(db, key, known.key);
+    await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
+    return { key: known.key, previousId, mergedKey: key };
+  }
+  await db.$executeRaw`
+    DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
+  await db.$executeRaw`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, updated_at = now() WHERE key = ${key}`;
+  await addAlias(db, deviceId, current.agent_type, current.native_id, key);
+  return { key, previousId };
+}
+
+async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: string, key: string): Promise<void> {
+  await db.$executeRaw`
+    INSERT INTO session_aliases (device_id, agent_type, native_id, session_key)
+    VALUES (${deviceId}, ${agentType}, ${nativeId}, ${key})
+    ON CONFLICT (device_id, agent_type, native_id) DO UPDATE SET session_key = excluded.session_key`;
+}
+
+/** The reported row survives; tasks, aliases, watches and what the user chose move over. */
+async function merge(db: Db, from: string, into: string): Promise<void> {
+  await db.$executeRaw`UPDATE tasks SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.$executeRaw`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.$executeRaw`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.$executeRaw`
+    INSERT INTO watched_sessions (user_id, session_key, created_at)
+    SELECT user_id, ${into}, created_at FROM watched_sessions WHERE session_key = ${from} ON CONFLICT DO NOTHING`;
+  await db.$executeRaw`
+    UPDATE sessions t SET
+      created_at = LEAST(t.created_at, f.created_at),
+      updated_at = now(),
+      status = f.status, prompt = f.prompt, prompt_seq = f.prompt_seq, progress = f.progress, queue_held = f.queue_held,
+      last_message = CASE WHEN f.last_message = '' THEN t.last_message ELSE f.last_message END,
+      message_count = GREATEST(t.message_count, f.message_count),
+      title = CASE WHEN f.title_source = 'user' OR t.title = '' THEN f.title ELSE t.title END,
+      title_source = CASE WHEN f.title_source = 'user' OR t.title = '' THEN f.title_source ELSE t.title_source END,
+      project_path = CASE WHEN t.project_path = '' THEN f.project_path ELSE t.project_path END,
+      archived = f.archived, deleted_at = f.deleted_at, placeholder = false
+    FROM sessions f WHERE t.key = ${into} AND f.key = ${from}`;
+  await db.$executeRaw`DELETE FROM sessions WHERE key = ${from}`;
+}

@@ -1,0 +1,200 @@
+/** The noun session: rows → the Session of the protocol, looking up by any id a session ever had, listing, changing. */
+import {
+  type Progress,
+  type Prompt,
+  type Session,
+  type SessionStatus,
+  type TaskState,
+  formatSessionId,
+  parseSessionId,
+} from '@relay/protocol';
+import { type Db, Prisma } from './transaction.ts';
+
+/** A session with what only the relay needs to know about it. */
+export interface SessionRecord {
+  key: string;
+  ownerId: string;
+  nativeId: string;
+  placeholder: boolean;
+  filePath: string;
+  session: Session;
+}
+
+export interface SessionRow {
+  key: string;
+  owner_id: string;
+  device_id: string;
+  agent_type: string;
+  native_id: string;
+  placeholder: boolean;
+  title: string;
+  project_path: string;
+  file_path: string;
+  status: SessionStatus;
+  last_message: string;
+  message_count: number;
+  progress: Progress | null;
+  prompt: Prompt | null;
+  archived: boolean;
+  created_at: Date;
+  updated_at: Date;
+  watched: boolean;
+  task_id: string | null;
+  task_state: TaskState | null;
+  task_code: string | null;
+}
+
+/**
+ * A session whose only hope was a task that has meanwhile expired is `failed` from that moment on, not from the moment a
+ * sweep notices (contract §9: expired is decided on every read).
+ */
+export const sessionSelect = Prisma.sql`
+  SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
+    CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END AS status,
+    s.last_message, s.message_count, s.progress, s.prompt, s.archived, s.created_at, s.updated_at,
+    EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
+    t.id AS task_id, t.state AS task_state, t.error_code AS task_code
+  FROM sessions s
+  LEFT JOIN LATERAL (
+    SELECT id,
+      CASE WHEN state = 'queued' AND expires_at <= now() THEN 'expired' ELSE state END AS state,
+      CASE WHEN state = 'queued' AND expires_at <= now() THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
+    FROM tasks WHERE session_key = s.key ORDER BY seq DESC LIMIT 1
+  ) t ON true`;
+
+export function toSessionRecord(row: SessionRow): SessionRecord {
+  return {
+    key: row.key,
+    ownerId: row.owner_id,
+    nativeId: row.native_id,
+    placeholder: row.placeholder,
+    filePath: row.file_path,
+    session: {
+      id: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
+      title: row.title,
+      status: row.status,
+      agentType: row.agent_type,
+      deviceId: row.device_id,
+      projectPath: row.project_path,
+      createdAt: row.created_at.toISOString(),
+      updatedAt: row.updated_at.toISOString(),
+      messageCount: row.message_count,
+      lastMessage: row.last_message,
+      archived: row.archived,
+      watched: row.watched,
+      ...(row.progress && row.status === 'active' ? { progress: row.progress } : {}),
+      ...(row.prompt && row.status === 'waiting' ? { prompt: row.prompt } : {}),
+      ...(row.task_id && row.task_state
+        ? { lastTask: { id: row.task_id, state: row.task_state, ...(row.task_code ? { code: row.task_code } : {}) } }
+        : {}),
+    },
+  };
+}
+
+/**
+ * Finds a session of this owner by its id or by any id it ever had (contract §1, aliases). Undefined when there is none,
+ * it is another user's, deleted, or the text is no session id.
+ */
+export async function findSession(db: Db, ownerId: string, sessionId: string): Promise<SessionRecord | undefined> {
+  const id = parseSessionId(sessionId);
+  if (!id || sessionId.includes('\0')) return undefined;
+  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+    WHERE s.device_id = ${id.deviceId} AND s.agent_type = ${id.agentType} AND s.native_id = ${id.nativeId}
+      AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
+  if (rows[0]) return toSessionRecord(rows[0]);
+  const aliased = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+    WHERE s.key = (SELECT session_key FROM session_aliases
+                   WHERE device_id = ${id.deviceId} AND agent_type = ${id.agentType} AND native_id = ${id.nativeId})
+      AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
+  return aliased[0] && toSessionRecord(aliased[0]);
+}
+
+/** Sessions by key, in no particular order; deleted ones are left out. */
+export async function readSessions(db: Db, keys: readonly string[]): Promise<SessionRecord[]> {
+  if (keys.length === 0) return [];
+  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+    WHERE s.key = ANY(${keys as string[]}::text[]) AND s.deleted_at IS NULL`;
+  return rows.map(toSessionRecord);
+}
+
+/** The session of a device that has, or once had, this native id. Deleted ones are left out. */
+export async function findNativeSession(
+  db: Db,
+  deviceId: string,
+  nativeId: string,
+): Promise<SessionRecord | undefined> {
+  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+    WHERE s.deleted_at IS NULL AND s.key = COALESCE(
+      (SELECT key FROM sessions WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1),
+      (SELECT session_key FROM session_aliases WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1))`;
+  return rows[0] && toSessionRecord(rows[0]);
+}
+
+export interface SessionFilter {
+  limit: number;
+  after?: { updatedAt: Date; key: string };
+  deviceId?: string;
+  status?: SessionStatus;
+  archived: 'false' | 'true' | 'all';
+}
+
+/** A page of the owner's sessions, newest `updatedAt` first (then key), one more than `limit` when there is a next page. */
+export async function listSessions(db: Db, ownerId: string, filter: SessionFilter): Promise<SessionRecord[]> {
+  const conditions = [Prisma.sql`s.owner_id = ${ownerId}`, Prisma.sql`s.deleted_at IS NULL`];
+  if (filter.archived !== 'all') conditions.push(Prisma.sql`s.archived = ${filter.archived === 'true'}`);
+  if (filter.deviceId !== undefined) conditions.push(Prisma.sql`s.device_id = ${filter.deviceId}`);
+  if (filter.after) {
+    conditions.push(Prisma.sql`(s.updated_at, s.key) < (${filter.after.updatedAt}::timestamptz, ${filter.after.key})`);
+  }
+  if (filter.status !== undefined) {
+    conditions.push(
+      Prisma.sql`(CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END) = ${filter.status}`,
+    );
+  }
+  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+    WHERE ${Prisma.join(conditions, ' AND ')}
+    ORDER BY s.updated_at DESC, s.key DESC LIMIT ${filter.limit + 1}`;
+  return rows.map(toSessionRecord);
+}
+
+/** Renames or archives; a title given here is the user's and no report overwrites it. */
+export async function updateSession(
+  db: Db,
+  key: string,
+  change: { title?: string; archived?: boolean },
+): Promise<void> {
+  await db.session.update({
+    where: { key },
+    data: {
+      ...(change.title === undefined ? {} : { title: change.title, titleSource: 'user' }),
+      ...(change.archived === undefined ? {} : { archived: change.archived }),
+      updatedAt: new Date(),
+    },
+  });
+}
+
+/**
+ * Hides a session until the daemon reports activity later than now. Its open tasks are cancelled and its watches removed.
+ * Returns the id of the task that was sent or running, if any: the daemon should be told.
+ */
+export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
+  const running = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running')`;
+  await db.$executeRaw`
+    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = ''
+    WHERE session_key = ${key} AND state IN ('queued', 'sent', 'running')`;
+  await db.$executeRaw`DELETE FROM watched_sessions WHERE session_key = ${key}`;
+  await db.$executeRaw`
+    UPDATE sessions SET deleted_at = now(), status = 'idle', progress = NULL, prompt = NULL, queue_held = false
+    WHERE key = ${key}`;
+  return running[0]?.id;
+}
+
+/** Keeps the newest progress of running sessions, many at once; sessions that stopped running meanwhile are left alone. */
+export async function saveProgress(db: Db, entries: readonly { key: string; progress: Progress }[]): Promise<void> {
+  if (entries.length === 0) return;
+  await db.$executeRaw`
+    UPDATE sessions s SET progress = p.progress::jsonb
+    FROM unnest(${entries.map((e) => e.key)}::text[], ${entries.map((e) => JSON.stringify(e.progress))}::text[]) AS p(key, progress)
+    WHERE s.key = p.key AND s.status = 'active'`;
+}

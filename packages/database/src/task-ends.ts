@@ -1,0 +1,143 @@
+/**
+ * How a task ends (contract §2, §9): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
+ * guess. Must run inside `withDevice`. Each function also leaves the session in the state that follows.
+ */
+import { type Prompt, type TaskErrorCode, limits, taskErrors } from '@relay/protocol';
+import { type Db, Prisma, cutText } from './transaction.ts';
+
+export type Outcome =
+  | { kind: 'completed'; result: string }
+  | { kind: 'waiting'; prompt: Prompt }
+  | { kind: 'failed'; code: TaskErrorCode; error: string };
+
+/**
+ * Ends a task that was sent or runs. Returns false, and changes nothing, when it has ended before: a late result is a
+ * message, it never revives a task.
+ */
+export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise<boolean> {
+  const result =
+    outcome.kind === 'completed' ? outcome.result : outcome.kind === 'waiting' ? outcome.prompt.result : null;
+  const code = outcome.kind === 'failed' ? outcome.code : null;
+  const error = outcome.kind === 'failed' ? cutText(outcome.error, limits.messageBytes) : null;
+  const [ended] = await db.$queryRaw<{ session_key: string }[]>`
+    UPDATE tasks SET state = ${outcome.kind}, finished_at = now(), instruction = '',
+      result = ${result === null ? null : cutText(result, limits.messageBytes)}, error_code = ${code}, error_text = ${error}
+    WHERE id = ${taskId} AND state IN ('sent', 'running') RETURNING session_key`;
+  if (!ended) return false;
+  const said =
+    outcome.kind === 'failed'
+      ? ''
+      : outcome.kind === 'waiting'
+        ? outcome.prompt.result || outcome.prompt.prompt
+        : outcome.result;
+  const status = outcome.kind === 'completed' ? 'idle' : outcome.kind;
+  await db.$executeRaw`
+    UPDATE sessions SET status = ${status}, progress = NULL,
+      prompt = ${outcome.kind === 'waiting' ? JSON.stringify(outcome.prompt) : null}::jsonb,
+      prompt_seq = CASE WHEN ${outcome.kind === 'waiting'} THEN (SELECT max(seq) FROM tasks WHERE session_key = ${ended.session_key}) ELSE prompt_seq END,
+      last_message = CASE WHEN ${said} = '' THEN last_message ELSE ${cutText(said, limits.lastMessageBytes)} END,
+      message_count = message_count + ${said === '' ? 0 : 1}, updated_at = now()
+    WHERE key = ${ended.session_key}`;
+  await failUnreachable(db, [ended.session_key]);
+  return true;
+}
+
+/** sent → unknown: the connection died before the daemon confirmed it. The queue of the session stands still. */
+export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ session_key: string }[]>`
+    UPDATE tasks SET state = 'unknown', finished_at = now(), instruction = '', error_code = 'DELIVERY_UNKNOWN', error_text = ${taskErrors.DELIVERY_UNKNOWN}
+    WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'sent' RETURNING session_key`;
+  return failSessions(
+    db,
+    rows.map((row) => row.session_key),
+    true,
+  );
+}
+
+/** running → failed with TASK_LOST. Returns the keys of the sessions concerned. */
+export async function markLost(db: Db, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ session_key: string }[]>`
+    UPDATE tasks SET state = 'failed', finished_at = now(), instruction = '', error_code = 'TASK_LOST', error_text = ${taskErrors.TASK_LOST}
+    WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'running' RETURNING session_key`;
+  return failSessions(
+    db,
+    rows.map((row) => row.session_key),
+    false,
+  );
+}
+
+/** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
+export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
+  const rows = await db.$queryRaw<{ session_key: string }[]>`
+    UPDATE tasks SET state = 'expired', finished_at = expires_at, instruction = '', error_code = 'TASK_EXPIRED', error_text = ${taskErrors.TASK_EXPIRED}
+    WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at <= now() RETURNING session_key`;
+  return failSessions(
+    db,
+    rows.map((row) => row.session_key),
+    false,
+  );
+}
+
+/** A session fails with its task unless something else of it still runs, or it waits for its user. */
+async function failSessions(db: Db, keys: readonly string[], hold: boolean): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const unique = [...new Set(keys)];
+  await db.$executeRaw`
+    UPDATE sessions s SET status = 'failed', progress = NULL, queue_held = ${hold} OR queue_held, updated_at = now()
+    WHERE s.key = ANY(${unique}::text[]) AND s.status <> 'waiting'
+      AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))`;
+  await failUnreachable(db, unique);
+  return unique;
+}
+
+/** Follow-ups behind a first task that ended without naming a session have nowhere to go. */
+async function failUnreachable(db: Db, keys: readonly string[]): Promise<void> {
+  await db.$executeRaw`
+    UPDATE tasks t SET state = 'failed', finished_at = now(), instruction = '', error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
+    FROM sessions s
+    WHERE t.session_key = s.key AND s.key = ANY(${keys as string[]}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
+      AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.kind = 'start'
+        AND (o.state IN ('sent', 'running') OR (o.state = 'queued' AND o.expires_at > now())))`;
+}
+
+/**
+ * Cancels the sent or running task of a session, else the oldest one that waits. Returns its id and whether the daemon has to
+ * be told, or undefined when there is nothing to cancel. Also lets go of a queue that an unknown delivery stopped.
+ */
+export async function cancelTask(db: Db, key: string): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
+  const [victim] = await db.$queryRaw<{ id: string; state: string }[]>`
+    SELECT id, state FROM tasks
+    WHERE session_key = ${key} AND (state IN ('sent', 'running') OR (state = 'queued' AND expires_at > now()))
+    ORDER BY CASE WHEN state = 'queued' THEN 1 ELSE 0 END, seq LIMIT 1`;
+  if (!victim) {
+    await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
+    return undefined;
+  }
+  await db.$executeRaw`UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '' WHERE id = ${victim.id}`;
+  await db.$executeRaw`
+    UPDATE sessions s SET queue_held = false, updated_at = now(),
+      status = CASE WHEN s.status = 'waiting' OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))
+        THEN s.status ELSE 'idle' END,
+      progress = NULL
+    WHERE s.key = ${key}`;
+  await failUnreachable(db, [key]);
+  return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
+}
+
+/** Running tasks of devices that have been away for so long that nobody will ever hear of them (contract §2: 24 h). */
+export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
+  const rows = await db.$queryRaw<{ device_id: string; id: string }[]>`
+    SELECT t.device_id, t.id FROM tasks t JOIN devices d ON d.id = t.device_id
+    WHERE t.state = 'running' AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
+  return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
+}
+
+/** Devices that hold a queued task whose time has ended. */
+export async function devicesWithExpired(db: Db): Promise<string[]> {
+  const rows = await db.$queryRaw<{ device_id: string }[]>(
+    Prisma.sql`SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND expires_at <= now() LIMIT 500`,
+  );
+  return rows.map((row) => row.device_id);
+}

@@ -1,0 +1,272 @@
+/**
+ * The noun task: accepting, queueing, claiming and cancelling (contract §2). How tasks end is in `task-ends.ts`.
+ * Everything that writes must run inside `withDevice`, so that the tasks of a device change in one order.
+ *
+ * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
+ */
+import {
+  type Task,
+  type TaskKind,
+  type TaskState,
+  formatSessionId,
+  limits,
+  placeholderNativeId,
+  taskErrors,
+  type TaskErrorCode,
+} from '@relay/protocol';
+import { ulid } from 'ulid';
+import { type Db, cutText } from './transaction.ts';
+
+export interface NewSession {
+  ownerId: string;
+  deviceId: string;
+  agentType: string;
+  message: string;
+  title: string | undefined;
+  projectPath: string;
+  ttlMs: number;
+}
+
+/** The first line of a message, cut at 80 characters: the title of a session that nobody named (contract §3). */
+export function titleOf(message: string): string {
+  const line = message.trim().split(/\r?\n/, 1)[0] ?? '';
+  return [...line].slice(0, limits.titleCharacters).join('');
+}
+
+/** Creates a session with a placeholder id and queues its first task. */
+export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
+  const key = ulid();
+  const taskId = ulid();
+  await db.session.create({
+    data: {
+      key,
+      ownerId: input.ownerId,
+      deviceId: input.deviceId,
+      agentType: input.agentType,
+      nativeId: placeholderNativeId(key),
+      placeholder: true,
+      title: input.title ?? titleOf(input.message),
+      titleSource: input.title === undefined ? 'message' : 'user',
+      projectPath: input.projectPath,
+      status: 'pending',
+      lastMessage: cutText(input.message, limits.lastMessageBytes),
+      messageCount: 1,
+    },
+  });
+  await insertTask(db, {
+    id: taskId,
+    key,
+    deviceId: input.deviceId,
+    ownerId: input.ownerId,
+    kind: 'start',
+    text: input.message,
+    ttlMs: input.ttlMs,
+  });
+  return { key, taskId };
+}
+
+interface NewTask {
+  id: string;
+  key: string;
+  deviceId: string;
+  ownerId: string;
+  kind: TaskKind;
+  text: string;
+  ttlMs: number;
+}
+
+async function insertTask(db: Db, task: NewTask): Promise<void> {
+  await db.$executeRaw`
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, expires_at)
+    VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text},
+      now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
+}
+
+export type Enqueued = { kind: 'queued'; taskId: string } | { kind: 'full' } | { kind: 'unresolved' };
+
+/**
+ * Queues a follow-up behind what runs and waits. `unresolved`: the first task ended without the daemon ever naming the
+ * session. `full`: `queueLimit` tasks wait already. A message also lets go of a queue that an unknown delivery stopped.
+ */
+export async function enqueueMessage(
+  db: Db,
+  input: { key: string; deviceId: string; ownerId: string; content: string; ttlMs: number; queueLimit: number },
+): Promise<Enqueued> {
+  const [state] = await db.$queryRaw<{ placeholder: boolean; starting: boolean; waiting: bigint }[]>`
+    SELECT s.placeholder,
+      EXISTS (SELECT 1 FROM tasks WHERE session_key = s.key AND kind = 'start'
+        AND (state IN ('sent', 'running') OR (state = 'queued' AND expires_at > now()))) AS starting,
+      (SELECT count(*) FROM tasks WHERE session_key = s.key AND state = 'queued' AND expires_at > now()) AS waiting
+    FROM sessions s WHERE s.key = ${input.key}`;
+  if (!state || (state.placeholder && !state.starting)) return { kind: 'unresolved' };
+  if (Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
+  const taskId = ulid();
+  await insertTask(db, {
+    id: taskId,
+    key: input.key,
+    deviceId: input.deviceId,
+    ownerId: input.ownerId,
+    kind: 'resume',
+    text: input.content,
+    ttlMs: input.ttlMs,
+  });
+  await db.$executeRaw`
+    UPDATE sessions SET queue_held = false, last_message = ${cutText(input.content, limits.lastMessageBytes)},
+      message_count = message_count + 1, updated_at = now()
+    WHERE key = ${input.key}`;
+  return { kind: 'queued', taskId };
+}
+
+export interface ClaimedTask {
+  id: string;
+  kind: TaskKind;
+  sessionKey: string;
+  nativeId: string;
+  instruction: string;
+  projectPath: string;
+}
+
+/**
+ * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
+ * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in order of acceptance.
+ * A session that waits for its user only gives out what was accepted after the prompt. The caller has checked the fence.
+ */
+export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
+  const rows = await db.$queryRaw<
+    { id: string; kind: TaskKind; session_key: string; native_id: string; instruction: string; project_path: string }[]
+  >`
+    WITH next AS (
+      SELECT DISTINCT ON (t.session_key) t.id
+      FROM tasks t JOIN sessions s ON s.key = t.session_key
+      WHERE t.device_id = ${deviceId} AND t.state = 'queued' AND t.expires_at > now() AND NOT s.queue_held
+        AND (t.kind = 'start' OR NOT s.placeholder)
+        AND (s.status <> 'waiting' OR t.seq > s.prompt_seq)
+        AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ('sent', 'running'))
+      ORDER BY t.session_key, t.seq LIMIT 100
+    ), claimed AS (
+      UPDATE tasks t SET state = 'sent', sent_at = now(), fence = ${fence}
+      FROM next WHERE t.id = next.id AND t.state = 'queued'
+      RETURNING t.id, t.seq, t.kind, t.session_key, t.instruction
+    ), touched AS (
+      UPDATE sessions s SET status = CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END,
+        prompt = NULL, progress = NULL, updated_at = now()
+      FROM claimed WHERE s.key = claimed.session_key
+      RETURNING s.key, s.native_id, s.project_path
+    )
+    SELECT claimed.id, claimed.kind, claimed.session_key, claimed.instruction, touched.native_id, touched.project_path
+    FROM claimed JOIN touched ON touched.key = claimed.session_key ORDER BY claimed.seq`;
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    sessionKey: row.session_key,
+    nativeId: row.native_id,
+    instruction: row.instruction,
+    projectPath: row.project_path,
+  }));
+}
+
+/**
+ * Gives a claimed task back when it is certain that no byte of it was written, because the socket was closed before the
+ * write. Only under the same fence, and only while it is `sent`.
+ */
+export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
+  await db.$executeRaw`
+    UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL WHERE id = ${taskId} AND state = 'sent' AND fence = ${fence}`;
+}
+
+/** sent → running: the daemon has confirmed it. False when it was not `sent`. */
+export async function startRunning(db: Db, taskId: string): Promise<boolean> {
+  const rows = await db.$queryRaw<{ key: string }[]>`
+    WITH started AS (UPDATE tasks SET state = 'running' WHERE id = ${taskId} AND state = 'sent' RETURNING session_key)
+    UPDATE sessions s SET status = 'active', updated_at = now() FROM started WHERE s.key = started.session_key RETURNING s.key`;
+  return rows.length > 0;
+}
+
+export interface OpenTask {
+  id: string;
+  sessionKey: string;
+  state: 'sent' | 'running';
+  fence: number;
+}
+
+/** What is under way on a device: tasks that were sent or run. */
+export async function openTasks(db: Db, deviceId: string): Promise<OpenTask[]> {
+  const rows = await db.$queryRaw<
+    { id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
+  >`
+    SELECT id, session_key, state, fence FROM tasks WHERE device_id = ${deviceId} AND state IN ('sent', 'running')`;
+  return rows.map((row) => ({
+    id: row.id,
+    sessionKey: row.session_key,
+    state: row.state,
+    fence: Number(row.fence ?? 0),
+  }));
+}
+
+/** Which of these tasks of the device were cancelled: a daemon that still runs one is told again. */
+export async function cancelledAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE device_id = ${deviceId} AND state = 'cancelled' AND id = ANY(${taskIds as string[]}::text[])`;
+  return rows.map((row) => row.id);
+}
+
+/** Devices among these that have something to claim or to expire. */
+export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
+  if (deviceIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ device_id: string }[]>`
+    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds as string[]}::text[])`;
+  return rows.map((row) => row.device_id);
+}
+
+/** The task of this device with what an event needs to know; undefined for an id that is not ours. */
+export async function findDeviceTask(
+  db: Db,
+  deviceId: string,
+  taskId: string,
+): Promise<{ id: string; sessionKey: string; state: TaskState } | undefined> {
+  const rows = await db.$queryRaw<{ id: string; session_key: string; state: TaskState }[]>`
+    SELECT id, session_key, state FROM tasks WHERE id = ${taskId} AND device_id = ${deviceId}`;
+  const row = rows[0];
+  return row && { id: row.id, sessionKey: row.session_key, state: row.state };
+}
+
+/** GET /api/tasks/:id. An expired task says so from the moment its time ended. */
+export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
+  const rows = await db.$queryRaw<
+    {
+      id: string;
+      kind: TaskKind;
+      state: TaskState;
+      created_at: Date;
+      expires_at: Date;
+      sent_at: Date | null;
+      finished_at: Date | null;
+      result: string | null;
+      error_code: string | null;
+      error_text: string | null;
+      device_id: string;
+      agent_type: string;
+      native_id: string;
+      late: boolean;
+    }[]
+  >`
+    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text,
+      s.device_id, s.agent_type, s.native_id, t.state = 'queued' AND t.expires_at <= now() AS late
+    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
+  const row = rows[0];
+  if (!row) return undefined;
+  const code = row.late ? 'TASK_EXPIRED' : row.error_code;
+  const finishedAt = row.late ? row.expires_at : row.finished_at;
+  return {
+    id: row.id,
+    sessionId: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
+    kind: row.kind,
+    state: row.late ? 'expired' : row.state,
+    createdAt: row.created_at.toISOString(),
+    ...(row.sent_at ? { sentAt: row.sent_at.toISOString() } : {}),
+    ...(finishedAt ? { finishedAt: finishedAt.toISOString() } : {}),
+    ...(row.result === null ? {} : { result: row.result }),
+    ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
+  };
+}

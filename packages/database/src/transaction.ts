@@ -1,0 +1,56 @@
+/**
+ * One way to change state: a short transaction that begins by locking the row of the device it concerns. Everything that
+ * happens to the sessions and tasks of a device is thereby in one order, whoever asks, and nothing deadlocks.
+ */
+import { Prisma, type PrismaClient } from './generated/prisma/client.ts';
+
+/** A client, or the client of a running transaction. */
+export type Db = Prisma.TransactionClient;
+export { Prisma };
+
+export interface DeviceLock {
+  id: string;
+  ownerId: string;
+  agentType: string;
+  status: 'online' | 'offline';
+  fence: number;
+}
+
+/**
+ * Runs `work` in a transaction that holds the lock of the device. `work` gets undefined when there is no such device (or it
+ * was removed). Everything in `work` must use the transaction's client. Throws what `work` throws, after a rollback.
+ */
+export async function withDevice<T>(
+  prisma: PrismaClient,
+  deviceId: string,
+  work: (tx: Db, device: DeviceLock | undefined) => Promise<T>,
+): Promise<T> {
+  return prisma.$transaction(async (tx) => {
+    const rows = await tx.$queryRaw<
+      { id: string; owner_id: string; agent_type: string; status: 'online' | 'offline'; connection_fence: bigint }[]
+    >`
+      SELECT id, owner_id, agent_type, status, connection_fence FROM devices
+      WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
+    const row = rows[0];
+    return work(
+      tx,
+      row && {
+        id: row.id,
+        ownerId: row.owner_id,
+        agentType: row.agent_type,
+        status: row.status,
+        fence: Number(row.connection_fence),
+      },
+    );
+  });
+}
+
+/** The first `bytes` bytes of a text, never half a character. */
+export function cutText(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const encoded = Buffer.from(text, 'utf8');
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end -= 1;
+  return encoded.toString('utf8', 0, end);
+}

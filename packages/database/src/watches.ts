@@ -1,0 +1,41 @@
+/** Which sessions a user watches (contract §8). */
+import { formatSessionId, type WatchList } from '@relay/protocol';
+import type { Db } from './transaction.ts';
+
+/** Starts watching; true the first time. */
+export async function watchSession(db: Db, userId: string, key: string): Promise<boolean> {
+  const count = await db.$executeRaw`
+    INSERT INTO watched_sessions (user_id, session_key) VALUES (${userId}, ${key}) ON CONFLICT DO NOTHING`;
+  return count > 0;
+}
+
+/** Stops watching; true when it was watched. */
+export async function unwatchSession(db: Db, userId: string, key: string): Promise<boolean> {
+  const count = await db.$executeRaw`DELETE FROM watched_sessions WHERE user_id = ${userId} AND session_key = ${key}`;
+  return count > 0;
+}
+
+/** What the user watches, oldest watch first. */
+export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
+  const rows = await db.$queryRaw<{ device_id: string; agent_type: string; native_id: string; created_at: Date }[]>`
+    SELECT s.device_id, s.agent_type, s.native_id, w.created_at FROM watched_sessions w JOIN sessions s ON s.key = w.session_key
+    WHERE w.user_id = ${userId} AND s.deleted_at IS NULL ORDER BY w.created_at, s.key`;
+  return rows.map((row) => ({
+    sessionId: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
+    createdAt: row.created_at.toISOString(),
+  }));
+}
+
+export interface WatchedNative {
+  key: string;
+  nativeId: string;
+  filePath: string;
+}
+
+/** The named sessions of a device that somebody watches: what its daemon has to be told after it connects. */
+export async function watchedOnDevice(db: Db, deviceId: string): Promise<WatchedNative[]> {
+  const rows = await db.$queryRaw<{ key: string; native_id: string; file_path: string }[]>`
+    SELECT DISTINCT s.key, s.native_id, s.file_path FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
+    WHERE s.device_id = ${deviceId} AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+  return rows.map((row) => ({ key: row.key, nativeId: row.native_id, filePath: row.file_path }));
+}
