@@ -4,7 +4,7 @@
  * A known type with wrong fields is `invalid`, with a reason that names the field.
  */
 import type { TSchema } from '@sinclair/typebox';
-import { Auth } from './frames/attention.ts';
+import { Auth, type AuthFrame } from './frames/attention.ts';
 import {
   type FromDaemonFrame,
   type ReportEntry,
@@ -15,10 +15,10 @@ import {
 import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
 import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
 import { isNativeId } from './session-id.ts';
-import { type Validator, parseJson, validator } from './validate.ts';
+import { type Validator, parseJson, predicate, validator } from './validate.ts';
 
 export type Decoded<F> =
-  | { kind: 'frame'; frame: F; /** Reasons of report entries that were left out */ dropped: readonly string[] }
+  | { kind: 'frame'; frame: F; /** One reason per report entry that was left out */ dropped: readonly string[] }
   | { kind: 'malformed' | 'invalid' | 'unknown'; reason: string };
 
 const compile = <K extends string>(schemas: Readonly<Record<K, TSchema>>) => {
@@ -31,6 +31,9 @@ const fromDaemon = compile(fromDaemonFrames);
 const events = compile(daemonEvents);
 const toDaemon = compile(toDaemonFrames);
 const entry = validator(ReportEntrySchema);
+const isEntry = predicate(ReportEntrySchema);
+/** How many wrong entries of one report are explained; the others are only counted. */
+const reasonsGiven = 100;
 const auth = validator(Auth);
 const none: readonly string[] = [];
 
@@ -45,6 +48,9 @@ function object(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** A name that a peer made up, fit for a log line: frames may be 16 MiB. */
+const named = (name: string) => (name.length <= 64 ? name : `${name.slice(0, 64)}…`);
+
 function typed(text: string): { type: string; value: Record<string, unknown> } | undefined {
   const value = object(text);
   return value && typeof value.type === 'string' ? { type: value.type, value } : undefined;
@@ -52,7 +58,7 @@ function typed(text: string): { type: string; value: Record<string, unknown> } |
 
 const malformed = { kind: 'malformed', reason: 'not a JSON object with a text "type"' } as const;
 
-/** A frame that a daemon sent. `report_sessions` keeps its good entries; the reasons of the others are in `dropped`. */
+/** A frame that a daemon sent. `report_sessions` keeps its good entries; the reasons of the others are in `dropped`. Unknown fields stay. */
 export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
   const raw = typed(text);
   if (!raw) return malformed;
@@ -60,7 +66,7 @@ export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
   if (type === 'event') return decodeEvent(value);
   if (type === 'report_sessions') return decodeReport(value);
   const check = fromDaemon.get(type);
-  if (!check) return { kind: 'unknown', reason: type };
+  if (!check) return { kind: 'unknown', reason: named(type) };
   const checked = check(value);
   return checked.ok
     ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
@@ -71,7 +77,7 @@ function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   const eventType = value.event_type;
   if (typeof eventType !== 'string') return { kind: 'invalid', reason: 'event: "event_type" is required' };
   const check = events.get(eventType);
-  if (!check) return { kind: 'unknown', reason: `event ${eventType}` };
+  if (!check) return { kind: 'unknown', reason: `event ${named(eventType)}` };
   const checked = check(value);
   return checked.ok
     ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
@@ -84,27 +90,41 @@ function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> 
   const sessions: ReportEntry[] = [];
   const dropped: string[] = [];
   for (const candidate of value.sessions as unknown[]) {
-    const checked = entry(modern(candidate));
-    if (!checked.ok) dropped.push(checked.reason);
-    else if (!isNativeId(checked.value.session_id)) dropped.push('"session_id" may not begin with PENDING-');
-    else sessions.push(checked.value);
+    const reason = takeEntry(modern(candidate), sessions, dropped.length < reasonsGiven);
+    if (reason !== undefined) dropped.push(reason);
   }
-  return { kind: 'frame', frame: { type: 'report_sessions', sessions }, dropped };
+  return { kind: 'frame', frame: { ...value, type: 'report_sessions', sessions }, dropped };
 }
 
-/** Older daemons write `id` and `project_path`. */
+/** Puts a good entry into `sessions`; returns why it did not. Explaining costs more than checking, so it ends at a bound. */
+function takeEntry(candidate: unknown, sessions: ReportEntry[], explain: boolean): string | undefined {
+  if (!isEntry(candidate)) {
+    const checked = explain ? entry(candidate) : undefined;
+    return checked?.ok === false ? checked.reason : 'as before';
+  }
+  if (!isNativeId(candidate.session_id)) return '"session_id" may not begin with PENDING-';
+  sessions.push(candidate);
+  return undefined;
+}
+
+/** Older daemons write `id` and `project_path`. An entry that has the newer spelling is not touched. */
 function modern(candidate: unknown): unknown {
   if (typeof candidate !== 'object' || candidate === null) return candidate;
-  const { id, project_path: path, ...rest } = candidate as Record<string, unknown>;
-  return { ...(id === undefined ? {} : { session_id: id }), ...(path === undefined ? {} : { project: path }), ...rest };
+  const old = candidate as Record<string, unknown>;
+  const renamed: Record<string, unknown> = {};
+  if (missing(old.session_id) && !missing(old.id)) renamed.session_id = old.id;
+  if (missing(old.project) && !missing(old.project_path)) renamed.project = old.project_path;
+  return renamed.session_id === undefined && renamed.project === undefined ? candidate : { ...old, ...renamed };
 }
+
+const missing = (value: unknown) => value === undefined || value === null;
 
 /** A frame that the relay sent: for daemons. */
 export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {
   const raw = typed(text);
   if (!raw) return malformed;
   const check = toDaemon.get(raw.type);
-  if (!check) return { kind: 'unknown', reason: raw.type };
+  if (!check) return { kind: 'unknown', reason: named(raw.type) };
   const checked = check(raw.value);
   return checked.ok
     ? { kind: 'frame', frame: checked.value as ToDaemonFrame, dropped: none }
@@ -112,11 +132,11 @@ export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {
 }
 
 /** What an app sent on `/ws/attention`: an `auth` frame, or something to be ignored. */
-export function decodeAppFrame(text: string): { token: string } | undefined {
+export function decodeAppFrame(text: string): AuthFrame | undefined {
   const raw = typed(text);
   if (raw?.type !== 'auth') return undefined;
   const checked = auth(raw.value);
-  return checked.ok ? { token: checked.value.token } : undefined;
+  return checked.ok ? checked.value : undefined;
 }
 
 const instanceDecoder = <F>(schemas: Readonly<Record<string, TSchema>>) => {

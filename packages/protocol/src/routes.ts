@@ -20,6 +20,8 @@ export interface Route {
   body?: TSchema;
   success: Readonly<Record<number, TSchema | undefined>>;
   errors: readonly ErrorCode[];
+  /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
+  refusals?: Readonly<Record<number, TSchema>>;
   /** Accepts Idempotency-Key. */
   idempotent?: true;
 }
@@ -260,6 +262,7 @@ export const routes = {
     credential: 'optional',
     body: people.PollCode,
     success: { 200: people.DeviceCredential },
+    refusals: { 400: people.PollErrorResponse },
     errors: [],
   },
   readCode: {

@@ -60,6 +60,8 @@ export const attentionFrames = {
   auth_ok: AuthOk,
 } as const;
 
+export type AuthFrame = Static<typeof Auth>;
+
 export const fromAppFrames = { auth: Auth } as const;
 
 export type AttentionFrame = {

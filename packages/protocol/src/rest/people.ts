@@ -14,6 +14,7 @@ import {
   text,
   time,
 } from '../schema.ts';
+import { pollErrors, type PollError } from '../errors.ts';
 
 export const deviceStatuses = ['online', 'offline'] as const;
 export type DeviceStatus = (typeof deviceStatuses)[number];
@@ -175,6 +176,16 @@ export const ErrorResponse = record('ErrorResponse', 'Every REST error, and ever
   status: Type.Integer({ description: 'HTTP status' }),
   retryAfter: maybe(count('Seconds, with 429')),
 });
+
+export const PollErrorResponse = record(
+  'PollErrorResponse',
+  'Why polling gave no credential: `error` is the string of RFC 8628, verbatim.',
+  {
+    error: oneOf(Object.keys(pollErrors) as PollError[], 'Why'),
+    code: text('The same in capitals'),
+    status: Type.Literal(400, { description: 'HTTP status' }),
+  },
+);
 
 export type Device = Static<typeof Device>;
 export type ConnectionList = Static<typeof ConnectionList>;

@@ -1,0 +1,206 @@
+/**
+ * The WebSocket planes → AsyncAPI 3. Pure; the api serves the result at `/api/asyncapi.json`, a copy is in
+ * `docs/asyncapi.json`. `send` and `receive` are said from the point of view of the relay.
+ */
+import { closeCodes } from '../close-codes.ts';
+import { type Plane, registry } from '../registry.ts';
+import { agentTypePattern } from '../schema.ts';
+import { collectComponents, type Components, type Json, type JsonObject, objectOf } from './json-schema.ts';
+
+/** `from-daemon.event.PROGRESS` → `event.PROGRESS`: the name of a message inside its channel. */
+const messageName = (name: string) => name.slice(name.indexOf('.') + 1);
+
+const namesOf = (...planes: Plane[]) =>
+  Object.entries(registry)
+    .filter(([, { plane }]) => planes.includes(plane))
+    .map(([name]) => name);
+
+function message(name: string, components: Components): JsonObject {
+  const entry = registry[name];
+  if (!entry) throw new TypeError(`the registry has no ${name}`);
+  return {
+    name: messageName(name),
+    title: messageName(name),
+    summary: entry.description,
+    contentType: 'application/json',
+    ...(name === 'to-daemon.get_messages' || name === 'from-daemon.messages'
+      ? { correlationId: { $ref: '#/components/correlationIds/request' } }
+      : {}),
+    payload: components.refer(entry.schema),
+    examples: [{ name: messageName(name), payload: entry.example as Json }],
+  };
+}
+
+const text = (description: string, more: JsonObject = {}) => ({ type: 'string', description, ...more });
+
+const daemonHeaders = {
+  type: 'object',
+  required: ['Authorization', 'X-Device-ID'],
+  properties: {
+    Authorization: text('Bearer <refresh token>'),
+    'X-Device-ID': text('Device id'),
+    'X-Agent-Type': text('Agent type; the device record knows it, another one is refused with 403', {
+      pattern: agentTypePattern,
+    }),
+    'X-Daemon-Version': text('Version of the daemon'),
+  },
+};
+
+const appHeaders = {
+  type: 'object',
+  properties: {
+    Authorization: text('Bearer <access token>; one of the four ways to present a credential'),
+    'Sec-WebSocket-Protocol': text('relay.v1, bearer.<access token>: the second way'),
+    Origin: text('When present it must be allowed'),
+  },
+};
+
+const appQuery = {
+  type: 'object',
+  properties: {
+    ticket: text('From POST /api/ws-tickets; one use, 30 s: the third way'),
+    access_token: text('Access token: the fourth way'),
+    token: text('Alias of `access_token`'),
+    since: text('Resume after this offset; empty = "I understand offsets"'),
+    events: text('`output` asks for `task_output`', { enum: ['output'] }),
+  },
+};
+
+const binding = (headers: JsonObject, query?: JsonObject) => ({
+  ws: { method: 'GET', headers, ...(query ? { query } : {}), bindingVersion: '0.1.0' },
+});
+
+function channel(address: string, description: string, names: string[], bindings: JsonObject): JsonObject {
+  return {
+    address,
+    description,
+    messages: objectOf(names.map((name) => [messageName(name), { $ref: `#/components/messages/${name}` }])),
+    bindings,
+    'x-close-codes': Object.values(closeCodes).map(({ code, reason, comeBack, meaning }) => ({
+      code,
+      reason,
+      comeBack,
+      meaning,
+    })),
+  };
+}
+
+const inChannel = (where: string, names: string[]) =>
+  names.map((name) => ({ $ref: `#/channels/${where}/messages/${messageName(name)}` }));
+
+function operation(
+  action: 'send' | 'receive',
+  where: 'daemon' | 'attention',
+  summary: string,
+  names: string[],
+  reply: string[] = [],
+): JsonObject {
+  return {
+    action,
+    summary,
+    channel: { $ref: `#/channels/${where}` },
+    messages: inChannel(where, names),
+    security: (where === 'daemon' ? ['deviceToken'] : ['userToken', 'ticket', 'queryToken']).map((scheme) => ({
+      $ref: `#/components/securitySchemes/${scheme}`,
+    })),
+    ...(reply.length > 0
+      ? { reply: { channel: { $ref: `#/channels/${where}` }, messages: inChannel(where, reply) } }
+      : {}),
+  };
+}
+
+/** The two halves of a frame conversation, without the frames that have an operation of their own. */
+const except = (names: string[], ...own: string[]) => names.filter((name) => !own.includes(name));
+
+function operations(): JsonObject {
+  const toDaemon = namesOf('to-daemon');
+  const fromDaemon = namesOf('from-daemon');
+  const attention = namesOf('attention');
+  return {
+    keepDaemonAlive: operation('send', 'daemon', 'Every 30 s.', ['to-daemon.ping'], ['from-daemon.pong']),
+    readHistory: operation(
+      'send',
+      'daemon',
+      'Ask for a page of history; 10 s to answer.',
+      ['to-daemon.get_messages'],
+      ['from-daemon.messages'],
+    ),
+    instructDaemon: operation(
+      'send',
+      'daemon',
+      'Tasks, watching and the version policy.',
+      except(toDaemon, 'to-daemon.ping', 'to-daemon.get_messages'),
+    ),
+    hearDaemon: operation(
+      'receive',
+      'daemon',
+      'What the daemon and its agent do.',
+      except(fromDaemon, 'from-daemon.pong', 'from-daemon.messages'),
+    ),
+    updateApp: operation('send', 'attention', 'What happens.', except(attention, 'attention.auth_ok')),
+    renewCredential: operation(
+      'receive',
+      'attention',
+      'Renew the credential without reconnecting.',
+      ['from-app.auth'],
+      ['attention.auth_ok'],
+    ),
+  };
+}
+
+/** The AsyncAPI 3 document of the relay at `wsUrl`, like `wss://relay.example.com` (a path in front of `/ws` is kept). */
+export function asyncApiDocument({ wsUrl, version }: { wsUrl: string; version: string }): JsonObject {
+  const { protocol, host, pathname } = new URL(wsUrl);
+  const components = collectComponents();
+  const planes = namesOf('to-daemon', 'from-daemon', 'attention', 'from-app');
+  const messages = objectOf(planes.map((name) => [name, message(name, components)]));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Agent session relay: WebSocket planes',
+      version,
+      description:
+        'Every frame is one text message with one JSON object that has a text `type`. Unknown fields, unknown types and unknown ' +
+        'event types are ignored in both directions.',
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      relay: {
+        host,
+        protocol: protocol.replace(/:$/, ''),
+        ...(pathname === '/' ? {} : { pathname: pathname.replace(/\/$/, '') }),
+      },
+    },
+    channels: {
+      daemon: channel(
+        '/ws/daemon',
+        'Daemons. After the upgrade the daemon sends `status`, then `report_sessions`.',
+        namesOf('to-daemon', 'from-daemon'),
+        binding(daemonHeaders),
+      ),
+      attention: channel(
+        '/ws/attention',
+        'Apps of users. Exactly one credential. Closed 4401 when it ends, unless `auth` renewed it.',
+        namesOf('attention', 'from-app'),
+        binding(appHeaders, appQuery),
+      ),
+    },
+    operations: operations(),
+    components: {
+      messages,
+      schemas: components.schemas(),
+      correlationIds: { request: { location: '$message.payload#/request_id' } },
+      securitySchemes: {
+        deviceToken: { type: 'http', scheme: 'bearer', description: 'Refresh token of the device.' },
+        userToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Access token with the scope sessions:read.',
+        },
+        ticket: { type: 'httpApiKey', in: 'query', name: 'ticket', description: 'Single-use ticket.' },
+        queryToken: { type: 'httpApiKey', in: 'query', name: 'access_token', description: 'Access token.' },
+      },
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** The tables of errors → `docs/errors.md`. Pure. */
+import { closeCodes } from '../close-codes.ts';
+import { errorCatalogue, pollErrors, taskErrors } from '../errors.ts';
+import { code, generatedNote, jsonBlock, table } from './markdown.ts';
+import { registry } from '../registry.ts';
+
+/** The close codes as a table, for this page and for the protocol's. */
+export const closeCodeTable = (): string =>
+  table(
+    ['Code', 'Reason', 'Come back?', 'Meaning'],
+    Object.values(closeCodes).map(({ code: number, reason, comeBack, meaning }) => [
+      code(String(number)),
+      reason,
+      comeBack ? 'yes' : 'no',
+      meaning,
+    ]),
+  );
+
+/** The page as Markdown. */
+export function errorsMarkdown(): string {
+  return [
+    generatedNote,
+    '# Errors',
+    'Clients branch on `code`; `error` is for people and may change. Codes are added, never changed.',
+    '## REST errors',
+    'Every REST error, and every refused WebSocket upgrade, has this body. 429 and 503 carry `Retry-After` in seconds; every ' +
+      'response carries `X-Request-Id`. What belongs to somebody else is 404, never 403.',
+    jsonBlock(registry['rest.ErrorResponse']?.example),
+    table(
+      ['Status', 'Code', 'Meaning'],
+      Object.entries(errorCatalogue).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
+    ),
+    '## Polling for a device',
+    '`POST /api/devices/token` answers 400 with `error` one of these strings (RFC 8628) and `code` the same in capitals.',
+    table(
+      ['Error', 'Meaning'],
+      Object.entries(pollErrors).map(([name, meaning]) => [code(name), meaning]),
+    ),
+    '## Task errors',
+    'In `error.code` of a task and `lastTask.code` of a session.',
+    table(
+      ['Code', 'Meaning'],
+      Object.entries(taskErrors).map(([name, meaning]) => [code(name), meaning]),
+    ),
+    '## Close codes',
+    'Why the relay closed a WebSocket. After a code that says no, connecting again with the same credential is pointless.',
+    closeCodeTable(),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

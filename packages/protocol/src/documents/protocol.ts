@@ -1,0 +1,145 @@
+/** The registry → `docs/protocol.md`: every frame and body with its field table and its golden example. Pure. */
+import { type Plane, type Registered, registry } from '../registry.ts';
+import { type Route, routes } from '../routes.ts';
+import { userFrameKinds } from '../frames/instance.ts';
+import type { TSchema } from '../schema.ts';
+import { pendingSessionId, sessionId } from '../examples/story.ts';
+import { closeCodeTable } from './errors.ts';
+import { isNamed } from './json-schema.ts';
+import { code, fieldTable, generatedNote, jsonBlock, linkTo, namedWithin, table } from './markdown.ts';
+
+const inPlane = (plane: Plane) => Object.entries(registry).filter(([, entry]) => entry.plane === plane);
+
+/** What a reader calls it: the last part of the name. */
+const titleOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
+
+const section = (name: string, { schema, description, example }: Registered): string =>
+  [
+    `### ${titleOf(name)}`,
+    description,
+    ...(schema.type === 'object' ? [fieldTable(schema)] : []),
+    jsonBlock(example),
+    `<sub>[examples/${name}.json](../examples/${name}.json)</sub>`,
+  ].join('\n\n');
+
+/** Records that frames or bodies contain and that have no section of their own yet. */
+function recordsOf(schemas: readonly TSchema[], documented: Set<string>): string[] {
+  const named = new Map<string, TSchema>();
+  for (const schema of schemas) namedWithin(schema, named);
+  return [...named]
+    .filter(([title]) => !documented.has(title))
+    .map(([title, schema]) => {
+      documented.add(title);
+      return [`### ${title}`, schema.description ?? '', fieldTable(schema)].join('\n\n');
+    });
+}
+
+function plane(heading: string, introduction: string, planes: Plane[], documented: Set<string>): string[] {
+  const entries = planes.flatMap(inPlane);
+  for (const [name] of entries) documented.add(titleOf(name));
+  return [
+    `## ${heading}`,
+    introduction,
+    ...entries.map(([name, entry]) => section(name, entry)),
+    ...recordsOf(
+      entries.map(([, { schema }]) => schema),
+      documented,
+    ),
+  ];
+}
+
+const bodyName = (schema: TSchema | undefined) => (schema && isNamed(schema) ? linkTo(schema.title) : '');
+
+const routeTable = (): string =>
+  table(
+    ['Route', 'Meaning', 'Credential', 'Request', 'Success'],
+    Object.values<Route>(routes).map((route) => [
+      code(`${route.method} ${route.path}`),
+      route.summary,
+      route.scope ? `${route.credential}, ${code(route.scope)}` : route.credential,
+      [
+        bodyName(route.body),
+        ...Object.keys((route.query?.properties ?? {}) as object).map((name) => code(`?${name}`)),
+        ...(route.idempotent ? [code('Idempotency-Key')] : []),
+      ]
+        .filter((part) => part !== '')
+        .join(' '),
+      Object.entries(route.success)
+        .map(([status, schema]) => `${status} ${bodyName(schema)}`.trim())
+        .join(', '),
+    ]),
+  );
+
+const introduction = `REST and \`/ws/attention\` speak camelCase, the daemon protocol speaks snake_case. Every WebSocket frame is one text message with one JSON object that has a text \`type\`.
+
+Everything grows by addition: unknown fields are ignored in both directions, unknown frame types and event types are ignored and counted, enumerations may grow, and what exists never changes. A known frame with a missing or wrongly typed required field is dropped and counted. Malformed is what is no JSON object with a text \`type\`: the third one within 60 s closes 4400.
+
+Texts are stored without U+0000, and half of a surrogate pair becomes U+FFFD. Times are ISO 8601 in UTC with milliseconds.`;
+
+const sessionIds = `\`<device_id>:<agent_type>:<native_session_id>\`, split on the first two colons only: a native id may contain colons and slashes. Apps URL-encode the id in paths.
+
+${jsonBlock(sessionId)}
+
+Until the daemon has named the session, its native id is \`PENDING-\` and a ULID. That id stays an alias for good: every route accepts it and answers with the canonical one. A daemon may not report a native id that begins with \`PENDING-\` or is longer than 512 characters.
+
+${jsonBlock(pendingSessionId)}`;
+
+const userFrames = (): string =>
+  table(
+    ['Letter', 'For'],
+    Object.entries(userFrameKinds).map(([letter, whom]) => [code(letter), whom]),
+  );
+
+/** The page as Markdown. */
+export function protocolMarkdown(): string {
+  const documented = new Set<string>();
+  // Frames of apps contain records of the REST plane; those have their section there.
+  const rest = new Set(inPlane('rest').flatMap(([, { schema }]) => [...namedWithin(schema).keys()]));
+  return [
+    generatedNote,
+    '# Protocol',
+    introduction,
+    'Errors have [their own page](errors.md). Machines read [openapi.json](openapi.json) and [asyncapi.json](asyncapi.json), which a running relay also serves at `/api/openapi.json` and `/api/asyncapi.json`.',
+    '## Session ids',
+    sessionIds,
+    ...plane(
+      'Relay to daemon',
+      'What the relay sends on `/ws/daemon`. Daemons ignore types that they do not know.',
+      ['to-daemon'],
+      documented,
+    ),
+    ...plane(
+      'Daemon to relay',
+      'What a daemon sends on `/ws/daemon`: five frames, and the frame `event` with ten event types. In optional fields, `null` and absence mean the same.',
+      ['from-daemon'],
+      documented,
+    ),
+    ...plane(
+      'Relay to app',
+      'What the relay sends on `/ws/attention`.',
+      ['attention'],
+      new Set([...documented, ...rest]),
+    ),
+    ...plane(
+      'App to relay',
+      'What an app may send on `/ws/attention`. Anything else is ignored.',
+      ['from-app'],
+      documented,
+    ),
+    '## REST',
+    'Errors are in [errors.md](errors.md).',
+    routeTable(),
+    ...plane('REST bodies', 'Requests and answers, by name.', ['rest'], documented),
+    ...plane(
+      'Between instances',
+      'What instances of the relay say to each other: versioned (`v`), because two releases run side by side during a rollout. A receiver ignores a `kind` that it does not know. No app and no daemon sees these.',
+      ['instance'],
+      new Set([...documented, ...rest]),
+    ),
+    userFrames(),
+    '## Close codes',
+    closeCodeTable(),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

@@ -1,0 +1,18 @@
+/** What travels on `/ws/attention`: one golden example per frame. Offsets are opaque texts. */
+import type { attentionFrames, fromAppFrames } from '../frames/attention.ts';
+import type { ExamplesOf } from './shape.ts';
+import { started } from './sessions.ts';
+import { accessToken, deviceId, messages, output, pendingSessionId, sessionId, tasks } from './story.ts';
+
+export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
+  session_update: { type: 'session_update', session: started, previousId: pendingSessionId, offset: 'm8x2k1-17' },
+  new_message: { type: 'new_message', sessionId, message: messages[3], offset: 'm8x2k1-24' },
+  device_status: { type: 'device_status', deviceId, status: 'online', offset: 'm8x2k1-12' },
+  task_output: { type: 'task_output', sessionId, taskId: tasks.start, output, offset: 'm8x2k1-17' },
+  session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
+  device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
+  resync: { type: 'resync' },
+  auth_ok: { type: 'auth_ok', expiresAt: '2026-03-14T10:10:00.000Z' },
+};
+
+export const fromAppExamples: ExamplesOf<typeof fromAppFrames> = { auth: { type: 'auth', token: accessToken } };

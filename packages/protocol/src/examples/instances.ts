@@ -1,0 +1,35 @@
+/** What instances say to each other: one golden example per kind. */
+import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
+import type { ExamplesOf } from './shape.ts';
+import { deviceId, messages, nativeId, sessionKey, tasks, userId } from './story.ts';
+
+export const commandExamples: ExamplesOf<typeof commands> = {
+  wake: { v: 1, kind: 'wake' },
+  cancel: { v: 1, kind: 'cancel', taskId: tasks.cancelled },
+  changed: { v: 1, kind: 'changed', sessionKey },
+  open: { v: 1, kind: 'open', sessionKey },
+  history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, after: messages[0].uuid },
+};
+
+export const replyExamples: ExamplesOf<typeof replies> = {
+  page: {
+    v: 1,
+    kind: 'page',
+    messages: messages.slice(1),
+    hasMore: false,
+    oldestUuid: messages[1].uuid,
+    newestUuid: messages[3].uuid,
+  },
+  failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
+};
+
+export const controlExamples: ExamplesOf<typeof controls> = {
+  device_closed: { v: 1, kind: 'device_closed', deviceId, why: 'deleted' },
+  user_revoked: { v: 1, kind: 'user_revoked', subject: userId },
+  outbox: { v: 1, kind: 'outbox' },
+};
+
+export const userFrameExample = encodeUserFrame(
+  'f',
+  JSON.stringify({ type: 'device_status', deviceId, status: 'online' }),
+);

@@ -1,0 +1,121 @@
+/** Every REST body: one golden example per schema. */
+import type { restBodies } from '../rest/bodies.ts';
+import type { ExamplesOf } from './shape.ts';
+import { finished, pending, waiting } from './sessions.ts';
+import * as story from './story.ts';
+
+const { messages, sessionId, deviceId, times, tasks } = story;
+
+const page = {
+  messages: [...messages],
+  hasMore: false,
+  oldestUuid: messages[0].uuid,
+  newestUuid: messages[3].uuid,
+};
+
+const device = {
+  id: deviceId,
+  name: story.deviceName,
+  hostname: story.hostname,
+  agentType: story.agentType,
+  status: 'online',
+  lastSeenAt: times.completed,
+} as const;
+
+export const restExamples: ExamplesOf<typeof restBodies> = {
+  Health: { status: 'ok', version: '1.0.0' },
+  Readiness: { status: 'ok', checks: { database: 'ok', backplane: 'ok' } },
+  Me: {
+    id: story.userId,
+    email: 'ada@example.com',
+    name: 'Ada',
+    scopes: ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'],
+  },
+  SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
+  CreateSession: {
+    deviceId,
+    message: story.title,
+    projectPath: story.projectPath,
+    queueTtlSeconds: 900,
+  },
+  CreatedSession: { ...pending, taskId: tasks.start, message: messages[0] },
+  SessionDetail: { ...finished, ...page },
+  UpdateSession: { title: story.title, archived: false },
+  Session: waiting,
+  MessagePage: page,
+  SendMessage: { content: story.answer, queueTtlSeconds: 900 },
+  SentMessage: { taskId: tasks.answer, sessionId, state: 'queued', message: messages[2] },
+  CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },
+  Task: {
+    id: tasks.answer,
+    sessionId,
+    kind: 'resume',
+    state: 'completed',
+    createdAt: times.answered,
+    sentAt: times.answerSent,
+    finishedAt: times.completed,
+    result: story.result,
+  },
+  DeviceList: { devices: [device] },
+  UpdateDevice: { name: story.deviceName },
+  Device: device,
+  ConnectionList: {
+    connections: [
+      { connectedAt: times.connected, daemonVersion: story.daemonVersion, instance: story.instance },
+      {
+        connectedAt: times.registered,
+        disconnectedAt: times.connected,
+        closeCode: 4409,
+        reason: 'replaced by a newer connection',
+        daemonVersion: story.daemonVersion,
+        instance: story.instance,
+      },
+    ],
+  },
+  RequestCode: { hostname: story.hostname, agent_type: story.agentType, device_name: story.deviceName },
+  DeviceCode: {
+    device_code: story.deviceCode,
+    user_code: story.userCode,
+    verification_uri: 'https://relay.example.com/device',
+    verification_uri_complete: `https://relay.example.com/device?user_code=${story.userCode}`,
+    verification_url: `https://relay.example.com/device?user_code=${story.userCode}`,
+    expires_in: 900,
+    interval: 5,
+    deviceCode: story.deviceCode,
+    userCode: story.userCode,
+    verificationUri: 'https://relay.example.com/device',
+    verificationUrl: `https://relay.example.com/device?user_code=${story.userCode}`,
+    expiresIn: 900,
+  },
+  PollCode: { device_code: story.deviceCode },
+  DeviceCredential: {
+    device_id: deviceId,
+    refresh_token: story.refreshToken,
+    deviceId,
+    refreshToken: story.refreshToken,
+    token_type: 'Bearer',
+  },
+  PollErrorResponse: { error: 'authorization_pending', code: 'AUTHORIZATION_PENDING', status: 400 },
+  CodeDetail: {
+    userCode: story.userCode,
+    hostname: story.hostname,
+    agentType: story.agentType,
+    deviceName: story.deviceName,
+    requestedFrom: '192.0.2.17',
+    requestedAt: times.codeRequested,
+    expiresAt: '2026-03-14T09:13:12.402Z',
+  },
+  CodeApproved: { deviceId, approved: true },
+  CodeDenied: { approved: false },
+  WatchList: { sessionIds: [sessionId], watchedSessions: [{ sessionId, createdAt: times.started }] },
+  WatchRequest: { sessionId },
+  WatchState: { sessionId, watched: true },
+  NotificationList: {
+    notifications: [
+      { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
+      { id: '01KKNSWQ7W843XTDGVJ6JSHHDD', sessionId, cause: 'needs_you', createdAt: times.asked, state: 'sent' },
+    ],
+  },
+  Ticket: { ticket: story.ticket, expiresIn: 30 },
+  ErrorResponse: { error: 'No such session.', code: 'SESSION_NOT_FOUND', status: 404 },
+};

@@ -1,0 +1,69 @@
+/**
+ * One story, told by every example: Ada asks the agent on her workstation for a watering schedule, the agent asks her for the
+ * time zone, she answers, and it finishes. The facts that several examples share stand here, and only here.
+ */
+import { formatSessionId, placeholderNativeId } from '../session-id.ts';
+import type { Message } from '../rest/conversation.ts';
+
+export const userId = '01KGFRDGBRV7YVSD1SJ8N31SAV';
+export const deviceId = '01KKNS432D55V5NJG7Z511KRKZ';
+export const agentType = 'claude_code';
+export const hostname = 'ada-workstation';
+export const deviceName = "Ada's workstation";
+export const userCode = 'BDWP-HQPK';
+export const deviceCode = 'Zt8Yx2Kq0WmR4uN6vB1cJ3hL5gF7dS9aPoIiUuYyTtE';
+/** Not a credential of anything: the shape of one. */
+export const refreshToken = 'rly_drt_EXAMPLE0nly0not0a0credential0000000000000000000_000000';
+export const accessToken = 'eyJhbGciOiJFUzI1NiJ9.EXAMPLE.not-a-credential';
+export const ticket = 'wst_EXAMPLE0nly0not0a0credential';
+export const daemonVersion = '1.4.2';
+export const instance = 'gateway-7c9d-k2f81x';
+
+export const nativeId = 'f3b1c8de-5a0e-4c1d-9a3f-2b7c6d5e4f30';
+export const placeholderId = placeholderNativeId('01KKNSR4J0JQ7D587X9M2RYZR0');
+export const sessionId = formatSessionId({ deviceId, agentType, nativeId });
+export const pendingSessionId = formatSessionId({ deviceId, agentType, nativeId: placeholderId });
+/** The row of the session, as instances name it to each other. */
+export const sessionKey = '01KKNSR4J06G80F0EC1Q57KJN8';
+export const projectPath = '/home/ada/projects/garden';
+export const filePath = `/home/ada/.claude/projects/-home-ada-projects-garden/${nativeId}.jsonl`;
+export const title = 'Add a watering schedule to the garden app and run the tests.';
+
+/** The first message, the answer to the question, one that failed, and one that Ada cancelled. */
+export const tasks = {
+  start: '01KKNSR4J0F1EENPC7TF5HF8E7',
+  answer: '01KKNSXYQZXNEGM11GJERNRBMJ',
+  failed: '01KKNTBD7RQXWQ7E4HPGRKJVGA',
+  cancelled: '01KKNTHYMEVDYTG0Q319VES02F',
+} as const;
+export const requestId = '01KKNT5JBP724TZX1JZ1D05168';
+
+export const times = {
+  codeRequested: '2026-03-14T08:58:12.402Z',
+  registered: '2026-03-14T08:59:03.117Z',
+  connected: '2026-03-14T08:59:04.250Z',
+  created: '2026-03-14T09:10:00.000Z',
+  sent: '2026-03-14T09:10:00.038Z',
+  started: '2026-03-14T09:10:01.512Z',
+  progress: '2026-03-14T09:10:24.871Z',
+  asked: '2026-03-14T09:12:30.204Z',
+  answered: '2026-03-14T09:13:10.655Z',
+  answerSent: '2026-03-14T09:13:10.691Z',
+  completed: '2026-03-14T09:15:42.330Z',
+} as const;
+
+export const question = 'Which time zone should the schedule use?';
+export const questionInFull =
+  'The schedule needs a time zone, and the project does not say which. Which time zone should the schedule use?';
+export const choices = [{ label: 'Europe/Paris' }, { label: 'UTC' }];
+export const answer = 'Europe/Paris';
+export const result = 'Added src/schedule.ts with a daily watering schedule in Europe/Paris. All 42 tests pass.';
+export const output = '$ npm test\nTests: 42 passed, 42 total\n';
+export const failure = 'The agent process exited with code 1';
+
+export const messages = [
+  { uuid: '0b6c1f0e-3d52-4f0a-8f5e-1c9a7e2d4b60', role: 'USER', content: title, timestamp: times.created },
+  { uuid: '5d1f8a34-9b7e-4c26-a0d3-6e4f2b8c1a71', role: 'AGENT', content: questionInFull, timestamp: times.asked },
+  { uuid: '8e2a7c45-1f6d-4b93-b5c8-7a3d9e0f2c82', role: 'USER', content: answer, timestamp: times.answered },
+  { uuid: 'c47b9d56-2e8f-4a1b-96d7-8b5e0f1a3d93', role: 'AGENT', content: result, timestamp: times.completed },
+] as const satisfies readonly Message[];

@@ -1,0 +1,38 @@
+/** Every REST body by its name: what `routes` send and answer, and nothing else. */
+import * as conversation from './conversation.ts';
+import * as people from './people.ts';
+
+export const restBodies = {
+  Health: people.Health,
+  Readiness: people.Readiness,
+  Me: people.Me,
+  SessionList: conversation.SessionList,
+  CreateSession: conversation.CreateSession,
+  CreatedSession: conversation.CreatedSession,
+  SessionDetail: conversation.SessionDetail,
+  UpdateSession: conversation.UpdateSession,
+  Session: conversation.Session,
+  MessagePage: conversation.MessagePage,
+  SendMessage: conversation.SendMessage,
+  SentMessage: conversation.SentMessage,
+  CancelledTask: conversation.CancelledTask,
+  Task: conversation.Task,
+  DeviceList: people.DeviceList,
+  UpdateDevice: people.UpdateDevice,
+  Device: people.Device,
+  ConnectionList: people.ConnectionList,
+  RequestCode: people.RequestCode,
+  DeviceCode: people.DeviceCode,
+  PollCode: people.PollCode,
+  DeviceCredential: people.DeviceCredential,
+  PollErrorResponse: people.PollErrorResponse,
+  CodeDetail: people.CodeDetail,
+  CodeApproved: people.CodeApproved,
+  CodeDenied: people.CodeDenied,
+  WatchList: people.WatchList,
+  WatchRequest: people.WatchRequest,
+  WatchState: people.WatchState,
+  NotificationList: people.NotificationList,
+  Ticket: people.Ticket,
+  ErrorResponse: people.ErrorResponse,
+} as const;
