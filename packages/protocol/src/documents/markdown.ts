@@ -30,7 +30,7 @@ export function typeOf(schema: TSchema): string {
   const { type } = schema as { type?: string | string[] };
   if (Array.isArray(type)) {
     const [main, ...others] = type;
-    return [typeOf({ ...schema, type: main } as TSchema), ...others].join(' or ');
+    return [typeOf({ ...schema, type: main }), ...others].join(' or ');
   }
   if (isNamed(schema)) return linkTo(schema.title);
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));

@@ -1,0 +1,177 @@
+// The rules of the house, as ARCHITECTURE.md tells them: who may import whom. `npm run boundaries` checks them on the built
+// tree (doors lead to dist), tests/boundaries.test.ts proves that each of them can fail.
+
+const room = '^(packages|apps)/([^/]+)/';
+const ofAnApp = '^apps/[^/]+/src/';
+const top = '^apps/[^/]+/src/(main|server|index)\\.ts$';
+const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
+const gateway = (...files) => `^apps/gateway/src/(${files.join('|')})(\\.ts$|/)`;
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+module.exports = {
+  forbidden: [
+    // Between rooms
+    rule(
+      'packages-import-no-package',
+      'A package imports no other package of ours; protocol may be imported by all, testing may import all.',
+      { path: '^packages/([^/]+)/', pathNot: '^packages/testing/' },
+      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/protocol/'] },
+    ),
+    rule(
+      'apps-import-no-app',
+      'Apps import packages, never each other; standalone puts them together.',
+      { path: '^apps/([^/]+)/src/', pathNot: '^apps/standalone/' },
+      { path: '^apps/', pathNot: '^apps/$1/' },
+    ),
+    rule(
+      'web-and-daemon-import-only-protocol',
+      'They run on other machines: of our packages they know the protocol and nothing else.',
+      { path: '^apps/(web|daemon)/src/' },
+      { path: '^packages/', pathNot: '^packages/protocol/' },
+    ),
+    rule(
+      'conformance-imports-only-protocol',
+      'It checks any relay from outside.',
+      { path: '^conformance/' },
+      { path: '^(packages|apps)/', pathNot: '^packages/protocol/' },
+    ),
+    rule(
+      'testing-is-for-tests',
+      'What runs in production does not import the test relay.',
+      { path: ofAnApp },
+      { path: '^packages/testing/' },
+    ),
+    rule(
+      'src-imports-no-test',
+      'Source never imports a test.',
+      { path: '^(packages|apps)/[^/]+/src/' },
+      { path: '(^|/)tests?/', pathNot: '(^|/)node_modules/' },
+    ),
+    rule(
+      'only-through-doors',
+      'Import a room by its package name, not by a path into it.',
+      { path: room },
+      { path: room, pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    ),
+    rule(
+      'only-through-doors-from-outside',
+      'Import a room by its package name, not by a path into it.',
+      { pathNot: room },
+      { path: room, dependencyTypes: ['local'] },
+    ),
+    rule(
+      'only-through-doors-by-name',
+      'A package has the doors that its `exports` name, and no other way in.',
+      {},
+      { path: '^@relay/[^/]+/', couldNotResolve: true },
+    ),
+    rule(
+      'resolvable',
+      'The import leads nowhere. A door of ours leads to dist: run `npm run build` first.',
+      {},
+      { couldNotResolve: true, pathNot: '^@relay/[^/]+/' },
+    ),
+    rule(
+      'no-cycles',
+      'If two files need each other, a third is missing. Type-only imports count.',
+      {},
+      { circular: true },
+    ),
+
+    // Libraries that belong to one room
+    rule(
+      'ws-only-in-socket',
+      'Server rooms meet WebSockets through @relay/socket.',
+      { pathNot: ['^packages/(socket|testing)/', '^apps/daemon/', '^(conformance|tests|bench)/', '^apps/[^/]+/test/'] },
+      { path: npm('ws', '@types/ws') },
+    ),
+    rule(
+      'prisma-and-pg-only-in-database',
+      'The memory is reached through @relay/database.',
+      { pathNot: '^packages/database/' },
+      { path: npm('@prisma/[^/]+', 'prisma', '@electric-sql/[^/]+', 'pg', 'pg-[^/]+', '@types/pg') },
+    ),
+    rule(
+      'ioredis-only-in-backplane',
+      'Instances meet through @relay/backplane.',
+      { pathNot: '^packages/backplane/' },
+      { path: npm('ioredis') },
+    ),
+    rule(
+      'rate-limiter-in-one-file',
+      'Only http/rate-limit.ts knows how requests are counted.',
+      { pathNot: '^apps/api/src/http/rate-limit\\.ts$' },
+      { path: npm('rate-limiter-flexible') },
+    ),
+    rule(
+      'only-declared-packages',
+      'What source imports stands under `dependencies` of its own package.json (a suite of promises runs in Jest).',
+      { path: '^(packages|apps)/[^/]+/src/', pathNot: '^packages/backplane/src/contract' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
+
+    // Inside an app: main → server → routes and upgrades → operations → packages
+    rule(
+      'nobody-imports-main',
+      'main.ts starts a process; nothing can import that.',
+      {},
+      { path: '^apps/[^/]+/(src|dist)/main\\.' },
+    ),
+    rule(
+      'server-is-above',
+      'Only main and the door import server; what it needs is passed in.',
+      { path: ofAnApp, pathNot: top },
+      { path: '^apps/[^/]+/src/(server|index)\\.ts$' },
+    ),
+    rule(
+      'routes-are-above-operations',
+      'Only server imports routes and upgrades: an operation does not know who asked.',
+      { path: ofAnApp, pathNot: [top, '^apps/[^/]+/src/routes/'] },
+      { path: ['^apps/[^/]+/src/routes/', '^apps/[^/]+/src/upgrade\\.ts$', '^apps/[^/]+/src/[^/]+/upgrade\\.ts$'] },
+    ),
+    rule(
+      'operations-know-no-http',
+      'An operation takes values and throws RelayError; requests and responses stay at the door.',
+      {
+        path: '^apps/api/src/[^/]+/',
+        pathNot: '^apps/api/src/(routes/|http/|identity/|attention/upgrade\\.ts$)',
+      },
+      { path: '^apps/api/src/http/' },
+    ),
+    rule(
+      'life-knows-no-meaning',
+      "A daemon's connection has never heard of tasks: it hands frames on and writes what it is given.",
+      { path: '^apps/gateway/src/connection\\.ts$' },
+      {
+        path: [
+          gateway('inbound', 'outbound', 'translate', 'events', 'history', 'progress', 'publish', 'reconcile'),
+          gateway('tasks-out', 'watching', 'hub'),
+          '^packages/(database|backplane)/',
+        ],
+      },
+    ),
+    rule(
+      'meaning-knows-no-socket',
+      'What a frame causes is decided without the socket library.',
+      { path: '^apps/gateway/src/', pathNot: [top, gateway('upgrade', 'connection')] },
+      { path: '^packages/socket/' },
+    ),
+    rule(
+      'shape-is-pure',
+      'translate turns values into values; from other rooms it takes types only.',
+      { path: gateway('translate') },
+      { path: '^packages/', pathNot: '^packages/protocol/', dependencyTypesNot: ['type-only'] },
+    ),
+  ],
+  options: {
+    // Types count as imports.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: '(^|/)(node_modules|dist|generated)/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'],
+    },
+  },
+};

@@ -1,0 +1,183 @@
+/**
+ * The rules of the house can fail: a small tree with one forbidden import per rule is cruised with the real configuration, and
+ * each rule reports exactly the import that was made to break it.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+interface Violation {
+  rule: { name: string };
+  from: string;
+  to: string;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const configuration = join(root, '.dependency-cruiser.cjs');
+const rooms = [
+  'packages/protocol',
+  'packages/socket',
+  'packages/backplane',
+  'packages/database',
+  'packages/auth',
+  'packages/testing',
+  'apps/api',
+  'apps/gateway',
+  'apps/standalone',
+  'apps/web',
+  'apps/daemon',
+];
+const libraries = [
+  'ws',
+  'pg',
+  '@prisma/client',
+  '@electric-sql/pglite',
+  'ioredis',
+  'rate-limiter-flexible',
+  'left-pad',
+];
+/** What every package.json of the tree declares; `left-pad` is installed and declared nowhere. */
+const declared = libraries.filter((name) => name !== 'left-pad');
+
+/** rule, file, its text. Each is the only file of the tree that may be reported under the rule. */
+const forbidden: [rule: string, file: string, text: string][] = [
+  ['packages-import-no-package', 'packages/auth/src/a.ts', `import '@relay/database';`],
+  ['packages-import-no-package', 'packages/auth/src/b.ts', `import type { X } from '@relay/api'; export type Y = X;`],
+  ['apps-import-no-app', 'apps/api/src/a.ts', `import '@relay/gateway';`],
+  ['web-and-daemon-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
+  ['web-and-daemon-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
+  ['conformance-imports-only-protocol', 'conformance/a.ts', `import '@relay/testing';`],
+  ['testing-is-for-tests', 'apps/api/src/b.ts', `import '@relay/testing';`],
+  ['src-imports-no-test', 'apps/api/src/c.ts', `import '../test/good.ts';`],
+  ['only-through-doors', 'apps/api/src/d.ts', `import '../../../packages/protocol/src/inside.ts';`],
+  ['only-through-doors', 'apps/api/test/d.ts', `import '../../gateway/dist/index.js';`],
+  ['only-through-doors-from-outside', 'tests/a.ts', `import '../packages/protocol/src/inside.ts';`],
+  ['only-through-doors-by-name', 'apps/api/src/e.ts', `import '@relay/protocol/src/inside.ts';`],
+  ['only-through-doors-by-name', 'tests/b.ts', `import '@relay/protocol/dist/inside.js';`],
+  ['resolvable', 'apps/api/src/f.ts', `import './nowhere.ts';`],
+  ['no-cycles', 'packages/auth/src/c.ts', `import type { B } from './c2.ts'; export type A = B;`],
+  ['ws-only-in-socket', 'apps/gateway/src/a.ts', `import type { WebSocket } from 'ws'; export type W = WebSocket;`],
+  ['prisma-and-pg-only-in-database', 'apps/api/src/g.ts', `import 'pg';`],
+  ['prisma-and-pg-only-in-database', 'apps/api/src/h.ts', `import '@prisma/client';`],
+  ['prisma-and-pg-only-in-database', 'apps/standalone/src/a.ts', `import '@electric-sql/pglite';`],
+  ['ioredis-only-in-backplane', 'apps/api/src/i.ts', `import 'ioredis';`],
+  ['rate-limiter-in-one-file', 'apps/api/src/http/other.ts', `import 'rate-limiter-flexible';`],
+  ['only-declared-packages', 'packages/auth/src/d.ts', `import 'left-pad';`],
+  ['nobody-imports-main', 'apps/api/src/j.ts', `import './main.ts';`],
+  ['server-is-above', 'apps/api/src/routes/a.ts', `import '../server.ts';`],
+  ['server-is-above', 'apps/gateway/src/b.ts', `import './index.ts';`],
+  ['routes-are-above-operations', 'apps/api/src/sessions/a.ts', `import '../routes/good.ts';`],
+  ['routes-are-above-operations', 'apps/gateway/src/inbound.ts', `import './upgrade.ts';`],
+  ['operations-know-no-http', 'apps/api/src/sessions/b.ts', `import '../http/rate-limit.ts';`],
+  ['life-knows-no-meaning', 'apps/gateway/src/connection.ts', `import './translate.ts'; import '@relay/database';`],
+  ['meaning-knows-no-socket', 'apps/gateway/src/outbound.ts', `import '@relay/socket';`],
+  ['shape-is-pure', 'apps/gateway/src/translate.ts', `import '@relay/backplane';`],
+];
+
+/** The other half of the cycle, which is reported once. */
+const accomplice = ['packages/auth/src/c2.ts', `import type { A } from './c.ts'; export type B = A | 1;`] as const;
+
+/** What the architecture allows, next to what it forbids: nothing here may be reported. */
+const allowed: Record<string, string> = {
+  'packages/protocol/src/inside.ts': 'export const inside = 1;',
+  'packages/socket/src/index.ts': `import 'ws';`,
+  'packages/backplane/src/index.ts': `import 'ioredis'; import '@relay/protocol';`,
+  'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,
+  'packages/testing/src/index.ts': `import '@relay/api'; import '@relay/auth'; import 'ws';`,
+  'apps/api/src/main.ts': `import './server.ts';`,
+  'apps/api/src/server.ts': `import './routes/good.ts'; import './attention/upgrade.ts';`,
+  'apps/api/src/index.ts': `import './server.ts';`,
+  'apps/api/src/attention/upgrade.ts': `import '../http/rate-limit.ts'; import '@relay/socket';`,
+  'apps/api/src/routes/good.ts': `import '../sessions/good.ts'; import '../http/rate-limit.ts';`,
+  'apps/api/src/sessions/good.ts': `import '@relay/database'; import '@relay/protocol';`,
+  'apps/api/src/http/rate-limit.ts': `import 'rate-limiter-flexible';`,
+  'apps/api/test/good.ts': `import '../src/sessions/good.ts'; import '@relay/testing'; import 'ws';`,
+  'apps/gateway/src/index.ts': `import './server.ts';`,
+  'apps/gateway/src/server.ts': `import './upgrade.ts'; import './inbound.ts';`,
+  'apps/gateway/src/upgrade.ts': `import '@relay/auth';`,
+  'apps/standalone/src/main.ts': `import '@relay/api'; import '@relay/gateway'; import '@relay/database';`,
+  'apps/web/src/main.ts': `import '@relay/protocol';`,
+  'apps/daemon/src/main.ts': `import '@relay/protocol'; import 'ws';`,
+  'tests/good.ts': `import '@relay/testing'; import '@relay/database'; import 'ws';`,
+  'conformance/good.ts': `import '@relay/protocol'; import 'ws';`,
+};
+
+const nameOf = (room: string) => `@relay/${room.slice(room.indexOf('/') + 1)}`;
+
+describe('the rules of the house', () => {
+  let tree: string;
+  let violations: Violation[];
+
+  const write = async (file: string, text: string) => {
+    await mkdir(dirname(join(tree, file)), { recursive: true });
+    await writeFile(join(tree, file), text);
+  };
+
+  const buildTree = async () => {
+    const dependencies = Object.fromEntries([...rooms.map(nameOf), ...declared].map((name) => [name, '1.0.0']));
+    await write('package.json', JSON.stringify({ name: 'tree', type: 'module' }));
+    for (const room of rooms) {
+      const door = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
+      await write(
+        `${room}/package.json`,
+        JSON.stringify({ name: nameOf(room), type: 'module', exports: door, dependencies }),
+      );
+      await write(`${room}/dist/index.js`, 'export {};');
+      await write(`${room}/dist/index.d.ts`, 'export {};');
+      await mkdir(join(tree, 'node_modules/@relay'), { recursive: true });
+      await symlink(join(tree, room), join(tree, 'node_modules', nameOf(room)));
+    }
+    await write('conformance/package.json', JSON.stringify({ name: 'conformance', type: 'module', dependencies }));
+    for (const name of libraries) {
+      await write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
+      await write(`node_modules/${name}/index.js`, '');
+    }
+    for (const [file, text] of Object.entries(allowed)) await write(file, text);
+    for (const [, file, text] of forbidden) await write(file, text);
+    await write(...accomplice);
+  };
+
+  const cruise = () =>
+    new Promise<Violation[]>((done, fail) => {
+      const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+      const folders = ['packages', 'apps', 'conformance', 'tests'];
+      execFile(
+        process.execPath,
+        [program, '--config', configuration, '--output-type', 'json', ...folders],
+        { cwd: tree, maxBuffer: 64 * 1024 * 1024 },
+        // Exits with the number of violations; only an answer that is no JSON is a failure of the tool.
+        (_exit, stdout, stderr) => {
+          try {
+            done((JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations);
+          } catch (cause) {
+            fail(new Error(`dependency-cruiser gave no result: ${stderr}`, { cause }));
+          }
+        },
+      );
+    });
+
+  beforeAll(async () => {
+    tree = await mkdtemp(join(tmpdir(), 'boundaries-'));
+    await buildTree();
+    violations = await cruise();
+  }, 60_000);
+
+  afterAll(() => rm(tree, { recursive: true, force: true }));
+
+  it.each(forbidden)('%s reports %s', (rule, file) => {
+    expect(violations.filter(({ from }) => from === file).map(({ rule: { name } }) => name)).toContain(rule);
+  });
+
+  it('no rule reports what the architecture allows', () => {
+    const wrong = violations.filter(({ from }) => from in allowed);
+    expect(wrong.map(({ rule: { name }, from, to }) => `${name}: ${from} → ${to}`)).toEqual([]);
+  });
+
+  it('every rule is proven by a file that breaks it', () => {
+    const { forbidden: rules } = createRequire(import.meta.url)(configuration) as { forbidden: { name: string }[] };
+    expect([...new Set(forbidden.map(([rule]) => rule))].sort()).toEqual(rules.map(({ name }) => name).sort());
+  });
+});
