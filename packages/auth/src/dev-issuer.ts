@@ -1,0 +1,128 @@
+// An issuer for one machine: a key in a folder, and tokens signed with it. For trying the relay out until there is a sign-in.
+// Whoever can read the file can be anybody, so it belongs to the data folder and to its owner alone.
+
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { JsonWebKey, KeyObject } from 'node:crypto';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import jwt from 'jsonwebtoken';
+import type { IssuerConfig, Jwk } from './issuer-config.ts';
+import { SCOPES } from './principal.ts';
+import type { Scope } from './principal.ts';
+
+/** The claim `iss` of its tokens; no address, because nothing is ever fetched from it. */
+export const DEV_ISSUER = 'urn:relay:dev';
+const DEFAULT_AUDIENCE = 'http://localhost:4000/api';
+const DEFAULT_LIFETIME_SECONDS = 12 * 60 * 60;
+
+export interface DevClaims {
+  /** Absent: `dev`. */
+  readonly sub?: string;
+  /** Absent: all four. */
+  readonly scopes?: readonly Scope[];
+  /** Absent: twelve hours. */
+  readonly expiresInSeconds?: number;
+  readonly email?: string;
+  readonly name?: string;
+}
+
+export interface DevIssuer {
+  /** For `createJwtVerifier`: public key only. */
+  readonly config: IssuerConfig;
+  /** A signed access token (ES256). */
+  sign(claims?: DevClaims): string;
+}
+
+interface Stored {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly kid: string;
+  readonly privateKey: JsonWebKey;
+}
+
+/** Where the key of a folder is. */
+export function devIssuerFile(dir: string): string {
+  return join(dir, 'dev-issuer.json');
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
+}
+
+function writeBeside(file: string, stored: Stored): string {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  return draft;
+}
+
+/** Appears whole or not at all; if another process was first, its key stays. */
+function create(file: string, stored: Stored): void {
+  const draft = writeBeside(file, stored);
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    // Some file systems have no hard links; there the last one wins.
+    if (!hasCode(error, 'EEXIST')) renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function newKey(audience: string): Stored {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { issuer: DEV_ISSUER, audience, kid: randomUUID(), privateKey: privateKey.export({ format: 'jwk' }) };
+}
+
+function read(file: string): { stored: Stored; key: KeyObject } {
+  try {
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as Stored;
+    const key = createPrivateKey({ key: stored.privateKey, format: 'jwk' });
+    const usable = [stored.issuer, stored.audience, stored.kid].every(
+      (text) => typeof text === 'string' && text !== '',
+    );
+    if (!usable || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('a part is missing');
+    return { stored, key };
+  } catch (error) {
+    throw new Error(`${file} is not a usable key of the development issuer. Delete it to get a new one.`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The development issuer of a data folder; its key is made the first time (file mode 600, folder mode 700 if it is made too)
+ * and kept. Issuer and audience are kept beside the key, so that another program can sign with the folder alone.
+ *
+ * @param options.audience what its tokens are for, `$PUBLIC_URL/api`. Absent: what is kept, at first
+ *   `http://localhost:4000/api`. Another one than is kept replaces it.
+ * @throws Error that names the file if it cannot be used; errors of the file system as they are
+ */
+export function openDevIssuer(dir: string, options: { readonly audience?: string } = {}): DevIssuer {
+  const file = devIssuerFile(dir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) create(file, newKey(options.audience ?? DEFAULT_AUDIENCE));
+  // A copy or a backup may have opened it to others.
+  chmodSync(file, 0o600);
+  const { stored, key } = read(file);
+  const { issuer, kid } = stored;
+  const audience = options.audience ?? stored.audience;
+  if (audience !== stored.audience) renameSync(writeBeside(file, { ...stored, audience }), file);
+
+  const publicKey: Jwk = { ...createPublicKey(key).export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' };
+  return {
+    config: { issuer, audience, algorithms: ['ES256'], keys: [publicKey] },
+    sign({ sub = 'dev', scopes = SCOPES, expiresInSeconds = DEFAULT_LIFETIME_SECONDS, email, name } = {}) {
+      const claims = { scope: scopes.join(' '), ...(email ? { email } : {}), ...(name ? { name } : {}) };
+      return jwt.sign(claims, key, {
+        algorithm: 'ES256',
+        issuer,
+        audience,
+        subject: sub,
+        keyid: kid,
+        jwtid: randomUUID(),
+        expiresIn: expiresInSeconds,
+        header: { alg: 'ES256', typ: 'at+jwt' },
+      });
+    },
+  };
+}

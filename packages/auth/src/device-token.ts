@@ -1,0 +1,86 @@
+// The secrets of registering a device: the token a daemon keeps, the code it polls with and the code a person types. All pure.
+//
+// A device token is `rly_drt_` + 43 characters base64url (256 bits) + 6 characters of checksum. The checksum is the CRC-32
+// (the one of zlib) of everything before it, written with the digits 0-9A-Za-z in base 62, most significant first, padded
+// with 0. It is no protection: it lets garbage and typing errors be refused without asking the database, and secret scanners
+// recognise a leaked token with certainty.
+
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'rly_drt_';
+const SHAPE = /^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
+const CHECKSUM_LENGTH = 6;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Says what the derived secret is for, so that the same code and salt can never give the same bytes for another purpose. */
+const DERIVATION_LABEL = 'relay device refresh token v1';
+
+/** No vowels: no words. No characters that are read for one another. */
+const USER_CODE_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const USER_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/i;
+const MAX_TYPED_LENGTH = 64;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  while (rest > 0) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits.padStart(CHECKSUM_LENGTH, '0');
+}
+
+/**
+ * The token that redeeming `deviceCode` gives. The same code and salt always give the same token, so that an answer that was
+ * lost on its way can be repeated without keeping the token anywhere (contract section 4). Without the code, which only the
+ * daemon has, nobody can derive it from what is stored.
+ *
+ * @param salt kept with the hashed code; different for every code
+ */
+export function deriveDeviceToken(deviceCode: string, salt: string): string {
+  const secret = createHmac('sha256', deviceCode).update(`${DERIVATION_LABEL}\0${salt}`).digest('base64url');
+  const body = PREFIX + secret;
+  return body + checksum(body);
+}
+
+/** True if `text` has the shape and the checksum of a device token. Costs microseconds and asks nobody. */
+export function isDeviceToken(text: string): boolean {
+  return SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** SHA-256, hexadecimal: the only form in which a device token is stored. */
+export function hashDeviceToken(token: string): string {
+  return sha256(token);
+}
+
+/** 256 random bits, 43 characters base64url. */
+export function createDeviceCode(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** SHA-256, hexadecimal: the only form in which a device code is stored. */
+export function hashDeviceCode(deviceCode: string): string {
+  return sha256(deviceCode);
+}
+
+const grouped = (letters: string): string => `${letters.slice(0, 4)}-${letters.slice(4)}`;
+
+/** Eight letters, every one equally likely (34 bits), as `XXXX-XXXX`: the form in which it is shown and stored. */
+export function createUserCode(): string {
+  const letters = Array.from({ length: 8 }, () => USER_CODE_LETTERS.charAt(randomInt(USER_CODE_LETTERS.length)));
+  return grouped(letters.join(''));
+}
+
+/**
+ * What a person typed, in the form of `createUserCode`. Case, spaces and dashes of any kind are ignored.
+ *
+ * @returns undefined if no user code can be meant
+ */
+export function normalizeUserCode(text: string): string | undefined {
+  if (text.length > MAX_TYPED_LENGTH) return undefined;
+  const letters = text.replaceAll(/[\s\p{Pd}]/gu, '');
+  return USER_CODE.test(letters) ? grouped(letters.toUpperCase()) : undefined;
+}

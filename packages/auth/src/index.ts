@@ -1,0 +1,24 @@
+// Who is asking: verified people, verified devices, and the secrets that prove them. Knows no route, no socket, no database.
+
+export { AuthError } from './auth-error.ts';
+export type { AuthErrorCode, AuthErrorOptions } from './auth-error.ts';
+export { MAX_TOKEN_LENGTH, bearerFrom } from './credentials.ts';
+export { DEV_ISSUER, devIssuerFile, openDevIssuer } from './dev-issuer.ts';
+export type { DevClaims, DevIssuer } from './dev-issuer.ts';
+export {
+  createDeviceCode,
+  createUserCode,
+  deriveDeviceToken,
+  hashDeviceCode,
+  hashDeviceToken,
+  isDeviceToken,
+  normalizeUserCode,
+} from './device-token.ts';
+export { createDeviceVerifier } from './device-verifier.ts';
+export type { DeviceRecord, DeviceVerifier, DeviceVerifierOptions } from './device-verifier.ts';
+export type { Algorithm, IssuerConfig, Jwk } from './issuer-config.ts';
+export { SCOPES, userIdOf } from './principal.ts';
+export type { DevicePrincipal, Principal, Scope, UserPrincipal } from './principal.ts';
+export type { Revocation } from './revocations.ts';
+export { createJwtVerifier } from './verify-jwt.ts';
+export type { JwtVerifier, JwtVerifierOptions } from './verify-jwt.ts';

@@ -1,0 +1,65 @@
+// What is known about a sign-in service: its name, its audience, where its keys are and how its claims become scopes.
+
+import type { JsonWebKey } from 'node:crypto';
+import type { Scope } from './principal.ts';
+
+export type Algorithm = 'ES256' | 'RS256' | 'PS256';
+
+/** Everything else is refused: symmetric algorithms would let anybody sign with a public key, `none` would let everybody. */
+export const ALGORITHMS: readonly Algorithm[] = ['ES256', 'RS256', 'PS256'];
+
+/** A public key as published in a key set. */
+export type Jwk = JsonWebKey & { kid?: string; use?: string; alg?: string; key_ops?: string[] };
+
+export interface IssuerConfig {
+  /** Exactly the claim `iss`. Contains no `|`. */
+  issuer: string;
+  /** The token must be meant for one of these (claim `aud`). */
+  audience: string | string[];
+  /** Where the key set is. Absent: found by OpenID Connect discovery, then RFC 8414. */
+  jwksUri?: string;
+  /** Narrows the three that are accepted at all. */
+  algorithms?: Algorithm[];
+  /**
+   * The claim that grants, by its name or by a dotted path (`realm_access.roles`); a text separated by spaces, or a list.
+   * Absent: `scope`, `scp` and `permissions`, together.
+   */
+  scopeClaim?: string;
+  /** What a value of that claim grants, besides the four scopes themselves. An empty list: recognised, and grants nothing. */
+  roleMap?: Record<string, Scope[]>;
+  /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
+  defaultScopes?: Scope[];
+  /** Fixed keys: nothing is ever fetched. */
+  keys?: Jwk[];
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Keys may come over https, or over plain http from this very machine. */
+export function isTrustedTransport(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+}
+
+/**
+ * Refuses what could never work or never be safe.
+ *
+ * @throws TypeError that names the issuer: this is a mistake of whoever configured it, not of a caller with a token.
+ */
+export function checkIssuers(issuers: readonly IssuerConfig[]): void {
+  const seen = new Set<string>();
+  for (const { issuer, audience, algorithms, jwksUri, keys } of issuers) {
+    if (issuer === '' || issuer.includes('|')) throw new TypeError(`"${issuer}" cannot be an issuer`);
+    if (seen.has(issuer)) throw new TypeError(`the issuer ${issuer} is configured twice`);
+    seen.add(issuer);
+    const audiences = [audience].flat();
+    if (audiences.length === 0 || audiences.includes('')) throw new TypeError(`the issuer ${issuer} has no audience`);
+    if (algorithms && (algorithms.length === 0 || algorithms.some((name) => !ALGORITHMS.includes(name)))) {
+      throw new TypeError(`the issuer ${issuer} may use only ${ALGORITHMS.join(', ')}`);
+    }
+    if (!keys && !isTrustedTransport(jwksUri ?? issuer)) {
+      throw new TypeError(`the keys of the issuer ${issuer} must come over https, or over http from this machine`);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// The keys of one issuer: fetched when needed, seldom, once at a time, and kept when the issuer is away.
+
+import type { KeyObject } from 'node:crypto';
+import { AuthError } from './auth-error.ts';
+import { fetchJson } from './fetch-json.ts';
+import type { Algorithm, IssuerConfig } from './issuer-config.ts';
+import { findKey, publicKeysOf } from './public-keys.ts';
+import type { PublicKey } from './public-keys.ts';
+
+/** Between two fetches for an unknown `kid`: random ones must not become load on the issuer (identity, Verification). */
+const COOLDOWN_MS = 30_000;
+/** After a failed fetch, doubling up to the cooldown: an issuer that starts beside us is found within a second or two. */
+const FIRST_RETRY_MS = 1_000;
+/** Older keys are renewed behind the answer, so that a key the issuer withdrew stops working here. */
+const REFRESH_AFTER_MS = 10 * 60_000;
+/** Keys that nobody used for so long are renewed before the answer, once; if that fails they go on. */
+const RENEW_FIRST_AFTER_MS = 60 * 60_000;
+
+export interface KeySourceOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: () => number;
+  readonly timeoutMs: number;
+}
+
+export interface KeySource {
+  /**
+   * The key of the issuer that a token names.
+   *
+   * @throws AuthError INVALID_TOKEN if the issuer has no such key; SERVICE_UNAVAILABLE if that cannot be known, because its
+   *   keys cannot be fetched.
+   */
+  keyFor(kid: string | undefined, algorithm: Algorithm): Promise<KeyObject>;
+}
+
+const withoutSlash = (address: string): string => address.replace(/\/+$/, '');
+
+/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect behind it. */
+function discoveryAddresses(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  return [
+    `${withoutSlash(issuer)}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${withoutSlash(pathname)}`,
+  ];
+}
+
+async function discover(issuer: string, options: KeySourceOptions): Promise<string> {
+  let reason: unknown;
+  for (const address of discoveryAddresses(issuer)) {
+    try {
+      const document = await fetchJson(address, options);
+      // Without this check another service's document could bring its keys under this issuer's name.
+      if (document['issuer'] !== issuer) throw new Error('it describes another issuer');
+      if (typeof document['jwks_uri'] === 'string') return document['jwks_uri'];
+      throw new Error('it names no key set');
+    } catch (error) {
+      reason = new Error(`${address} cannot be used`, { cause: error });
+    }
+  }
+  throw reason;
+}
+
+async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promise<PublicKey[]> {
+  const address = config.jwksUri ?? (await discover(config.issuer, options));
+  const document = await fetchJson(address, options);
+  const keys = Array.isArray(document['keys']) ? publicKeysOf(document['keys']) : [];
+  // An empty set is a broken answer rather than a rotation: keys that work are not thrown away for it.
+  if (keys.length === 0) throw new Error(`${address} has no key that can be used`);
+  return keys;
+}
+
+function unknownKey(): AuthError {
+  return new AuthError('INVALID_TOKEN', 'The token does not name a key that its issuer publishes. Sign in again.');
+}
+
+function fixedKeys(keys: readonly PublicKey[]): KeySource {
+  return {
+    keyFor: (kid, algorithm) => {
+      const key = findKey(keys, kid, algorithm);
+      return key ? Promise.resolve(key) : Promise.reject(unknownKey());
+    },
+  };
+}
+
+/** The keys of `config`, fixed or fetched. Nothing is fetched before the first token. */
+export function createKeySource(config: IssuerConfig, options: KeySourceOptions): KeySource {
+  if (config.keys) return fixedKeys(publicKeysOf(config.keys));
+
+  let keys: readonly PublicKey[] = [];
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let nextFetchAt = Number.NEGATIVE_INFINITY;
+  let failures = 0;
+  let lastFailure: unknown;
+  let inFlight: Promise<void> | undefined;
+
+  async function load(): Promise<void> {
+    try {
+      keys = await fetchKeys(config, options);
+      fetchedAt = options.clock();
+      nextFetchAt = fetchedAt + COOLDOWN_MS;
+      failures = 0;
+    } catch (error) {
+      nextFetchAt = options.clock() + Math.min(COOLDOWN_MS, FIRST_RETRY_MS * 2 ** failures);
+      failures = Math.min(failures + 1, 10);
+      lastFailure = error;
+    }
+  }
+
+  /** Never rejects. Joins the fetch that is under way; starts none before its time. */
+  function refresh(): Promise<void> {
+    if (inFlight) return inFlight;
+    if (options.clock() < nextFetchAt) return Promise.resolve();
+    inFlight = load().finally(() => (inFlight = undefined));
+    return inFlight;
+  }
+
+  function unavailable(): AuthError {
+    const waitMs = Math.max(0, nextFetchAt - options.clock());
+    return new AuthError(
+      'SERVICE_UNAVAILABLE',
+      'The keys of the sign-in service cannot be fetched. Try again shortly.',
+      {
+        cause: lastFailure,
+        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+      },
+    );
+  }
+
+  return {
+    async keyFor(kid, algorithm) {
+      const age = options.clock() - fetchedAt;
+      // A failing issuer delays one caller in a while at most, not everybody: only the first failure is waited for.
+      if (keys.length > 0 && age > RENEW_FIRST_AFTER_MS && failures === 0) await refresh();
+      else if (keys.length > 0 && age > REFRESH_AFTER_MS) void refresh();
+
+      const known = findKey(keys, kid, algorithm);
+      if (known) return known;
+      await refresh();
+      const found = findKey(keys, kid, algorithm);
+      if (found) return found;
+      throw failures > 0 ? unavailable() : unknownKey();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// Who was authenticated. Nothing here says how.
+
+export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
+
+export const SCOPES: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
+
+/** A person, as a verified access token describes them. */
+export interface UserPrincipal {
+  readonly kind: 'user';
+  /** The account key, `iss|sub`; an e-mail address never is one. */
+  readonly userId: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** Empty if the token grants nothing. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** For display only. */
+  readonly email?: string;
+  /** For display only. */
+  readonly name?: string;
+  /** The claim `sid`: the sign-in that the token comes from. */
+  readonly sessionId?: string;
+  /** Milliseconds since 1970, from the claim `iat`; 0 if the token does not say. */
+  readonly issuedAt: number;
+  /** Milliseconds since 1970, from the claim `exp`, without tolerance. */
+  readonly expiresAt: number;
+}
+
+/** A machine that was registered by its owner. */
+export interface DevicePrincipal {
+  readonly kind: 'device';
+  readonly deviceId: string;
+  readonly ownerId: string;
+  readonly agentType: string;
+}
+
+export type Principal = UserPrincipal | DevicePrincipal;
+
+/**
+ * The key of a person. The issuer ends at the first `|`: the verifier takes no issuer that contains one, so two different
+ * pairs never share a key, whatever a subject contains.
+ */
+export function userIdOf(issuer: string, subject: string): string {
+  return `${issuer}|${subject}`;
+}

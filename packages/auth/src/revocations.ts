@@ -1,0 +1,71 @@
+// Which sign-ins and people were thrown out lately. A memory of one instance; whoever runs several tells each of them.
+
+import type { UserPrincipal } from './principal.ts';
+
+/** As long as an access token of the built-in sign-in lives (identity, Lifetimes). */
+const MEMORY_MS = 10 * 60_000;
+const MAX_REMEMBERED = 100_000;
+
+interface Limits {
+  /** Only tokens of this issuer. Absent: of every issuer. */
+  readonly issuer?: string;
+  /** Only tokens issued before this time, milliseconds since 1970. */
+  readonly before?: number;
+}
+
+/** One sign-in (claim `sid`; every token of it unless `before` is given), or one person (claim `sub`; tokens issued until now unless `before` is given). */
+export type Revocation = (Limits & { readonly sid: string }) | (Limits & { readonly sub: string });
+
+export interface Revocations {
+  /** Remembered for ten minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
+  add(revocation: Revocation): void;
+  covers(principal: UserPrincipal): boolean;
+}
+
+interface Remembered {
+  readonly before: number;
+  readonly until: number;
+}
+
+const key = (kind: 'sid' | 'sub', name: string, issuer: string | undefined): string =>
+  JSON.stringify([kind, name, issuer ?? null]);
+
+export function createRevocations(clock: () => number): Revocations {
+  /** In the order in which they end, because all live equally long. */
+  const remembered = new Map<string, Remembered>();
+
+  function forgetEnded(now: number): void {
+    for (const [name, { until }] of remembered) {
+      if (until > now && remembered.size <= MAX_REMEMBERED) return;
+      remembered.delete(name);
+    }
+  }
+
+  function matches(name: string, issuedAt: number): boolean {
+    const entry = remembered.get(name);
+    return entry !== undefined && entry.until > clock() && issuedAt < entry.before;
+  }
+
+  return {
+    add(revocation) {
+      const now = clock();
+      const [kind, name] =
+        'sid' in revocation ? (['sid', revocation.sid] as const) : (['sub', revocation.sub] as const);
+      const before = revocation.before ?? (kind === 'sid' ? Number.POSITIVE_INFINITY : now);
+      const id = key(kind, name, revocation.issuer);
+      const known = remembered.get(id);
+      // Deleted first: the entry has to move to the end of the order.
+      remembered.delete(id);
+      remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + MEMORY_MS });
+      forgetEnded(now);
+    },
+    covers({ issuer, subject, sessionId, issuedAt }) {
+      if (remembered.size === 0) return false;
+      for (const scope of [issuer, undefined]) {
+        if (matches(key('sub', subject, scope), issuedAt)) return true;
+        if (sessionId !== undefined && matches(key('sid', sessionId, scope), issuedAt)) return true;
+      }
+      return false;
+    },
+  };
+}

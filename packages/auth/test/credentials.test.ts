@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { MAX_TOKEN_LENGTH, bearerFrom } from '../src/index.ts';
+
+describe('the header Authorization', () => {
+  it.each([
+    ['Bearer abc.def-ghi_~+/', 'abc.def-ghi_~+/'],
+    ['bearer abc', 'abc'],
+    ['BEARER   abc==', 'abc=='],
+  ])('gives the token of %j', (header, token) => {
+    expect(bearerFrom(header)).toBe(token);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearerabc',
+    'Basic abc',
+    'abc',
+    'Bearer a b',
+    'Bearer a,b',
+    'Bearer a\u00e4',
+    'Bearer =a',
+    ' Bearer a',
+    'Bearer a ',
+    'Bearer\ta',
+    'Bearer a\n',
+    'Bearer "a"',
+  ])('gives nothing for %j', (header) => {
+    expect(bearerFrom(header)).toBeUndefined();
+  });
+
+  it('gives nothing when it was sent twice', () => {
+    expect(bearerFrom(['Bearer a', 'Bearer b'])).toBeUndefined();
+  });
+
+  it('is read up to 16 KiB', () => {
+    expect(bearerFrom(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH)}`)).toHaveLength(MAX_TOKEN_LENGTH);
+    expect(bearerFrom(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH + 1)}`)).toBeUndefined();
+    expect(bearerFrom(`Bearer ${' '.repeat(1_000_000)}a`)).toBeUndefined();
+  });
+});

@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { createJwtVerifier } from '../src/index.ts';
+import type { JwtVerifier } from '../src/index.ts';
+import { AUDIENCE, START_MS, outcome, refusal, testClock, testKey, testServer, tokenOf } from './issuer.ts';
+import type { TestClock, TestKey, TestServer } from './issuer.ts';
+
+let server: TestServer;
+let clock: TestClock;
+let key: TestKey;
+let verifier: JwtVerifier;
+
+const fetches = (path = '/keys'): number => server.asked.get(path) ?? 0;
+const publish = (...keys: TestKey[]): void => void server.answers.set('/keys', { keys: keys.map(({ jwk }) => jwk) });
+/** Valid for a day, so that only keys are at stake; each one different, so that no cache answers. */
+const token = (signer: TestKey = key, header = {}): string =>
+  tokenOf(signer, server.origin, { exp: START_MS / 1000 + 86_400, jti: randomUUID() }, header);
+
+beforeEach(async () => {
+  server = await testServer();
+  clock = testClock();
+  key = testKey();
+  publish(key);
+  const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+  verifier = createJwtVerifier({ issuers, clock });
+});
+
+afterEach(() => server.stop());
+
+describe('keys are fetched', () => {
+  it('with the first token and not before', async () => {
+    expect(fetches()).toBe(0);
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    expect(fetches()).toBe(1);
+  });
+
+  it('once for a hundred tokens at the same time', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(verifier.verify(token()))));
+    expect(new Set(outcomes)).toEqual(new Set(['accepted']));
+    expect(fetches()).toBe(1);
+  });
+
+  it('again when a token names a key that is not known, half a minute after the last time', async () => {
+    await verifier.verify(token());
+    const next = testKey();
+    publish(key, next);
+    clock.advance(30_000);
+    expect(await outcome(verifier.verify(token(next)))).toBe('accepted');
+    expect(await outcome(verifier.verify(token(key)))).toBe('accepted');
+    expect(fetches()).toBe(2);
+  });
+
+  it('not sooner than half a minute after the last time', async () => {
+    await verifier.verify(token());
+    const next = testKey();
+    publish(key, next);
+    clock.advance(29_999);
+    expect(await outcome(verifier.verify(token(next)))).toBe('INVALID_TOKEN');
+    expect(fetches()).toBe(1);
+    clock.advance(1);
+    expect(await outcome(verifier.verify(token(next)))).toBe('accepted');
+  });
+
+  it('once for five hundred random key names', async () => {
+    await verifier.verify(token());
+    clock.advance(30_000);
+    const flood = Array.from({ length: 500 }, () => outcome(verifier.verify(token(key, { kid: randomUUID() }))));
+    expect(new Set(await Promise.all(flood))).toEqual(new Set(['INVALID_TOKEN']));
+    expect(fetches()).toBe(2);
+    for (let i = 0; i < 50; i += 1) await outcome(verifier.verify(token(key, { kid: randomUUID() })));
+    expect(fetches()).toBe(2);
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+  });
+
+  it('once for five hundred random key names before any good one', async () => {
+    const flood = Array.from({ length: 500 }, () => outcome(verifier.verify(token(key, { kid: randomUUID() }))));
+    await Promise.all(flood);
+    expect(fetches()).toBe(1);
+  });
+
+  it('behind the answer when they are ten minutes old, so that a withdrawn key stops working', async () => {
+    await verifier.verify(token());
+    const next = testKey();
+    publish(next);
+    clock.advance(10 * 60_000 + 1);
+    expect(await outcome(verifier.verify(token(key)))).toBe('accepted');
+    // The refresh is under way; a token of the new key waits for it.
+    expect(await outcome(verifier.verify(token(next)))).toBe('accepted');
+    expect(fetches()).toBe(2);
+    expect(await outcome(verifier.verify(token(key)))).toBe('INVALID_TOKEN');
+  });
+
+  it('before the answer when nobody used them for an hour', async () => {
+    await verifier.verify(token());
+    publish(testKey());
+    clock.advance(60 * 60_000 + 1);
+    expect(await outcome(verifier.verify(token(key)))).toBe('INVALID_TOKEN');
+  });
+});
+
+describe('an issuer that is away', () => {
+  it('leaves a token undecided while no key is known, and says when to try again', async () => {
+    await server.stop();
+    const error = await refusal(verifier.verify(token()));
+    expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 });
+    expect(error.message).toBe('The keys of the sign-in service cannot be fetched. Try again shortly.');
+    await server.startAgain();
+    clock.advance(1_000);
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+  });
+
+  it('is asked less and less often', async () => {
+    server.answers.set('/keys', ((_, response) => void response.writeHead(500).end()) satisfies RequestListener);
+    const waits: (number | undefined)[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const { retryAfterSeconds = 0 } = await refusal(verifier.verify(token()));
+      await refusal(verifier.verify(token()));
+      waits.push(retryAfterSeconds);
+      clock.advance(retryAfterSeconds * 1000);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+    expect(fetches()).toBe(8);
+  });
+
+  it('does not stop the keys that are known, for days', async () => {
+    await verifier.verify(token());
+    await server.stop();
+    for (const hours of [0.2, 2, 10]) {
+      clock.advance(hours * 3_600_000);
+      expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    }
+    await server.startAgain();
+  });
+
+  it('leaves a token with an unknown key undecided: it may be the new one', async () => {
+    await verifier.verify(token());
+    await server.stop();
+    clock.advance(60_000);
+    expect(await outcome(verifier.verify(token(testKey())))).toBe('SERVICE_UNAVAILABLE');
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    await server.startAgain();
+  });
+});
+
+describe('an issuer that misbehaves leaves a token undecided', () => {
+  const answers: Record<string, unknown> = {
+    'it sends no JSON': '<html>',
+    'it sends a list': '[]',
+    'it sends no keys': { keys: [] },
+    'it sends only keys that cannot be used': { keys: [{ kty: 'oct' }] },
+    'it sends more than it may': `{"keys":[],"pad":"${'x'.repeat(256 * 1024)}"}`,
+    'it redirects to another origin': ((_, response) =>
+      void response.writeHead(302, { location: 'https://evil.example.com/keys' }).end()) satisfies RequestListener,
+    'it redirects in a circle': ((_, response) =>
+      void response.writeHead(302, { location: '/keys' }).end()) satisfies RequestListener,
+    'it hangs up': ((request) => void request.socket.destroy()) satisfies RequestListener,
+  };
+
+  it.each(Object.keys(answers))('%s', async (name) => {
+    server.answers.set('/keys', answers[name]);
+    expect(await outcome(verifier.verify(token()))).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  it.each<readonly [string, RequestListener]>([
+    ['it never answers', () => undefined],
+    ['it never finishes', (_, response) => void response.writeHead(200).write('{"keys":')],
+  ])('%s', async (_, answer) => {
+    server.answers.set('/keys', answer);
+    const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+    const impatient = createJwtVerifier({ issuers, clock, fetchTimeoutMs: 50 });
+    expect(await outcome(impatient.verify(token()))).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  it('but a redirect within its own origin is followed', async () => {
+    server.answers.set('/moved', { keys: [key.jwk] });
+    server.answers.set(
+      '/keys',
+      ((_, response) => void response.writeHead(307, { location: '/moved' }).end()) satisfies RequestListener,
+    );
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+  });
+});
+
+describe('the key set is discovered', () => {
+  const discovering = (issuer = server.origin): JwtVerifier =>
+    createJwtVerifier({ issuers: [{ issuer, audience: AUDIENCE }], clock });
+
+  it('by OpenID Connect discovery', async () => {
+    const document = { issuer: server.origin, jwks_uri: `${server.origin}/keys` };
+    server.answers.set('/.well-known/openid-configuration', document);
+    expect(await outcome(discovering().verify(token()))).toBe('accepted');
+    expect(fetches('/.well-known/oauth-authorization-server')).toBe(0);
+  });
+
+  it('by RFC 8414 when there is none, before the path of the issuer', async () => {
+    const issuer = `${server.origin}/realms/one/`;
+    const document = { issuer, jwks_uri: `${server.origin}/keys` };
+    server.answers.set('/.well-known/oauth-authorization-server/realms/one', document);
+    expect(await outcome(discovering(issuer).verify(tokenOf(key, issuer)))).toBe('accepted');
+    expect(fetches('/realms/one/.well-known/openid-configuration')).toBe(1);
+  });
+
+  it.each([
+    ['describes another issuer', (origin: string) => ({ issuer: 'https://x', jwks_uri: `${origin}/keys` })],
+    ['names no key set', (origin: string) => ({ issuer: origin })],
+    ['names keys over plain http', (origin: string) => ({ issuer: origin, jwks_uri: 'http://id.example.com/keys' })],
+    ['names no address', (origin: string) => ({ issuer: origin, jwks_uri: 'keys' })],
+  ])('but not from a document that %s', async (_, document) => {
+    server.answers.set('/.well-known/openid-configuration', document(server.origin));
+    expect(await outcome(discovering().verify(token()))).toBe('SERVICE_UNAVAILABLE');
+    expect(fetches()).toBe(0);
+  });
+});

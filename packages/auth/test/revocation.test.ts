@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { createJwtVerifier } from '../src/index.ts';
+import { AUDIENCE, START_MS, outcome, testClock, testKey, tokenOf } from './issuer.ts';
+
+const ISSUER = 'https://id.example.com';
+const OTHER = 'https://two.example.com';
+const key = testKey();
+const minute = 60_000;
+
+function setUp() {
+  const clock = testClock();
+  const issuers = [ISSUER, OTHER].map((issuer) => ({ issuer, audience: AUDIENCE, keys: [key.jwk] }));
+  return { clock, verifier: createJwtVerifier({ issuers, clock }) };
+}
+
+const token = (claims: Record<string, unknown> = {}, issuer = ISSUER): string =>
+  tokenOf(key, issuer, { sid: 's-1', exp: START_MS / 1000 + 3600, ...claims });
+
+describe('a revocation', () => {
+  it('reaches a token that is remembered', async () => {
+    const { clock, verifier } = setUp();
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    clock.advance(1);
+    verifier.revoke({ sid: 's-1' });
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+  });
+
+  it('reaches a token that was never seen', async () => {
+    const { verifier } = setUp();
+    verifier.revoke({ sid: 's-1' });
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+  });
+
+  it('reaches a principal that is still in use', async () => {
+    const { clock, verifier } = setUp();
+    const principal = await verifier.verify(token());
+    expect(verifier.isRevoked(principal)).toBe(false);
+    clock.advance(1);
+    verifier.revoke({ sub: 'alice' });
+    expect(verifier.isRevoked(principal)).toBe(true);
+  });
+
+  it('of a sign-in covers every token of it, later ones too, and no other sign-in', async () => {
+    const { clock, verifier } = setUp();
+    verifier.revoke({ sid: 's-1' });
+    clock.advance(minute);
+    expect(await outcome(verifier.verify(token({ iat: START_MS / 1000 + 30 })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ sid: 's-2' })))).toBe('accepted');
+    expect(await outcome(verifier.verify(token({ sid: undefined })))).toBe('accepted');
+  });
+
+  it('of a person covers what was issued until then, and not what is issued afterwards', async () => {
+    const { clock, verifier } = setUp();
+    clock.advance(500);
+    verifier.revoke({ sub: 'alice' });
+    clock.advance(minute);
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ sid: 's-2' })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ iat: undefined })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ iat: START_MS / 1000 + 1 })))).toBe('accepted');
+    expect(await outcome(verifier.verify(token({ sub: 'bob' })))).toBe('accepted');
+  });
+
+  it('covers what was issued before a time that is given', async () => {
+    const { verifier } = setUp();
+    verifier.revoke({ sid: 's-1', before: START_MS });
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    verifier.revoke({ sid: 's-1', before: START_MS + 1 });
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+  });
+
+  it('may be of one issuer only', async () => {
+    const { clock, verifier } = setUp();
+    clock.advance(1);
+    verifier.revoke({ sub: 'alice', issuer: OTHER });
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+    expect(await outcome(verifier.verify(token({}, OTHER)))).toBe('TOKEN_REVOKED');
+  });
+
+  it('is remembered for ten minutes', async () => {
+    const { clock, verifier } = setUp();
+    verifier.revoke({ sid: 's-1' });
+    clock.advance(10 * minute - 1);
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+    clock.advance(1);
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+  });
+
+  it('is renewed by another one and never made smaller', async () => {
+    const { clock, verifier } = setUp();
+    verifier.revoke({ sid: 's-1' });
+    clock.advance(9 * minute);
+    verifier.revoke({ sid: 's-1', before: 1 });
+    clock.advance(9 * minute);
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+  });
+
+  it('takes bounded memory: of very many the oldest is forgotten first', async () => {
+    const { verifier } = setUp();
+    verifier.revoke({ sid: 'oldest' });
+    verifier.revoke({ sid: 's-1' });
+    for (let i = 0; i < 99_999; i += 1) verifier.revoke({ sid: `other-${i}` });
+    expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ sid: 'oldest' })))).toBe('accepted');
+  });
+});
