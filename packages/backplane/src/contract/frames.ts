@@ -1,0 +1,264 @@
+/** Promises about a user's frames: the history, what is live, and what is hot. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Backplane, UserFrame } from '../backplane.ts';
+import { createEar, createStage, passing, until } from './harness.ts';
+import type { MakeBus } from './harness.ts';
+
+const bodies = (frames: readonly { body: string }[]) => frames.map(({ body }) => body);
+
+async function appendAll(backplane: Backplane, user: string, texts: readonly string[]): Promise<string[]> {
+  const offsets: string[] = [];
+  for (const text of texts) offsets.push((await backplane.append(user, text)).offset);
+  return offsets;
+}
+
+export function describeFrames(makeBus: MakeBus): void {
+  describe('a subscriber', () => {
+    const stage = createStage(makeBus);
+    afterEach(stage.clear);
+
+    async function open() {
+      const bus = await stage.open();
+      return { bus, gateway: await bus.connect('gateway'), api: await bus.connect('api') };
+    }
+
+    it('hears what is appended, with the text, the offset and the predecessor', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      const first = await gateway.append('user', 'one "1"\n');
+      const second = await gateway.append('user', 'two 🐢');
+      expect(await frames.next()).toEqual({ body: 'one "1"\n', offset: first.offset, previous: '', hot: false });
+      const expected = { body: 'two 🐢', offset: second.offset, previous: first.offset, hot: false };
+      expect(await frames.next()).toEqual(expected);
+      expect([first.receivers, second.receivers]).toEqual([1, 1]);
+    });
+
+    it('hears hot frames, which carry the offset of the newest entry before them', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      expect(await gateway.publish('user', 'hot')).toBe(1);
+      const { offset } = await gateway.append('user', 'entry');
+      await gateway.publish('user', 'hotter');
+      expect(await frames.next()).toEqual({ body: 'hot', offset: '', hot: true });
+      expect((await frames.next()).hot).toBe(false);
+      expect(await frames.next()).toEqual({ body: 'hotter', offset, hot: true });
+    });
+
+    it('hears everything of its user in the order of the chain, whoever appends', async () => {
+      const { bus, gateway, api } = await open();
+      const other = await bus.connect('gateway');
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      await Promise.all(
+        Array.from({ length: 100 }, (_, n) => (n % 2 ? gateway : other).append('user', `${n % 2} ${n}`)),
+      );
+      await until('all are heard', () => frames.heard.length === 100);
+      const offsets = frames.heard.map(({ offset }) => offset);
+      expect(frames.heard.map(({ previous }) => previous)).toEqual(['', ...offsets.slice(0, -1)]);
+      const fromOne = bodies(frames.heard).filter((body) => body.startsWith('1'));
+      expect(fromOne).toEqual(Array.from({ length: 50 }, (_, n) => `1 ${2 * n + 1}`));
+    });
+
+    it('hears nothing of another user', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      expect((await gateway.append('other', 'not yours')).receivers).toBe(0);
+      expect(await gateway.publish('other', 'not yours')).toBe(0);
+      await gateway.append('user', 'yours');
+      expect((await frames.next()).body).toBe('yours');
+    });
+
+    it('hears itself', async () => {
+      const { api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      await api.append('user', 'mine');
+      expect((await frames.next()).body).toBe('mine');
+    });
+
+    it('is one of several, on one instance and on many, and leaving touches nobody else', async () => {
+      const { bus, gateway, api } = await open();
+      const second = await bus.connect('api');
+      const [left, stayed, elsewhere] = [createEar<UserFrame>(), createEar<UserFrame>(), createEar<UserFrame>()];
+      const leave = await api.subscribe('user', left.hear);
+      await api.subscribe('user', stayed.hear);
+      await second.subscribe('user', elsewhere.hear);
+      expect((await gateway.append('user', 'all')).receivers).toBe(2);
+      await Promise.all([left.next(), stayed.next(), elsewhere.next()]);
+      await leave();
+      await leave();
+      await gateway.append('user', 'who stayed');
+      await Promise.all([stayed.next(), elsewhere.next()]);
+      expect(bodies(left.heard)).toEqual(['all']);
+    });
+
+    it('that subscribes twice with one function hears everything twice until it leaves once', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      const leave = await api.subscribe('user', frames.hear);
+      await api.subscribe('user', frames.hear);
+      await gateway.append('user', 'one');
+      await until('it is heard twice', () => frames.heard.length === 2);
+      await leave();
+      await gateway.append('user', 'two');
+      await gateway.append('user', 'three');
+      await until('the last one is heard', () => bodies(frames.heard).includes('three'));
+      expect(bodies(frames.heard)).toEqual(['one', 'one', 'two', 'three']);
+    });
+
+    it('that throws disturbs no other', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', () => {
+        throw new Error('broken');
+      });
+      await api.subscribe('user', frames.hear);
+      await gateway.append('user', 'one');
+      await gateway.append('user', 'two');
+      await frames.next();
+      expect((await frames.next()).body).toBe('two');
+    });
+
+    it('is counted by instance until it leaves, or its instance does', async () => {
+      const { bus, gateway, api } = await open();
+      expect(await gateway.audience('user')).toBe(0);
+      const leave = await api.subscribe('user', () => undefined);
+      const leaveToo = await api.subscribe('user', () => undefined);
+      expect(await gateway.audience('user')).toBe(1);
+      const [closing, dying] = [await bus.connect('api'), await bus.connect('api')];
+      await closing.subscribe('user', () => undefined);
+      await dying.subscribe('user', () => undefined);
+      expect(await gateway.audience('user')).toBe(3);
+      await closing.close();
+      await bus.kill(dying.instance);
+      await until('those who are gone are not counted', async () => (await gateway.audience('user')) === 1);
+      await leave();
+      expect(await gateway.audience('user')).toBe(1);
+      await leaveToo();
+      expect(await gateway.audience('user')).toBe(0);
+    });
+
+    it('goes on hearing after everything stored was lost', async () => {
+      const { bus, gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      const before = await gateway.append('user', 'before');
+      await bus.flush();
+      const after = await gateway.append('user', 'after');
+      await frames.next();
+      expect(await frames.next()).toMatchObject({ body: 'after', previous: '' });
+      expect(after.offset).not.toBe(before.offset);
+    });
+  });
+
+  describe('the history of a user', () => {
+    const stage = createStage(makeBus);
+    afterEach(stage.clear);
+
+    it('is empty at first', async () => {
+      const backplane = await (await stage.open()).connect('api');
+      const empty = { top: '', recovered: true, items: [] };
+      expect(await backplane.read('user')).toEqual(empty);
+      expect(await backplane.read('user', '')).toEqual(empty);
+      expect(await backplane.read('user', 'garbage')).toEqual({ top: '', recovered: false, items: [] });
+    });
+
+    it('gives exactly what came after an offset', async () => {
+      const bus = await stage.open();
+      const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
+      const texts = ['one', 'two', 'three', 'four'];
+      const offsets = await appendAll(gateway, 'user', texts);
+      const top = offsets[3];
+      expect(new Set(offsets).size).toBe(4);
+      for (const [n, offset] of offsets.entries()) {
+        const page = await api.read('user', offset);
+        const items = texts.slice(n + 1).map((body, m) => ({ offset: offsets[n + 1 + m], body }));
+        expect(page).toEqual({ top, recovered: true, items });
+      }
+      expect(await api.read('user')).toEqual({ top, recovered: true, items: [] });
+      expect(await api.read('other', top)).toMatchObject({ top: '', recovered: false });
+    });
+
+    it('does not recover an offset that it never gave', async () => {
+      const backplane = await (await stage.open()).connect('api');
+      const [offset] = await appendAll(backplane, 'user', ['one']);
+      const [foreign] = await appendAll(backplane, 'other', ['one']);
+      for (const since of ['garbage', '0', `${offset}0`, `${offset} `, foreign, '\0', '🐢', 'a'.repeat(10_000)]) {
+        expect(await backplane.read('user', since)).toEqual({ top: offset, recovered: false, items: [] });
+      }
+    });
+
+    it('keeps the newest fifty entries and says when that is not enough', async () => {
+      const backplane = await (await stage.open()).connect('api');
+      const texts = Array.from({ length: 52 }, (_, n) => `${n}`);
+      const offsets = await appendAll(backplane, 'user', texts);
+      const reachable = await backplane.read('user', offsets[1]);
+      expect(reachable.recovered).toBe(true);
+      expect(bodies(reachable.items)).toEqual(texts.slice(2));
+      expect(await backplane.read('user', offsets[0])).toEqual({ top: offsets[51], recovered: false, items: [] });
+    });
+
+    it('never holds a hot frame', async () => {
+      const backplane = await (await stage.open()).connect('api');
+      const [offset] = await appendAll(backplane, 'user', ['one']);
+      await backplane.publish('user', 'hot');
+      await appendAll(backplane, 'user', ['two']);
+      expect(bodies((await backplane.read('user', offset)).items)).toEqual(['two']);
+    });
+
+    it('ends some time after its last entry, while its top is known longer', async () => {
+      const bus = await stage.open({ historyTtlMs: 200 });
+      const backplane = await bus.connect('api');
+      const [first, second] = await appendAll(backplane, 'user', ['one', 'two']);
+      const isGone = async () => !(await backplane.read('user', first)).recovered;
+      await until('the entries are gone', isGone, passing(bus, 100));
+      expect(await backplane.read('user', second)).toEqual({ top: second, recovered: true, items: [] });
+      const frames = createEar<UserFrame>();
+      await backplane.subscribe('user', frames.hear);
+      const third = await backplane.append('user', 'three');
+      expect(await frames.next()).toMatchObject({ offset: third.offset, previous: second });
+      const page = { top: third.offset, recovered: true, items: [{ offset: third.offset, body: 'three' }] };
+      expect(await backplane.read('user', second)).toEqual(page);
+      expect((await backplane.read('user', first)).recovered).toBe(false);
+    });
+
+    it('whose top was forgotten begins a chain in which no old offset is recovered', async () => {
+      const bus = await stage.open({ historyTtlMs: 100, topTtlMs: 200 });
+      const backplane = await bus.connect('api');
+      const [old] = await appendAll(backplane, 'user', ['one']);
+      const isForgotten = async () => (await backplane.read('user')).top === '';
+      await until('the top is forgotten', isForgotten, passing(bus, 100));
+      expect((await backplane.read('user', old)).recovered).toBe(false);
+      const fresh = await backplane.append('user', 'two');
+      expect(fresh.offset).not.toBe(old);
+      expect((await backplane.read('user', old)).recovered).toBe(false);
+    });
+
+    it('that was lost recovers no old offset, as many entries as may follow', async () => {
+      const bus = await stage.open();
+      const backplane = await bus.connect('api');
+      const old = await appendAll(backplane, 'user', ['one', 'two', 'three']);
+      await bus.flush();
+      const fresh = await appendAll(backplane, 'user', ['one', 'two', 'three']);
+      expect(fresh.filter((offset) => old.includes(offset))).toEqual([]);
+      for (const since of old) expect((await backplane.read('user', since)).recovered).toBe(false);
+    });
+
+    it('holds every entry before it is heard', async () => {
+      const bus = await stage.open();
+      const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
+      const [begin] = await appendAll(gateway, 'user', ['begin']);
+      const readings: Promise<boolean>[] = [];
+      await api.subscribe('user', ({ offset }) => {
+        const page = api.read('user', begin);
+        readings.push(page.then(({ items }) => items.some((item) => item.offset === offset)));
+      });
+      await Promise.all(Array.from({ length: 20 }, (_, n) => gateway.append('user', `${n}`)));
+      await until('all are heard', () => readings.length === 20);
+      expect(new Set(await Promise.all(readings))).toEqual(new Set([true]));
+    });
+  });
+}

@@ -1,0 +1,98 @@
+/** What an implementation brings to the suite, and how the suite listens and waits. */
+import type { Backplane, BackplaneOptions } from '../backplane.ts';
+
+/** One set of instances that hear each other and nobody else. */
+export interface ContractBus {
+  connect(name: string): Promise<Backplane>;
+  /**
+   * The instance vanishes like a killed process: it hears and says nothing more, and what it owned stays owned. Resolves when
+   * the others can notice.
+   */
+  kill(instance: string): Promise<void>;
+  /** Everything stored is lost; instances and subscriptions stay. */
+  flush(): Promise<void>;
+  /** Moves the clock of leases, histories and tickets. Without it they follow real time, and the suite waits. */
+  advance?(ms: number): Promise<void>;
+  /** Closes every instance that is still open. */
+  close(): Promise<void>;
+}
+
+export type MakeBus = (options?: Partial<BackplaneOptions>) => Promise<ContractBus>;
+
+/** Opens buses and closes every one of them: `afterEach(stage.clear)`. */
+export interface Stage {
+  open: MakeBus;
+  clear(this: void): Promise<void>;
+}
+
+export function createStage(makeBus: MakeBus): Stage {
+  const buses: ContractBus[] = [];
+  return {
+    async open(options) {
+      const bus = await makeBus(options);
+      buses.push(bus);
+      return bus;
+    },
+    async clear() {
+      await Promise.all(buses.splice(0).map((bus) => bus.close()));
+    },
+  };
+}
+
+const patienceMs = 10_000;
+const pollMs = 5;
+
+/** Waits until it is so. With a step, time passes meanwhile: the clock is moved by it, or runs by itself. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>, step?: () => Promise<void>) {
+  const deadline = Date.now() + patienceMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`never came true: ${what}`);
+    await step?.();
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+/** Time passes: the clock is moved by `ms`, or nothing is done because it runs by itself. */
+export const passing = (bus: ContractBus, ms: number) => async () => {
+  await bus.advance?.(ms);
+};
+
+/** Queues everything it hears, so that nothing is missed between two looks. */
+export interface Ear<T> {
+  readonly heard: readonly T[];
+  hear(this: void, said: T): void;
+  /** The next one not asked for yet; waits for it. */
+  next(): Promise<T>;
+}
+
+export function createEar<T>(): Ear<T> {
+  const heard: T[] = [];
+  let asked = 0;
+  return {
+    heard,
+    hear: (said) => void heard.push(said),
+    async next() {
+      const index = asked++;
+      await until(`number ${index + 1} is heard`, () => heard.length > index);
+      return heard[index] as T;
+    },
+  };
+}
+
+/** A promise that the test settles. */
+export function createGate<T>(): { opened: Promise<T>; open(this: void, value: T): void } {
+  let open!: (value: T) => void;
+  const opened = new Promise<T>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** The code of the error it rejects with; fails when it does not reject. */
+export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if ('value' in outcome) throw new Error(`expected a rejection, got ${JSON.stringify(outcome.value)}`);
+  const { error } = outcome;
+  return error instanceof Error && 'code' in error ? error.code : error;
+}

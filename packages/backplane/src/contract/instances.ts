@@ -1,0 +1,193 @@
+/** Promises about what is said once, tickets, control, health, and about an instance that closes. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Backplane } from '../backplane.ts';
+import { codeOf, createEar, createStage, passing, until } from './harness.ts';
+import type { MakeBus } from './harness.ts';
+
+export function describeInstances(makeBus: MakeBus): void {
+  const stage = createStage(makeBus);
+
+  async function openTwo() {
+    const bus = await stage.open();
+    return { bus, one: await bus.connect('one'), two: await bus.connect('two') };
+  }
+
+  describe('saying something once', () => {
+    afterEach(stage.clear);
+
+    it('is allowed for the first of those who share a key', async () => {
+      const { one, two } = await openTwo();
+      expect(await one.once('session', ['uuid', 'hash'], 60_000)).toBe(true);
+      expect(await two.once('session', ['hash'], 60_000)).toBe(false);
+      expect(await two.once('session', ['another'], 60_000)).toBe(true);
+    });
+
+    it('remembers also the keys of whoever was refused', async () => {
+      const { one, two } = await openTwo();
+      await one.once('session', ['a'], 60_000);
+      expect(await two.once('session', ['b', 'a', 'c'], 60_000)).toBe(false);
+      expect(await one.once('session', ['b'], 60_000)).toBe(false);
+      expect(await one.once('session', ['c'], 60_000)).toBe(false);
+    });
+
+    it('knows nothing of another scope, however the names are cut', async () => {
+      const { one } = await openTwo();
+      expect(await one.once('a', ['b:c'], 60_000)).toBe(true);
+      expect(await one.once('a:b', ['c'], 60_000)).toBe(true);
+      expect(await one.once('b', ['b:c'], 60_000)).toBe(true);
+    });
+
+    it('counts a key that is named twice once, and no key as never said', async () => {
+      const { one } = await openTwo();
+      expect(await one.once('session', ['a', 'a'], 60_000)).toBe(true);
+      expect(await one.once('session', [], 60_000)).toBe(true);
+    });
+
+    it('has one winner among many who try at once', async () => {
+      const { one, two } = await openTwo();
+      const tries = Array.from({ length: 100 }, (_, n) =>
+        (n % 2 ? one : two).once('s', ['shared', `own ${n}`], 60_000),
+      );
+      expect((await Promise.all(tries)).filter((first) => first)).toHaveLength(1);
+    });
+
+    it('is allowed again when its time is over, and repeating does not prolong it', async () => {
+      const { bus, one } = await openTwo();
+      expect(await one.once('session', ['a'], 300)).toBe(true);
+      const isAllowed = () => one.once('session', ['a'], 60_000);
+      await until('it may be said again', isAllowed, passing(bus, 100));
+      expect(await one.once('session', ['a'], 60_000)).toBe(false);
+    });
+  });
+
+  describe('a ticket', () => {
+    afterEach(stage.clear);
+
+    it('is taken once, by anybody', async () => {
+      const { one, two } = await openTwo();
+      await one.put('ticket', 'value', 60_000);
+      const taken = await Promise.all([one.take('ticket'), two.take('ticket'), one.take('ticket')]);
+      expect(taken.filter((value) => value !== undefined)).toEqual(['value']);
+      expect(await one.take('never put')).toBeUndefined();
+    });
+
+    it('is worth nothing when its time is over', async () => {
+      const bus = await stage.open({ leaseTtlMs: 200 });
+      const backplane = await bus.connect('api');
+      await backplane.put('ticket', 'value', 100);
+      // Looking at the ticket would take it, so a lease that ends later tells the time.
+      await backplane.claim('clock', 'c1');
+      const isOver = async () => !(await backplane.owners(['clock'])).has('clock');
+      await until('the time is over', isOver, passing(bus, 50));
+      expect(await backplane.take('ticket')).toBeUndefined();
+    });
+
+    it('that is put again has the newer value', async () => {
+      const { one, two } = await openTwo();
+      await one.put('ticket', 'old', 60_000);
+      await two.put('ticket', 'new', 60_000);
+      expect(await one.take('ticket')).toBe('new');
+      expect(await one.take('ticket')).toBeUndefined();
+    });
+  });
+
+  describe('control', () => {
+    afterEach(stage.clear);
+
+    it('is heard by everybody, the sender too, in the order of the sender', async () => {
+      const { one, two } = await openTwo();
+      const [here, there, alsoThere] = [createEar<string>(), createEar<string>(), createEar<string>()];
+      one.onControl(here.hear);
+      two.onControl(there.hear);
+      two.onControl(alsoThere.hear);
+      await Promise.all(['one', 'two', 'three'].map((body) => one.publishControl(body)));
+      for (const ear of [here, there, alsoThere]) {
+        await until('all is heard', () => ear.heard.length === 3);
+        expect(ear.heard).toEqual(['one', 'two', 'three']);
+      }
+    });
+
+    it('reaches the other listeners when one throws', async () => {
+      const { one } = await openTwo();
+      const ear = createEar<string>();
+      one.onControl(() => {
+        throw new Error('broken');
+      });
+      one.onControl(ear.hear);
+      await one.publishControl('revoked');
+      expect(await ear.next()).toBe('revoked');
+    });
+  });
+
+  describe('an instance', () => {
+    afterEach(stage.clear);
+
+    it('is healthy while it hears itself', async () => {
+      const { one } = await openTwo();
+      const { ok, probeMs } = await one.health();
+      expect(ok).toBe(true);
+      expect(Number.isFinite(probeMs)).toBe(true);
+      await one.close();
+      expect((await one.health()).ok).toBe(false);
+    });
+
+    it('has its own bus and hears nothing of another', async () => {
+      const [here, there] = [await openTwo(), await openTwo()];
+      await here.one.claim('device', 'c1');
+      await here.one.append('user', 'entry');
+      await here.one.put('ticket', 'value', 60_000);
+      expect((await there.one.owners(['device'])).size).toBe(0);
+      expect((await there.one.read('user')).top).toBe('');
+      expect(await there.one.take('ticket')).toBeUndefined();
+    });
+
+    const calls: [string, (backplane: Backplane, body: string) => Promise<unknown>][] = [
+      ['route', (backplane, body) => backplane.route('device', body)],
+      ['request', (backplane, body) => backplane.request('device', body, 1_000)],
+      ['reply', (backplane, body) => backplane.reply('somebody', 'correlation', body)],
+      ['append', (backplane, body) => backplane.append('user', body)],
+      ['publish', (backplane, body) => backplane.publish('user', body)],
+      ['put', (backplane, body) => backplane.put('ticket', body, 1_000)],
+      ['publishControl', (backplane, body) => backplane.publishControl(body)],
+    ];
+
+    it.each(calls)('carries text and nothing else: %s', async (_name, call) => {
+      const { one } = await openTwo();
+      await expect(call(one, { an: 'object' } as unknown as string)).rejects.toThrow(TypeError);
+      await expect(call(one, Buffer.from('bytes') as unknown as string)).rejects.toThrow(TypeError);
+    });
+
+    const others: [string, (backplane: Backplane) => Promise<unknown>][] = [
+      ['claim', (backplane) => backplane.claim('device', 'c1')],
+      ['refresh', (backplane) => backplane.refresh([{ device: 'device', connection: 'c1', fence: 1 }])],
+      ['release', (backplane) => backplane.release('device', 1)],
+      ['owners', (backplane) => backplane.owners(['device'])],
+      ['read', (backplane) => backplane.read('user')],
+      ['subscribe', (backplane) => backplane.subscribe('user', () => undefined)],
+      ['audience', (backplane) => backplane.audience('user')],
+      ['once', (backplane) => backplane.once('scope', ['key'], 1_000)],
+      ['take', (backplane) => backplane.take('ticket')],
+    ];
+
+    it.each([...calls, ...others])('that is closed says so: %s', async (_name, call) => {
+      const { one } = await openTwo();
+      await one.close();
+      await one.close();
+      expect(await codeOf(call(one, 'text'))).toBe('CLOSED');
+    });
+
+    it('that is closed hears nothing more', async () => {
+      const { one, two } = await openTwo();
+      const [closed, open] = [createEar<string>(), createEar<string>()];
+      one.onControl(closed.hear);
+      two.onControl(open.hear);
+      const leave = await one.subscribe('user', ({ body }) => closed.hear(body));
+      await one.close();
+      await leave();
+      expect((await two.append('user', 'entry')).receivers).toBe(0);
+      await two.publishControl('control');
+      await open.next();
+      expect(closed.heard).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,17 @@
+/** The door of the backplane. The suite that every implementation passes is behind `@relay/backplane/contract`. */
+export type {
+  Backplane,
+  BackplaneOptions,
+  Command,
+  HistoryItem,
+  HistoryPage,
+  Lease,
+  RouteOutcome,
+  UserFrame,
+} from './backplane.ts';
+export { BackplaneError } from './errors.ts';
+export type { BackplaneErrorCode } from './errors.ts';
+export { follow } from './follow.ts';
+export type { FollowHandlers, Following } from './follow.ts';
+export { createMemoryBus } from './memory.ts';
+export type { MemoryBus, MemoryBusOptions } from './memory.ts';

@@ -1,0 +1,52 @@
+/** Values that live for a while: what was said once, and tickets. */
+
+const sweepEveryMs = 30_000;
+
+/** Bound: `limit` values; past it the oldest go first, as they would in a store that is full. */
+export class Expiring<V> {
+  readonly #values = new Map<string, { value: V; until: number }>();
+  readonly #now: () => number;
+  readonly #limit: number;
+  #sweepAt: number;
+
+  constructor(now: () => number, limit: number) {
+    this.#now = now;
+    this.#limit = limit;
+    this.#sweepAt = now() + sweepEveryMs;
+  }
+
+  /** How many values are remembered, ended ones included until they are swept. */
+  get size(): number {
+    return this.#values.size;
+  }
+
+  set(key: string, value: V, ttlMs: number): void {
+    this.#sweep();
+    // Deleting first makes a replaced value the newest one.
+    this.#values.delete(key);
+    this.#values.set(key, { value, until: this.#now() + ttlMs });
+    if (this.#values.size <= this.#limit) return;
+    const [oldest] = this.#values.keys();
+    if (oldest !== undefined) this.#values.delete(oldest);
+  }
+
+  get(key: string): V | undefined {
+    const held = this.#values.get(key);
+    return held && held.until > this.#now() ? held.value : undefined;
+  }
+
+  take(key: string): V | undefined {
+    const value = this.get(key);
+    this.#values.delete(key);
+    return value;
+  }
+
+  #sweep(): void {
+    const now = this.#now();
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + sweepEveryMs;
+    for (const [key, { until }] of this.#values) {
+      if (until <= now) this.#values.delete(key);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** The newest entries of every user, chained: each names its predecessor, so a gap cannot be mistaken for a continuation. */
+import { randomBytes } from 'node:crypto';
+import type { BackplaneOptions, HistoryPage } from '../backplane.ts';
+
+interface Entry {
+  readonly offset: string;
+  readonly previous: string;
+  readonly body: string;
+}
+
+interface Chain {
+  /** Random for every new chain: an offset of a chain that was forgotten is never met again. */
+  readonly epoch: string;
+  count: number;
+  top: string;
+  topUntil: number;
+  entries: Entry[];
+  entriesUntil: number;
+}
+
+type Limits = Pick<BackplaneOptions, 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
+
+/** Bound: per user `historyLimit` entries for `historyTtlMs`, then only the top, for `topTtlMs`. */
+export class Histories {
+  readonly #chains = new Map<string, Chain>();
+  readonly #now: () => number;
+  readonly #limits: Limits;
+  #sweepAt: number;
+
+  constructor(now: () => number, limits: Limits) {
+    this.#now = now;
+    this.#limits = limits;
+    this.#sweepAt = now() + limits.historyTtlMs;
+  }
+
+  /** How many users are remembered, ended ones included until they are swept. */
+  get size(): number {
+    return this.#chains.size;
+  }
+
+  append(user: string, body: string): Entry {
+    this.#sweep();
+    const now = this.#now();
+    const chain = this.#chain(user) ?? this.#begin(user);
+    if (chain.entriesUntil <= now) chain.entries = [];
+    chain.count += 1;
+    const entry = { offset: `${chain.epoch}.${chain.count}`, previous: chain.top, body };
+    chain.entries.push(entry);
+    if (chain.entries.length > this.#limits.historyLimit) chain.entries.shift();
+    chain.top = entry.offset;
+    chain.topUntil = now + this.#limits.topTtlMs;
+    chain.entriesUntil = now + this.#limits.historyTtlMs;
+    return entry;
+  }
+
+  top(user: string): string {
+    return this.#chain(user)?.top ?? '';
+  }
+
+  read(user: string, since = ''): HistoryPage {
+    const chain = this.#chain(user);
+    const top = chain?.top ?? '';
+    if (since === '' || since === top) return { top, recovered: true, items: [] };
+    const entries = chain && chain.entriesUntil > this.#now() ? chain.entries : [];
+    const next = entries.findIndex((entry) => entry.previous === since);
+    if (next === -1) return { top, recovered: false, items: [] };
+    const items = entries.slice(next).map(({ offset, body }) => ({ offset, body }));
+    return { top, recovered: true, items };
+  }
+
+  #chain(user: string): Chain | undefined {
+    const chain = this.#chains.get(user);
+    return chain && chain.topUntil > this.#now() ? chain : undefined;
+  }
+
+  #begin(user: string): Chain {
+    const epoch = randomBytes(9).toString('base64url');
+    const chain: Chain = { epoch, count: 0, top: '', topUntil: 0, entries: [], entriesUntil: 0 };
+    this.#chains.set(user, chain);
+    return chain;
+  }
+
+  #sweep(): void {
+    const now = this.#now();
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + this.#limits.historyTtlMs;
+    for (const [user, chain] of this.#chains) {
+      if (chain.topUntil <= now) this.#chains.delete(user);
+      if (chain.entriesUntil <= now) chain.entries = [];
+    }
+  }
+}

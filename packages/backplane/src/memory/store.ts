@@ -1,0 +1,121 @@
+/** What all instances of one process share: the place Redis has among many. Every method is one atomic step. */
+import type { BackplaneOptions, Command, Lease, UserFrame } from '../backplane.ts';
+import { Expiring } from './expiring.ts';
+import { Histories } from './histories.ts';
+import type { Inbox, Post } from './inbox.ts';
+import { Leases } from './leases.ts';
+
+interface Kept {
+  leases: Leases;
+  histories: Histories;
+  remembered: Expiring<true>;
+  values: Expiring<string>;
+}
+
+export class Store {
+  readonly #create: () => Kept;
+  readonly #inboxes = new Map<string, Inbox>();
+  readonly #subscribers = new Map<string, Set<string>>();
+  #kept: Kept;
+
+  constructor(options: BackplaneOptions, maxKeys: number, now: () => number) {
+    this.#create = () => ({
+      leases: new Leases(now, options.leaseTtlMs),
+      histories: new Histories(now, options),
+      remembered: new Expiring(now, maxKeys),
+      values: new Expiring(now, maxKeys),
+    });
+    this.#kept = this.#create();
+  }
+
+  get leases(): Leases {
+    return this.#kept.leases;
+  }
+
+  get histories(): Histories {
+    return this.#kept.histories;
+  }
+
+  get values(): Expiring<string> {
+    return this.#kept.values;
+  }
+
+  /** Loses everything that is stored; who listens goes on listening. */
+  forget(): void {
+    this.#kept = this.#create();
+  }
+
+  join(instance: string, inbox: Inbox): void {
+    this.#inboxes.set(instance, inbox);
+  }
+
+  /** The instance hears nothing more. Its leases are not touched. */
+  leave(instance: string): void {
+    this.#inboxes.get(instance)?.close();
+    this.#inboxes.delete(instance);
+    for (const user of [...this.#subscribers.keys()]) this.unsubscribe(user, instance);
+  }
+
+  /** False when nobody listens under that name. */
+  post(instance: string, post: Post): boolean {
+    const inbox = this.#inboxes.get(instance);
+    inbox?.post(post);
+    return inbox !== undefined;
+  }
+
+  postAll(post: Post): void {
+    for (const inbox of this.#inboxes.values()) inbox.post(post);
+  }
+
+  claim(device: string, connection: string, instance: string): { fence: number; previous?: Lease } {
+    const claimed = this.leases.claim(device, connection, instance);
+    if (claimed.previous) this.post(claimed.previous.instance, { kind: 'evicted', lease: { ...claimed.previous } });
+    return claimed;
+  }
+
+  postToOwner(id: string, from: string, command: Omit<Command, 'fence'>): 'posted' | 'offline' | 'owner_gone' {
+    const lease = this.leases.get(command.device);
+    if (!lease) return 'offline';
+    const mail = { kind: 'command', id, from, command: { ...command, fence: lease.fence } } as const;
+    return this.post(lease.instance, mail) ? 'posted' : 'owner_gone';
+  }
+
+  append(user: string, body: string): { offset: string; receivers: number } {
+    const { offset, previous } = this.histories.append(user, body);
+    return { offset, receivers: this.#tell(user, { body, offset, previous, hot: false }) };
+  }
+
+  publish(user: string, body: string): number {
+    return this.#tell(user, { body, offset: this.histories.top(user), hot: true });
+  }
+
+  subscribe(user: string, instance: string): void {
+    const instances = this.#subscribers.get(user) ?? new Set();
+    this.#subscribers.set(user, instances.add(instance));
+  }
+
+  unsubscribe(user: string, instance: string): void {
+    const instances = this.#subscribers.get(user);
+    instances?.delete(instance);
+    if (instances?.size === 0) this.#subscribers.delete(user);
+  }
+
+  audience(user: string): number {
+    return this.#subscribers.get(user)?.size ?? 0;
+  }
+
+  once(scope: string, keys: readonly string[], ttlMs: number): boolean {
+    const names = [...new Set(keys)].map((key) => JSON.stringify([scope, key]));
+    const unknown = names.filter((name) => !this.#kept.remembered.get(name));
+    for (const name of unknown) this.#kept.remembered.set(name, true, ttlMs);
+    return unknown.length === names.length;
+  }
+
+  #tell(user: string, frame: UserFrame): number {
+    // All listeners share the object: who changes it must fail here as it would have no effect elsewhere.
+    Object.freeze(frame);
+    const instances = this.#subscribers.get(user) ?? [];
+    for (const instance of instances) this.post(instance, { kind: 'frame', user, frame });
+    return this.audience(user);
+  }
+}

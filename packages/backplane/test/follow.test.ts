@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createEar } from '../src/contract/harness.ts';
+import type { Ear } from '../src/contract/harness.ts';
+import { createMemoryBus, follow } from '../src/index.ts';
+import type { Backplane, MemoryBus } from '../src/index.ts';
+
+describe('following a user', () => {
+  let bus: MemoryBus;
+  let backplane: Backplane;
+
+  beforeEach(() => {
+    bus = createMemoryBus({ historyLimit: 1_000 });
+    backplane = bus.connect('api');
+  });
+  afterEach(() => bus.close());
+
+  const reader = (ear: Ear<string>) => ({
+    onFrame: ({ body }: { body: string }) => ear.hear(body),
+    onGap: () => ear.hear('GAP'),
+  });
+
+  const append = async (...bodies: string[]) => {
+    let offset = '';
+    for (const body of bodies) offset = (await backplane.append('user', body)).offset;
+    return offset;
+  };
+
+  /** Waits until everything appended so far has been heard by a subscriber who came before. */
+  const settle = async () => {
+    const heard = createEar<string>();
+    const leave = await backplane.subscribe('settle', ({ body }) => heard.hear(body));
+    await backplane.publish('settle', 'settled');
+    await heard.next();
+    await leave();
+  };
+
+  it('gives what was missed, then what is live', async () => {
+    const since = await append('known');
+    await append('missed', 'missed too');
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await append('while connecting');
+    await following.resume(since);
+    await append('live');
+    for (const body of ['missed', 'missed too', 'while connecting', 'live']) expect(await ear.next()).toBe(body);
+  });
+
+  it('begins afresh with what is heard from the subscription on', async () => {
+    await append('before');
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await append('while connecting');
+    await backplane.publish('user', 'hot');
+    await settle();
+    expect(ear.heard).toEqual([]);
+    await following.resume();
+    await append('live');
+    for (const body of ['while connecting', 'hot', 'live']) expect(await ear.next()).toBe(body);
+  });
+
+  it('says that there is a gap, and goes on live', async () => {
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await append('lost');
+    await following.resume('an offset of long ago');
+    await append('live');
+    expect(await ear.next()).toBe('GAP');
+    expect(await ear.next()).toBe('live');
+  });
+
+  it('reads the history instead of holding more than a few hundred frames', async () => {
+    const since = await append('known');
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    const bodies = Array.from({ length: 400 }, (_, n) => `${n}`);
+    await append(...bodies);
+    await settle();
+    await following.resume(since);
+    expect(ear.heard).toEqual(bodies);
+  });
+
+  it('says that there is a gap when a reader without an offset waits too long', async () => {
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await append(...Array.from({ length: 300 }, (_, n) => `${n}`));
+    await settle();
+    await following.resume();
+    expect(ear.heard[0]).toBe('GAP');
+    await append('live');
+    await settle();
+    expect(ear.heard.at(-1)).toBe('live');
+  });
+
+  it('takes a history that cannot be read for a gap', async () => {
+    const ear = createEar<string>();
+    const broken = {
+      subscribe: backplane.subscribe.bind(backplane),
+      read: () => Promise.reject(new Error('unreachable')),
+    };
+    const following = await follow(broken, 'user', reader(ear));
+    await following.resume(await append('known'));
+    await append('live');
+    expect(await ear.next()).toBe('GAP');
+    await settle();
+    expect(ear.heard.at(-1)).toBe('live');
+  });
+
+  it('delivers nothing more once it was stopped', async () => {
+    const [stopped, other] = [createEar<string>(), createEar<string>()];
+    const following = await follow(backplane, 'user', reader(stopped));
+    await following.resume();
+    await (await follow(backplane, 'user', reader(other))).resume();
+    const stopping = following.stop();
+    await append('live');
+    await stopping;
+    await other.next();
+    expect(stopped.heard).toEqual([]);
+  });
+});
