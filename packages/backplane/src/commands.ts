@@ -65,9 +65,8 @@ export class Commands {
 
   request(device: string, body: string, timeoutMs: number): Promise<string> {
     const correlation = randomUUID();
-    const reply = this.#replies.wait(correlation, timeoutMs, () => {
-      throw new BackplaneError('TIMEOUT', `no reply within ${timeoutMs} ms`);
-    });
+    const late = () => new BackplaneError('TIMEOUT', `no reply within ${timeoutMs} ms`);
+    const reply = this.#replies.wait(correlation, timeoutMs, late);
     const command = { device, body, correlation, replyTo: this.#instance };
     this.#deliver(command, timeoutMs).then(
       (outcome) => {

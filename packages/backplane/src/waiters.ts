@@ -3,7 +3,7 @@ import { BackplaneError } from './errors.ts';
 
 interface Waiter<T> {
   resolve(value: T): void;
-  reject(error: unknown): void;
+  reject(error: Error): void;
   timer: NodeJS.Timeout;
 }
 
@@ -19,21 +19,19 @@ export class Waiters<T> {
   }
 
   /**
-   * Waits for `settle` or `fail` under this id; after `timeoutMs` it is settled with what `late` returns or throws.
+   * Waits for `settle` or `fail` under this id; after `timeoutMs` it is settled with what `late` returns: an error rejects.
    * @throws BackplaneError OVERLOADED, at once, when the table is full
    */
-  wait(id: string, timeoutMs: number, late: () => T): Promise<T> {
+  wait(id: string, timeoutMs: number, late: () => T | BackplaneError): Promise<T> {
     if (this.#waiting.size >= this.#limit) {
       throw new BackplaneError('OVERLOADED', `${this.#limit} calls are waiting already`);
     }
     return new Promise<T>((resolve, reject) => {
       const onLate = () => {
         this.#waiting.delete(id);
-        try {
-          resolve(late());
-        } catch (error) {
-          reject(error);
-        }
+        const end = late();
+        if (end instanceof BackplaneError) reject(end);
+        else resolve(end);
       };
       const timer = setTimeout(onLate, Math.min(timeoutMs, longestTimerMs));
       this.#waiting.set(id, { resolve, reject, timer });
