@@ -1,0 +1,52 @@
+/**
+ * The seam between the daemon and whatever does the work. An agent knows no relay, no frame and no file of the daemon.
+ *
+ * Promises of the caller: one turn at a time per session; what is reported after an end or a cancel is ignored.
+ */
+export interface Turn {
+  taskId: string;
+  /** The native session id. Equal for all turns of one conversation. */
+  sessionId: string;
+  /** What the user said. */
+  message: string;
+  /** Working directory as the app or the session gave it; empty for the agent's default. Not checked. */
+  projectPath: string;
+}
+
+export interface Question {
+  prompt: string;
+  /** Full text shown to the user; default: empty. */
+  result?: string;
+  /** Labels of the choices. */
+  options?: readonly string[];
+}
+
+/** How an agent speaks during a turn. `complete`, `wait` and `error` end it; only the first of them counts. */
+export interface TurnReport {
+  progress(action: string, target?: string): void;
+  output(text: string): void;
+  complete(result: string): void;
+  wait(question: Question): void;
+  error(error: string): void;
+  /** The process (and its group) that runs the turn; remembered so that it can be ended after a crash of the daemon. */
+  process(pid: number): void;
+}
+
+export interface RunningTurn {
+  /**
+   * Settles when nothing of the turn is left, with or without an end reported. Rejects when the agent broke; the caller turns
+   * both a rejection and a missing end into an error.
+   */
+  ended: Promise<void>;
+  /** Ends the turn now. Never rejects; resolves when nothing of it is left. */
+  cancel(): Promise<void>;
+}
+
+export interface Agent {
+  /** May throw, which counts as an error of the turn. */
+  start(turn: Turn, report: TurnReport): RunningTurn;
+  /** Ends what a crashed daemon left running. Never throws. */
+  reap?(left: { taskId: string; pid: number }): void;
+  /** Ends everything at once and without waiting, because this process is about to die. */
+  abort?(): void;
+}

@@ -1,0 +1,164 @@
+/**
+ * Runs a real program per message: the message on its standard input, what it prints as OUTPUT, its exit as the end of the
+ * turn. No shell is involved. When the turn ends, however it ends, nothing that the program started stays behind.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fieldBytes } from '../bounds.ts';
+import { type Clock, settledWithin, systemClock } from '../clock.ts';
+import { reasonOf, systemCode } from '../failure.ts';
+import type { Agent, RunningTurn, Turn, TurnReport } from './agent.ts';
+import { outputStream, tail } from './output.ts';
+import { fill } from './placeholders.ts';
+import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
+
+export interface CommandOptions {
+  program: string;
+  /** `{message}`, `{session}`, `{task}` and `{project}` are filled in. */
+  args: readonly string[];
+  /** Where turns without a project path run. */
+  defaultPath: string;
+  clock?: Clock;
+  timings?: Partial<CommandTimings>;
+}
+
+export interface CommandTimings extends KillTimings {
+  /** How long output is joined before it is emitted. */
+  joinMs: number;
+  /** How long the pipes may stay open after the program has ended, because something it started holds them. */
+  drainMs: number;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+const stderrBytes = 4096;
+/** Lets the program know its task, and marks its processes as ours. */
+const taskVariable = 'RELAY_TASK_ID';
+
+export function commandAgent(options: CommandOptions): Agent {
+  const { clock = systemClock } = options;
+  const timings: CommandTimings = { joinMs: 250, drainMs: 500, ...killTimings, ...options.timings };
+  const groups = new Set<number>();
+
+  return {
+    start(turn, report) {
+      const path = directoryOf(turn.projectPath || options.defaultPath);
+      if ('error' in path) return refuse(report, path.error);
+      const values = { message: turn.message, session: turn.sessionId, task: turn.taskId, project: path.directory };
+      const args = options.args.map((arg) => fill(arg, values));
+      let child: Child;
+      try {
+        child = spawn(options.program, args, {
+          cwd: path.directory,
+          detached: process.platform !== 'win32',
+          windowsHide: true,
+          stdio: ['pipe', 'pipe', 'pipe'],
+          env: { ...process.env, PWD: path.directory, [taskVariable]: turn.taskId, RELAY_SESSION_ID: turn.sessionId },
+        });
+      } catch (error) {
+        // Some refusals of the system are thrown, others are emitted.
+        return refuse(report, cannotStart(options.program, error));
+      }
+      return run(child, turn, report);
+    },
+    reap: ({ taskId, pid }) => void killLeftOver(pid, `${taskVariable}=${taskId}`),
+    abort() {
+      for (const leader of groups) signalGroup(leader, 'SIGKILL');
+    },
+  };
+
+  function run(child: Child, turn: Turn, report: TurnReport): RunningTurn {
+    const leader = child.pid;
+    const answer = tail(fieldBytes.message);
+    const complaint = tail(stderrBytes);
+    const output = outputStream((text) => report.output(text), clock, timings.joinMs);
+    const writeOut = output.writer();
+    const writeErr = output.writer();
+    let failure: Error | undefined;
+
+    if (leader !== undefined) {
+      groups.add(leader);
+      report.process(leader);
+    }
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('error', (error) => {
+        failure = error;
+        if (leader === undefined) resolve({ code: null, signal: null });
+      });
+    });
+    child.stdout.on('data', (chunk: Buffer) => {
+      answer.push(chunk);
+      writeOut(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      complaint.push(chunk);
+      writeErr(chunk);
+    });
+    // A program that does not read its input, or dies early, breaks the pipe: its exit says more.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(turn.message);
+
+    const finish = async (): Promise<void> => {
+      const { code, signal } = await exited;
+      if (leader !== undefined && !(await settledWithin(clock, timings.drainMs, closed))) {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }
+      output.flush();
+      output.stop();
+      if (leader === undefined) report.error(cannotStart(options.program, failure));
+      else if (code === 0) report.complete(answer.text().trim());
+      else report.error(endOf(options.program, code, signal, complaint.text().trim()));
+      if (leader === undefined) return;
+      await endGroup(leader, clock, timings);
+      groups.delete(leader);
+    };
+    const ended = finish();
+
+    return {
+      ended,
+      async cancel() {
+        output.stop();
+        if (leader !== undefined && groups.has(leader)) await endGroup(leader, clock, timings);
+        await ended;
+      },
+    };
+  }
+}
+
+function refuse(report: TurnReport, error: string): RunningTurn {
+  report.error(error);
+  return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
+}
+
+/** An app may know a path only as people write it: `~` is the home of whoever runs the daemon. */
+function directoryOf(path: string): { directory: string } | { error: string } {
+  const directory = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+  if (!isAbsolute(directory)) return { error: `The project path must be absolute, but it is "${path}".` };
+  try {
+    if (statSync(directory).isDirectory()) return { directory };
+    return { error: `The project path ${directory} is not a directory.` };
+  } catch (error) {
+    const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
+    return { error: `The project path ${directory} ${why} on this machine.` };
+  }
+}
+
+function cannotStart(program: string, error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOENT') return `Cannot start "${program}": there is no such program in the PATH of the daemon.`;
+  if (code === 'EACCES') return `Cannot start "${program}": it may not be executed.`;
+  if (code === 'E2BIG')
+    return `Cannot start "${program}": the message is too long for an argument. Leave {message} out, it is on stdin.`;
+  return `Cannot start "${program}": ${reasonOf(error)}.`;
+}
+
+function endOf(program: string, code: number | null, signal: NodeJS.Signals | null, complaint: string): string {
+  const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+  return `${program} ${how}.${complaint ? `\n${complaint}` : ''}`;
+}

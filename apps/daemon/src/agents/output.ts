@@ -1,0 +1,82 @@
+/** What a program prints, on its way out: joined for a moment and bounded (`OutputStream`), or only its last part kept (`Tail`). */
+import { StringDecoder } from 'node:string_decoder';
+import { fieldBytes, keepTail, tailOf } from '../bounds.ts';
+import type { Cancel, Clock } from '../clock.ts';
+
+export interface OutputStream {
+  /** A writer for one stream of bytes. Characters that are split between chunks stay whole. */
+  writer(): (chunk: Buffer) => void;
+  /** Emits what is waiting. */
+  flush(): void;
+  /** Nothing more is emitted. */
+  stop(): void;
+}
+
+/**
+ * Joins chunks for at most `joinMs`. Of what arrives in that time only the last 64 KiB are emitted, preceded by a note: a program
+ * that prints without end must not fill the memory or the connection.
+ */
+export function outputStream(emit: (text: string) => void, clock: Clock, joinMs: number = 250): OutputStream {
+  let waiting = '';
+  let leftOut = 0;
+  let cancel: Cancel | undefined;
+  let stopped = false;
+  const decoders: StringDecoder[] = [];
+
+  const flush = () => {
+    cancel?.();
+    cancel = undefined;
+    shorten(fieldBytes.output);
+    if (waiting === '' || stopped) return;
+    const text = leftOut > 0 ? `[… ${leftOut} characters left out]\n${waiting}` : waiting;
+    waiting = '';
+    leftOut = 0;
+    emit(text);
+  };
+  const shorten = (maxBytes: number) => {
+    const kept = keepTail(waiting, maxBytes);
+    leftOut += waiting.length - kept.length;
+    waiting = kept;
+  };
+  const add = (text: string) => {
+    if (text === '' || stopped) return;
+    waiting += text;
+    if (waiting.length > 4 * fieldBytes.output) shorten(fieldBytes.output);
+    cancel ??= clock.after(joinMs, flush);
+  };
+
+  return {
+    writer() {
+      const decoder = new StringDecoder('utf8');
+      decoders.push(decoder);
+      return (chunk) => add(decoder.write(chunk));
+    },
+    flush() {
+      for (const decoder of decoders) add(decoder.end());
+      flush();
+    },
+    stop() {
+      stopped = true;
+      cancel?.();
+    },
+  };
+}
+
+/** The last `maxBytes` bytes of a stream. */
+export function tail(maxBytes: number): { push: (chunk: Buffer) => void; text: () => string } {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    push(chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Joined now and then, so that neither the bytes nor the number of chunks grow without bound.
+      if (size <= 2 * maxBytes && chunks.length < 1024) return;
+      const joined = Buffer.concat(chunks);
+      const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - maxBytes - 4)));
+      chunks = [kept];
+      size = kept.length;
+    },
+    text: () => tailOf(Buffer.concat(chunks), maxBytes),
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Ending a process together with everything it started. The program runs as the leader of its own group (`detached`), so one
+ * signal reaches them all; what leaves the group on purpose (setsid) escapes. Windows has no groups: taskkill walks the tree there.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { type Clock, pause } from '../clock.ts';
+
+export interface KillTimings {
+  /** From SIGTERM to SIGKILL. */
+  killAfterMs: number;
+  /** How long a killed group may take to disappear before we stop waiting for it. */
+  giveUpMs: number;
+}
+
+export const killTimings: KillTimings = { killAfterMs: 3000, giveUpMs: 2000 };
+
+/**
+ * SIGTERM, then SIGKILL to what is left. Resolves when the group is empty, or cannot be waited for any longer. A number is only
+ * ever signalled while its group exists, and as long as it does the system gives the number to nobody else.
+ */
+export async function endGroup(leader: number, clock: Clock, { killAfterMs, giveUpMs }: KillTimings): Promise<void> {
+  if (!signalGroup(leader, 'SIGTERM')) return;
+  if (await emptyWithin(leader, clock, killAfterMs)) return;
+  if (!signalGroup(leader, 'SIGKILL')) return;
+  await emptyWithin(leader, clock, giveUpMs);
+}
+
+/** False when there was nobody to signal. */
+export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  if (process.platform === 'win32') {
+    spawn('taskkill', ['/pid', String(leader), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
+      'error',
+      () => undefined,
+    );
+    return false;
+  }
+  try {
+    process.kill(-leader, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function emptyWithin(leader: number, clock: Clock, limitMs: number): Promise<boolean> {
+  const deadline = clock.now() + limitMs;
+  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 2, 100)) {
+    if (!lives(leader)) return true;
+    if (clock.now() >= deadline) return false;
+    await pause(clock, waitMs);
+  }
+}
+
+function lives(leader: number): boolean {
+  try {
+    process.kill(-leader, 0);
+  } catch {
+    return false;
+  }
+  // In a container whose first process reaps nobody, the dead stay in their group as zombies for ever.
+  return process.platform !== 'linux' || membersOf(leader).some(({ state }) => state !== 'Z' && state !== 'X');
+}
+
+/** Linux only: the processes of a group. */
+function membersOf(leader: number): { pid: number; state: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
+      // pid (command, may hold anything) state ppid pgrp
+      const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return Number(group) === leader ? [{ pid: Number(name), state }] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/**
+ * Kills a group that a crashed daemon left behind, but only if one of its members carries `marker` (NAME=value) in its environment: the
+ * number may have been given to somebody else meanwhile. Linux only; elsewhere nothing proves whose group it is.
+ */
+export function killLeftOver(leader: number, marker: string): boolean {
+  if (process.platform !== 'linux') return false;
+  const ours = membersOf(leader).some(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(marker);
+    } catch {
+      return false;
+    }
+  });
+  return ours && signalGroup(leader, 'SIGKILL');
+}

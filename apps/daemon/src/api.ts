@@ -1,0 +1,194 @@
+/** The three REST calls of a daemon (specification §4.1, contract §4). Knows no file and no socket. */
+import { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
+import { retryAfterMs } from './reconnect.ts';
+
+export interface DeviceCode {
+  deviceCode: string;
+  userCode: string;
+  /** Where the person confirms; the code is filled in when the relay offers such a link. */
+  link: string;
+  expiresInMs: number;
+  intervalMs: number;
+}
+
+export type PollAnswer =
+  | { kind: 'credential'; deviceId: string; refreshToken: string }
+  /** One of the strings of RFC 8628 §3.5 and RFC 6749 §5.2. */
+  | { kind: 'refused'; error: string }
+  /** The relay could not answer this time. */
+  | { kind: 'later'; why: string; waitMs: number };
+
+export interface RelayApi {
+  requestCode(device: { hostname: string; agentType: string; name: string }): Promise<DeviceCode>;
+  pollToken(deviceCode: string): Promise<PollAnswer>;
+  /** Resolves when the device is gone, or was gone already (200, 204, 404). */
+  deleteDevice(deviceId: string, refreshToken: string): Promise<void>;
+}
+
+const requestTimeoutMs = 15_000;
+const maxAnswerBytes = 64 * 1024;
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  retryAfter: string | null;
+  location: string | null;
+}
+
+export function createApi(server: string): RelayApi {
+  const call = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+    const text = body === undefined ? null : JSON.stringify(body);
+    const type: Record<string, string> = text === null ? {} : { 'Content-Type': 'application/json' };
+    try {
+      const response = await fetch(`${server}${path}`, {
+        method,
+        headers: { Accept: 'application/json', ...type, ...headers },
+        body: text,
+        // A redirect could carry a credential elsewhere; the person shall decide.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(requestTimeoutMs),
+      });
+      return await answerOf(response);
+    } catch (error) {
+      throw unreachable(server, error);
+    }
+  };
+
+  return {
+    async requestCode({ hostname, agentType, name }) {
+      const answer = await call(
+        'POST',
+        '/api/devices/code',
+        {},
+        { hostname, agent_type: agentType, device_name: name },
+      );
+      if (answer.status !== 200) throw unexpected(server, 'the request for a code', answer);
+      const field = reader(answer.body);
+      const deviceCode = field.text('device_code', 'deviceCode');
+      const userCode = field.text('user_code', 'userCode');
+      const link = field.text(
+        'verification_uri_complete',
+        'verification_url',
+        'verificationUrl',
+        'verification_uri',
+        'verificationUri',
+      );
+      if (!deviceCode || !userCode || !link) throw notARelay(server, 'its answer holds no code');
+      return {
+        deviceCode,
+        userCode,
+        link,
+        expiresInMs: (field.seconds('expires_in', 'expiresIn') ?? 900) * 1000,
+        intervalMs: (field.seconds('interval') ?? 5) * 1000,
+      };
+    },
+
+    async pollToken(deviceCode) {
+      let answer: Answer;
+      try {
+        answer = await call('POST', '/api/devices/token', {}, { device_code: deviceCode });
+      } catch (error) {
+        return { kind: 'later', why: reasonOf(error), waitMs: 0 };
+      }
+      const field = reader(answer.body);
+      if (answer.status === 200) {
+        const deviceId = field.text('device_id', 'deviceId');
+        const refreshToken = field.text('refresh_token', 'refreshToken');
+        if (!deviceId || !refreshToken) throw notARelay(server, 'its answer holds no credential');
+        return { kind: 'credential', deviceId, refreshToken };
+      }
+      if (answer.status === 429 || answer.status >= 500) {
+        const waitMs = retryAfterMs(answer.retryAfter, Date.now()) ?? 0;
+        return { kind: 'later', why: `the relay answered ${answer.status}`, waitMs };
+      }
+      const error = field.text('error');
+      if (answer.status !== 400 || !error) throw unexpected(server, 'polling', answer);
+      return { kind: 'refused', error };
+    },
+
+    async deleteDevice(deviceId, refreshToken) {
+      const path = `/api/devices/${encodeURIComponent(deviceId)}`;
+      const answer = await call('DELETE', path, { Authorization: `Bearer ${refreshToken}` });
+      if ([200, 204, 404].includes(answer.status)) return;
+      if (answer.status === 401) {
+        throw new Failure(
+          'CREDENTIAL_REFUSED',
+          `${server} no longer accepts the credential of this device. Run "relay-daemon unregister --force" to forget it here.`,
+          exitCodes.denied,
+        );
+      }
+      throw unexpected(server, 'the removal of the device', answer);
+    },
+  };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await boundedText(response);
+  let body: Record<string, unknown> = {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) body = value as Record<string, unknown>;
+  } catch {
+    // An empty or foreign body: the status says enough.
+  }
+  return { status, body, retryAfter: headers.get('retry-after'), location: headers.get('location') };
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error(`the answer exceeds ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Relays write snake_case, camelCase, or both (contract §4). */
+function reader(body: Record<string, unknown>) {
+  const first = (names: readonly string[]) => names.map((name) => body[name]).find((value) => value !== undefined);
+  return {
+    text(...names: string[]): string | undefined {
+      const value = first(names);
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    },
+    seconds(...names: string[]): number | undefined {
+      const value = first(names);
+      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+    },
+  };
+}
+
+function unreachable(server: string, error: unknown): Failure {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const why = systemCode(cause) ?? reasonOf(cause);
+  return new Failure(
+    'UNREACHABLE',
+    `Cannot reach ${server} (${why}). Is the relay running, and is --server right?`,
+    exitCodes.unavailable,
+    { cause: error },
+  );
+}
+
+const notARelay = (server: string, why: string) =>
+  new Failure('NOT_A_RELAY', `${server} does not answer like a relay: ${why}. Check --server.`, exitCodes.unavailable);
+
+function unexpected(server: string, what: string, { status, body, retryAfter, location }: Answer): Failure {
+  const said = typeof body.error === 'string' ? `: ${body.error.slice(0, 300)}` : '';
+  if (status >= 300 && status < 400 && location) {
+    return new Failure(
+      'REDIRECTED',
+      `${server} redirects to ${location}. Use that address with --server.`,
+      exitCodes.usage,
+    );
+  }
+  const later = status === 429 || status >= 500;
+  const advice = later ? ` Try again ${retryAfter ? `in ${retryAfter} s` : 'later'}.` : '';
+  return new Failure(
+    later ? 'UNAVAILABLE' : 'REFUSED',
+    `${server} answered ${status} to ${what}${said}.${advice}`,
+    later ? exitCodes.unavailable : exitCodes.failed,
+  );
+}

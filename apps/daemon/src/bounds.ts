@@ -1,0 +1,42 @@
+/** Text cut to a number of UTF-8 bytes, never in the middle of a character. */
+import { limits } from '@relay/protocol';
+
+/** Bytes a daemon puts into one field. A result and a message may be as large as the relay accepts from an app. */
+export const fieldBytes = {
+  message: limits.messageBytes,
+  error: 16 * 1024,
+  output: 64 * 1024,
+  progress: 1024,
+  lastMessage: limits.lastMessageBytes,
+} as const;
+
+const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** The first `maxBytes` bytes. */
+export function keepHead(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && isContinuation(bytes[end])) end--;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** The last `maxBytes` bytes. */
+export function keepTail(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  return tailOf(Buffer.from(text, 'utf8'), maxBytes);
+}
+
+/** The last `maxBytes` bytes of a buffer as text. */
+export function tailOf(bytes: Buffer, maxBytes: number): string {
+  let start = Math.max(0, bytes.length - maxBytes);
+  if (start > 0) while (start < bytes.length && isContinuation(bytes[start])) start++;
+  return bytes.toString('utf8', start);
+}
+
+/** The first line that says something, cut at `maxCharacters`; empty if none does. */
+export function firstLine(text: string, maxCharacters: number): string {
+  const line = text.split(/\r?\n/).find((candidate) => candidate.trim() !== '') ?? '';
+  return [...line.trim().slice(0, maxCharacters * 2)].slice(0, maxCharacters).join('');
+}

@@ -1,0 +1,43 @@
+/** Time as the daemon sees it. A parameter everywhere, so that a test can hold it still. */
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Runs once after `delayMs`, unless the returned function was called before. */
+  after(delayMs: number, run: () => void): Cancel;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, done);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+/** True when the promise settled within `limitMs`, false when the time was up first. The promise itself goes on. */
+export function settledWithin(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(limitMs, () => resolve(false));
+    const settled = () => {
+      cancel();
+      resolve(true);
+    };
+    promise.then(settled, settled);
+  });
+}

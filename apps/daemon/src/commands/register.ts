@@ -1,0 +1,111 @@
+/** `relay-daemon register`: connects this machine to an account. */
+import { hostname as thisHost } from 'node:os';
+import { agentTypePattern, limits } from '@relay/protocol';
+import { createApi } from '../api.ts';
+import { systemClock } from '../clock.ts';
+import { readConfig, serverAddress, travelsInClear, writeConfig } from '../config.ts';
+import { writeCredentials } from '../credentials.ts';
+import { Failure, exitCodes } from '../failure.ts';
+import { homeOf, makePrivateFolder } from '../home.ts';
+import { register } from '../register.ts';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface RegisterOptions extends CommonOptions {
+  server: string;
+  agentType: string;
+  name?: string;
+  hostname?: string;
+  force?: boolean;
+}
+
+export async function registerCommand(options: RegisterOptions, terminal: Terminal): Promise<number> {
+  const home = homeOf({ home: options.home, env: terminal.env });
+  const server = serverAddress(options.server);
+  const hostname = options.hostname ?? thisHost();
+  const device = { hostname, agentType: options.agentType, name: options.name ?? hostname };
+  checkDevice(device);
+  if (!options.force) refuseIfRegistered(home);
+  // Before anybody confirms anything: a credential that cannot be stored would be lost.
+  makePrivateFolder(home.configDir);
+  makePrivateFolder(home.stateDir);
+  if (travelsInClear(server)) {
+    terminal.err(`Warning: ${server} is not encrypted. Anybody on the way can read the credential of this device.\n`);
+  }
+
+  const say = (record: Record<string, unknown>) => terminal.out(`${JSON.stringify(record)}\n`);
+  const progress = progressOn(terminal, options.json ?? false);
+  const { deviceId, refreshToken } = await register({
+    api: createApi(server),
+    device,
+    clock: systemClock,
+    onCode({ userCode, link, expiresInMs }) {
+      if (options.json) say({ event: 'code', link, user_code: userCode, expires_in: expiresInMs / 1000 });
+      else terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
+    },
+    onWait: (remainingMs, problem) => progress.waiting(remainingMs, problem),
+  }).finally(progress.end);
+
+  writeCredentials(home, refreshToken);
+  writeConfig(home, {
+    server,
+    device_id: deviceId,
+    hostname,
+    name: device.name,
+    agent_type: device.agentType,
+    registered_at: new Date().toISOString(),
+  });
+  if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
+  else terminal.out(`Registered as device ${deviceId}.\nNext: relay-daemon run --help\n`);
+  return exitCodes.ok;
+}
+
+function refuseIfRegistered(home: ReturnType<typeof homeOf>): void {
+  const config = readConfig(home);
+  if (!config) return;
+  throw new Failure(
+    'ALREADY_REGISTERED',
+    `This machine is registered at ${config.server} as device ${config.device_id}. Run "relay-daemon unregister" first, or use --force (the old device then stays listed at the relay).`,
+    exitCodes.alreadyRegistered,
+  );
+}
+
+function checkDevice({ hostname, agentType, name }: { hostname: string; agentType: string; name: string }): void {
+  const refuse = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
+  if (!new RegExp(agentTypePattern).test(agentType)) {
+    throw refuse(
+      `--agent-type "${agentType}" must be lower-case letters, digits, "_" or "-", at most 64, such as claude_code.`,
+    );
+  }
+  if (hostname === '' || hostname.length > limits.hostnameCharacters) {
+    throw refuse(`--hostname must have 1 to ${limits.hostnameCharacters} characters.`);
+  }
+  if (name === '' || name.length > limits.nameCharacters) {
+    throw refuse(`--name must have 1 to ${limits.nameCharacters} characters.`);
+  }
+}
+
+/** On a screen one line that counts down, elsewhere a dot per poll; with --json nothing but problems. */
+function progressOn({ err, isScreen }: Terminal, json: boolean) {
+  let open = false;
+  let told: string | undefined;
+  const breakLine = () => {
+    if (open) err('\n');
+    open = false;
+  };
+  return {
+    waiting(remainingMs: number, problem?: string) {
+      if (problem !== undefined && problem !== told) {
+        breakLine();
+        err(`${problem} Trying again.\n`);
+      }
+      told = problem;
+      if (json) return;
+      const seconds = Math.round(remainingMs / 1000);
+      const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+      if (isScreen) err(`\rWaiting for confirmation, ${left} left … `);
+      else err(open ? '.' : 'Waiting for confirmation …');
+      open = true;
+    },
+    end: breakLine,
+  };
+}

@@ -1,0 +1,21 @@
+/** Where a command reads and writes: results on `out`, everything else on `err`. */
+export interface Terminal {
+  out: (text: string) => void;
+  err: (text: string) => void;
+  env: NodeJS.ProcessEnv;
+  /** `err` is a screen: a line may be written over. */
+  isScreen: boolean;
+}
+
+export const processTerminal = (): Terminal => ({
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  env: process.env,
+  isScreen: process.stderr.isTTY,
+});
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  home?: string;
+  json?: boolean;
+}

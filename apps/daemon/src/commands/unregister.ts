@@ -1,0 +1,45 @@
+/** `relay-daemon unregister`: removes this device from the relay and forgets the registration. The history stays. */
+import { existsSync, rmSync } from 'node:fs';
+import { createApi } from '../api.ts';
+import { forgetConfig, requireConfig } from '../config.ts';
+import { forgetCredentials, readCredentials } from '../credentials.ts';
+import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import { homeOf } from '../home.ts';
+import { forgetState } from '../state-file.ts';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface UnregisterOptions extends CommonOptions {
+  force?: boolean;
+}
+
+export async function unregisterCommand(options: UnregisterOptions, terminal: Terminal): Promise<number> {
+  const home = homeOf({ home: options.home, env: terminal.env });
+  const config = requireConfig(home);
+  let removed = true;
+  try {
+    await createApi(config.server).deleteDevice(config.device_id, readCredentials(home));
+  } catch (error) {
+    if (!options.force) {
+      if (!(error instanceof Failure) || error.code !== 'UNREACHABLE') throw error;
+      const advice = 'To forget the registration without telling the relay, use --force.';
+      throw new Failure(error.code, `${error.message} ${advice}`, error.exitCode, { cause: error });
+    }
+    removed = false;
+    terminal.err(`The relay was not told: ${reasonOf(error)}\n`);
+  }
+  forgetConfig(home);
+  forgetCredentials(home);
+  forgetState(home);
+  // Results that were owed to the device that is gone.
+  rmSync(`${home.stateDir}/tasks.jsonl`, { force: true });
+  const history = existsSync(`${home.stateDir}/sessions`) ? `${home.stateDir}/sessions` : undefined;
+  if (options.json) {
+    terminal.out(`${JSON.stringify({ event: 'unregistered', device_id: config.device_id, removed, history })}\n`);
+  } else {
+    terminal.out(
+      `Device ${config.device_id} is ${removed ? 'removed from' : 'forgotten; it may still be listed at'} ${config.server}.\n`,
+    );
+    if (history) terminal.out(`The conversations stay in ${history}; delete that folder if you do not want them.\n`);
+  }
+  return exitCodes.ok;
+}

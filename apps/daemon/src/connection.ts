@@ -1,0 +1,241 @@
+/**
+ * LIFE of the connection to the relay: opens `/ws/daemon`, keeps it alive, opens it again (specification §6.4). Forwards texts and
+ * has never heard of tasks or sessions.
+ */
+import type { IncomingMessage } from 'node:http';
+import { limits } from '@relay/protocol';
+import { WebSocket } from 'ws';
+import type { Cancel, Clock } from './clock.ts';
+import { settledWithin } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import {
+  type BackoffTimings,
+  type Ending,
+  type Stop,
+  backoffMs,
+  retryAfterMs,
+  stepAfter,
+  stopOf,
+  waitMs,
+} from './reconnect.ts';
+
+export interface ConnectionTimings extends BackoffTimings {
+  /** Between WebSocket pings. */
+  pingIntervalMs: number;
+  /** Without any frame, ping or pong from the relay the socket counts as dead. */
+  silenceMs: number;
+  /** From the first byte to the open socket. */
+  openTimeoutMs: number;
+  /** What a clean close may take. */
+  closeTimeoutMs: number;
+}
+
+export const connectionTimings: ConnectionTimings = {
+  initialDelayMs: 1000,
+  maxDelayMs: 30_000,
+  pingIntervalMs: 30_000,
+  silenceMs: 75_000,
+  openTimeoutMs: 15_000,
+  closeTimeoutMs: 1000,
+};
+
+export type ConnectionState =
+  | { phase: 'connecting' }
+  | { phase: 'connected' }
+  | { phase: 'waiting'; ending: Ending; waitMs: number }
+  | { phase: 'stopped'; stop: Stop };
+
+export interface ConnectionOptions {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  clock: Clock;
+  random: () => number;
+  timings: ConnectionTimings;
+  /** The socket is open; what is sent before this returns goes out first. */
+  onOpen: () => void;
+  /** A text frame, in order. */
+  onText: (text: string) => void;
+  onState: (state: ConnectionState) => void;
+}
+
+export interface Connection {
+  start(): void;
+  /** True when written to an open socket. `hot` texts are dropped while the relay reads too slowly. */
+  send(text: string, hot?: boolean): boolean;
+  /**
+   * Calls back once the relay has received everything sent before; never, if the socket dies first. The proof is the pong to a
+   * WebSocket ping that travels behind it.
+   */
+  confirm(received: () => void): void;
+  /** Closes with 1000 and stays away. Resolves when the socket is gone. */
+  close(): Promise<void>;
+}
+
+const hotBufferBytes = 1024 * 1024;
+const maxBufferBytes = 64 * 1024 * 1024;
+const bodyBytes = 4096;
+const maxMarks = 1000;
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { url, headers, clock, random, timings, onOpen, onText, onState } = options;
+  let socket: WebSocket | undefined;
+  let gone: Promise<void> = Promise.resolve();
+  let cancelWait: Cancel = () => undefined;
+  let closing = false;
+  let step = -1;
+  let marks: { number: number; received: () => void }[] = [];
+  let lastMark = 0;
+
+  const attempt = () => {
+    onState({ phase: 'connecting' });
+    const current = new WebSocket(url, {
+      headers: { ...headers },
+      handshakeTimeout: timings.openTimeoutMs,
+      maxPayload: limits.daemonFrameBytes,
+      perMessageDeflate: false,
+    });
+    socket = current;
+    let opened = false;
+    let ending: Ending | undefined;
+    let stopHeartbeat: Cancel = () => undefined;
+
+    current.on('open', () => {
+      opened = true;
+      stopHeartbeat = heartbeat(current);
+      onState({ phase: 'connected' });
+      onOpen();
+    });
+    current.on('message', (data: Buffer, isBinary: boolean) => {
+      if (!isBinary && current === socket) onText(data.toString('utf8'));
+    });
+    current.on('pong', (payload: Buffer) => {
+      const number = Number(payload.toString('latin1'));
+      if (!(number > 0)) return;
+      const received = marks.filter((mark) => mark.number <= number);
+      marks = marks.filter((mark) => mark.number > number);
+      for (const mark of received) mark.received();
+    });
+    current.on('unexpected-response', (_request, response) => {
+      const refused = refusal(response, clock.now());
+      ending = refused;
+      // With this listener the library leaves the abort to us; the 'close' below follows.
+      void sentenceIn(response).then((sentence) => {
+        if (sentence) refused.message += ` (${sentence})`;
+        current.terminate();
+      });
+    });
+    current.on('error', (error) => {
+      ending ??= opened ? undefined : { kind: 'failed', message: reasonOf(error) };
+    });
+    gone = new Promise((resolve) => {
+      current.on('close', (code: number, reason: Buffer) => {
+        stopHeartbeat();
+        marks = [];
+        socket = undefined;
+        ending ??= { kind: 'closed', code, reason: reason.toString('utf8') };
+        after(ending, opened);
+        resolve();
+      });
+    });
+  };
+
+  const after = (ending: Ending, opened: boolean) => {
+    if (closing) return;
+    const stop = stopOf(ending);
+    if (stop) {
+      closing = true;
+      onState({ phase: 'stopped', stop });
+      return;
+    }
+    step = stepAfter(ending, { step, opened });
+    const delayMs = waitMs(ending, backoffMs(step, random(), timings));
+    onState({ phase: 'waiting', ending, waitMs: delayMs });
+    cancelWait = clock.after(delayMs, attempt);
+  };
+
+  const heartbeat = (current: WebSocket): Cancel => {
+    let lastHeard = clock.now();
+    const heard = () => (lastHeard = clock.now());
+    for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, heard);
+    let cancelPing: Cancel = () => undefined;
+    let cancelSilence: Cancel = () => undefined;
+    const ping = () => {
+      cancelPing = clock.after(timings.pingIntervalMs, () => {
+        current.ping();
+        ping();
+      });
+    };
+    const listen = (forMs: number) => {
+      cancelSilence = clock.after(forMs, () => {
+        const leftMs = lastHeard + timings.silenceMs - clock.now();
+        if (leftMs > 0) listen(leftMs);
+        else current.terminate();
+      });
+    };
+    ping();
+    listen(timings.silenceMs);
+    return () => {
+      cancelPing();
+      cancelSilence();
+    };
+  };
+
+  return {
+    start: attempt,
+    send(text, hot = false) {
+      if (socket?.readyState !== WebSocket.OPEN) return false;
+      if (hot && socket.bufferedAmount > hotBufferBytes) return false;
+      if (socket.bufferedAmount > maxBufferBytes) {
+        // The relay has stopped reading. What matters is sent again on the next socket.
+        socket.terminate();
+        return false;
+      }
+      socket.send(text);
+      return true;
+    },
+    confirm(received) {
+      if (socket?.readyState !== WebSocket.OPEN) return;
+      if (marks.length === maxMarks) marks.shift();
+      marks.push({ number: ++lastMark, received });
+      socket.ping(String(lastMark));
+    },
+    async close() {
+      const first = !closing;
+      closing = true;
+      cancelWait();
+      if (socket?.readyState === WebSocket.OPEN) socket.close(1000, 'normal');
+      else socket?.terminate();
+      if (!(await settledWithin(clock, timings.closeTimeoutMs, gone))) socket?.terminate();
+      await gone;
+      if (first) onState({ phase: 'stopped', stop: { reason: 'stopped', message: 'The daemon was stopped.' } });
+    },
+  };
+}
+
+const refusal = (response: IncomingMessage, now: number): Extract<Ending, { kind: 'refused' }> => ({
+  kind: 'refused',
+  status: response.statusCode ?? 0,
+  message: `the relay answered ${response.statusCode ?? 0}`,
+  retryAfterMs: retryAfterMs(response.headers['retry-after'], now),
+});
+
+/** The sentence in the JSON body of a refused upgrade; empty if there is none. Ends with the time-out of the handshake at the latest. */
+async function sentenceIn(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > bodyBytes) break;
+    }
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (typeof value !== 'object' || value === null) return '';
+    const { error, message } = value as Record<string, unknown>;
+    const said = typeof error === 'string' ? error : message;
+    return typeof said === 'string' ? said.slice(0, 300) : '';
+  } catch {
+    // The status is enough.
+    return '';
+  }
+}

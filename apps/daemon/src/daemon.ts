@@ -1,0 +1,253 @@
+/**
+ * The whole daemon, without command line and without the files of a registration: give it a relay, a credential, an agent and a
+ * folder. Several may live in one process, each with its own folder.
+ */
+import { join } from 'node:path';
+import type { FromDaemonFrame } from '@relay/protocol';
+import type { Agent } from './agents/agent.ts';
+import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
+import { daemonSocketAddress } from './config.ts';
+import {
+  type Connection,
+  type ConnectionState,
+  type ConnectionTimings,
+  connectionTimings,
+  createConnection,
+} from './connection.ts';
+import { makePrivateFolder } from './home.ts';
+import { type InboundCounts, createInbound, createWatched } from './inbound.ts';
+import { openJournal } from './journal.ts';
+import { type Log, silentLog } from './log.ts';
+import type { Ending, Stop } from './reconnect.ts';
+import { activityOf, reportOf } from './report.ts';
+import { openStore } from './store.ts';
+import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
+import { daemonVersion } from './version.ts';
+
+export interface DaemonTimings extends ConnectionTimings, TaskTimings {
+  /** Between `report_sessions` frames. */
+  reportIntervalMs: number;
+  /** How long a stopping daemon waits for the relay to receive the last frames. */
+  farewellMs: number;
+}
+
+export interface DaemonOptions {
+  /** Base address of the relay, http or https. */
+  server: string;
+  deviceId: string;
+  refreshToken: string;
+  agentType: string;
+  agent: Agent;
+  /** History and journal live here. Created if needed; never shared by two daemons. */
+  storeDir: string;
+  daemonVersion?: string;
+  timings?: Partial<DaemonTimings>;
+  clock?: Clock;
+  /** In [0, 1); spreads the reconnects. */
+  random?: () => number;
+  log?: Log;
+  /** After every change of the connection or of the running tasks. */
+  onChange?: (state: DaemonState) => void;
+}
+
+export interface DaemonState {
+  connection: 'idle' | 'connecting' | 'connected' | 'waiting' | 'stopped';
+  /** When the connection entered this state, ISO 8601. */
+  since: string;
+  /** When it was last open, ISO 8601. */
+  lastConnectedAt?: string;
+  /** Why it is not open. */
+  problem?: string;
+  /** When it will be tried again, ISO 8601. */
+  nextAttemptAt?: string;
+  runningTasks: string[];
+}
+
+export interface Daemon {
+  /** Reads the folder and begins to connect; comes back on its own until stopped. Throws when the folder cannot be used. */
+  start(): void;
+  /** Ends the running tasks with ERROR, tells the relay, and leaves. Resolves when socket and agents are gone. */
+  stop(): Promise<void>;
+  /** Ends agents at once, because the process is about to die. */
+  abort(): void;
+  /** Resolves when the socket is open and `status` and `report_sessions` were written; at once if that is so now. */
+  connected(): Promise<void>;
+  /** Resolves when the daemon is over: stopped, or turned away for good by the relay. */
+  ended: Promise<Stop>;
+  state(): DaemonState;
+  counts(): InboundCounts;
+}
+
+const defaults: DaemonTimings = {
+  ...connectionTimings,
+  ...taskTimings,
+  reportIntervalMs: 30_000,
+  farewellMs: 2000,
+};
+
+export function createDaemon(options: DaemonOptions): Daemon {
+  const { agent, storeDir, clock = systemClock, random = Math.random, log = silentLog, onChange } = options;
+  const timings: DaemonTimings = { ...defaults, ...options.timings };
+  const time = (ms: number) => new Date(ms).toISOString();
+  const state: DaemonState = { connection: 'idle', since: time(clock.now()), runningTasks: [] };
+  const waiting: (() => void)[] = [];
+  let started: ReturnType<typeof assemble> | undefined;
+  let stopping: Promise<void> | undefined;
+  let over: (stop: Stop) => void = () => undefined;
+  const ended = new Promise<Stop>((resolve) => (over = resolve));
+
+  const changed = (change: Partial<DaemonState>) => {
+    Object.assign(state, change);
+    onChange?.({ ...state, runningTasks: [...state.runningTasks] });
+  };
+
+  function assemble() {
+    makePrivateFolder(storeDir);
+    const store = openStore(join(storeDir, 'sessions'), () => clock.now());
+    if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
+    const journal = openJournal({
+      file: join(storeDir, 'tasks.jsonl'),
+      onTrouble: (what, why) => log.warn(what, { why }),
+    });
+    const watched = createWatched();
+    let cancelReport: Cancel = () => undefined;
+
+    const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
+    const sendStatus = () => send({ type: 'status', running_tasks: tasks.running() });
+    const sendReport = () => {
+      cancelReport();
+      send(reportOf(store.sessions(), (sessionId) => tasks.isActive(sessionId)));
+      cancelReport = clock.after(timings.reportIntervalMs, sendReport);
+    };
+
+    const tasks = createTasks({
+      agent,
+      store,
+      journal,
+      log,
+      clock,
+      timings,
+      voice: {
+        status() {
+          sendStatus();
+          changed({ runningTasks: tasks.running() });
+        },
+        event: (event) => void send(event, event.event_type !== 'SESSION_STARTED'),
+        final(event) {
+          if (send(event)) connection.confirm(() => journal.settled([event.task_id]));
+        },
+        activity(sessionId, isCompletion) {
+          const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
+          if (session) send(activityOf(session, isCompletion));
+        },
+      },
+    });
+    const inbound = createInbound({ tasks, store, watched, send: (frame) => void send(frame), log });
+
+    const onOpen = () => {
+      watched.clear();
+      // Before `status`: the relay must not take a task for lost that has ended while we were away.
+      const owed = journal.owed();
+      for (const event of owed) send(event);
+      if (owed.length > 0) {
+        log.info('results delivered late', { count: owed.length });
+        connection.confirm(() => journal.settled(owed.map(({ task_id: taskId }) => taskId)));
+      }
+      sendStatus();
+      sendReport();
+      for (const resolve of waiting.splice(0)) resolve();
+    };
+
+    const onState = (now: ConnectionState) => {
+      delete state.problem;
+      delete state.nextAttemptAt;
+      const since = time(clock.now());
+      switch (now.phase) {
+        case 'connecting':
+          return changed({ connection: 'connecting', since });
+        case 'connected':
+          log.info('connected', { server: options.server, device: options.deviceId });
+          return changed({ connection: 'connected', since, lastConnectedAt: since });
+        case 'waiting': {
+          cancelReport();
+          const problem = problemOf(now.ending);
+          log.warn('disconnected', { why: problem, retryInMs: now.waitMs });
+          return changed({ connection: 'waiting', since, problem, nextAttemptAt: time(clock.now() + now.waitMs) });
+        }
+        case 'stopped':
+          cancelReport();
+          if (now.stop.reason === 'stopped') {
+            log.info('stopped');
+            return changed({ connection: 'stopped', since });
+          }
+          log.warn('turned away', { reason: now.stop.reason });
+          changed({ connection: 'stopped', since, problem: now.stop.message });
+          // Nobody can hear of the tasks any more.
+          stopping ??= tasks.stop(now.stop.message);
+          void stopping.then(() => over(now.stop));
+      }
+    };
+
+    const connection: Connection = createConnection({
+      url: daemonSocketAddress(options.server),
+      headers: {
+        Authorization: `Bearer ${options.refreshToken}`,
+        'X-Device-ID': options.deviceId,
+        'X-Agent-Type': options.agentType,
+        'X-Daemon-Version': options.daemonVersion ?? daemonVersion,
+      },
+      clock,
+      random,
+      timings,
+      onOpen,
+      onText: inbound.receive,
+      onState,
+    });
+    return { tasks, connection, inbound };
+  }
+
+  const leave = async ({ tasks, connection }: ReturnType<typeof assemble>) => {
+    await tasks.stop('The daemon was stopped.');
+    if (state.connection === 'connected') {
+      const received = new Promise<void>((resolve) => connection.confirm(resolve));
+      await settledWithin(clock, timings.farewellMs, received);
+    }
+    await connection.close();
+    over({ reason: 'stopped', message: 'The daemon was stopped.' });
+  };
+
+  return {
+    start() {
+      if (started) throw new TypeError('the daemon was started before');
+      started = assemble();
+      started.tasks.recover();
+      started.connection.start();
+    },
+    stop() {
+      if (!started) {
+        over({ reason: 'stopped', message: 'The daemon was stopped.' });
+        return Promise.resolve();
+      }
+      stopping ??= leave(started);
+      return stopping;
+    },
+    abort: () => agent.abort?.(),
+    connected() {
+      if (state.connection === 'connected') return Promise.resolve();
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    ended,
+    state: () => ({ ...state, runningTasks: [...state.runningTasks] }),
+    counts: () => started?.inbound.counts() ?? { unknown: 0, invalid: 0 },
+  };
+}
+
+function problemOf(ending: Ending): string {
+  switch (ending.kind) {
+    case 'closed':
+      return `the connection was closed (${ending.code}${ending.reason ? ` ${ending.reason}` : ''})`;
+    case 'refused':
+    case 'failed':
+      return ending.message;
+  }
+}

@@ -1,0 +1,34 @@
+/** What goes wrong in ways a person can do something about: a stable code, a sentence that says what to do, an exit code. */
+
+/** Exit codes of `relay-daemon`, after sysexits.h where it has one. 78 means: starting again will not help. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  notRunning: 3,
+  usage: 64,
+  badScript: 65,
+  unavailable: 69,
+  alreadyRegistered: 73,
+  alreadyRunning: 75,
+  denied: 77,
+  config: 78,
+} as const;
+
+export class Failure extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+
+  constructor(code: string, message: string, exitCode: number = exitCodes.failed, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Failure';
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** One line for any thrown thing. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The `code` that Node puts on system errors, such as ENOENT. */
+export const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

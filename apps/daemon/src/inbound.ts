@@ -1,0 +1,116 @@
+/** MEANING of each frame of the relay (specification §6.2). Never heard of sockets. What it cannot understand it ignores and counts. */
+import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
+import { reasonOf } from './failure.ts';
+import { pageOf } from './history.ts';
+import type { Log } from './log.ts';
+import type { Store } from './store.ts';
+import type { Tasks } from './tasks.ts';
+
+export interface InboundCounts {
+  /** Frames of a type this daemon does not know. */
+  unknown: number;
+  /** Frames that are no JSON object with a type, or lack a required field. */
+  invalid: number;
+}
+
+export interface InboundOptions {
+  tasks: Tasks;
+  store: Store;
+  watched: Watched;
+  send: (frame: FromDaemonFrame) => void;
+  log: Log;
+}
+
+/** Sessions for which the relay wants `session_activity`. */
+export interface Watched {
+  add(sessionId: string): void;
+  remove(sessionId: string): void;
+  has(sessionId: string): boolean;
+  /** A new connection: the relay names them again. */
+  clear(): void;
+}
+
+type Handlers = { [T in ToDaemonFrame['type']]: (frame: ToDaemon<T>) => void };
+
+/** Bound on one `messages` frame; the endpoint takes 16 MiB. */
+const maxPageBytes = 8 * 1024 * 1024;
+
+export function createInbound({ tasks, store, watched, send, log }: InboundOptions): {
+  receive: (text: string) => void;
+  counts: () => InboundCounts;
+} {
+  const counts: InboundCounts = { unknown: 0, invalid: 0 };
+
+  const answer = (frame: ToDaemon<'get_messages'>) => {
+    const {
+      request_id: requestId,
+      session_id: sessionId,
+      limit,
+      before_uuid: beforeUuid,
+      after_uuid: afterUuid,
+    } = frame;
+    const reply = { type: 'messages', request_id: requestId, session_id: sessionId } as const;
+    const fail = (error: string) =>
+      send({ ...reply, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, error });
+    try {
+      const messages = store.messages(sessionId);
+      if (!messages) return fail('this device has no such session');
+      const result = pageOf(messages, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes });
+      if (!result.ok) return fail(result.error);
+      const { page } = result;
+      send({
+        ...reply,
+        messages: page.messages,
+        has_more: page.hasMore,
+        oldest_uuid: page.oldestUuid,
+        newest_uuid: page.newestUuid,
+      });
+    } catch (error) {
+      log.warn('history not read', { session: sessionId, why: reasonOf(error) });
+      fail('the history of this session cannot be read');
+    }
+  };
+
+  const handlers: Handlers = {
+    ping: () => send({ type: 'pong' }),
+    task_start: (frame) => tasks.start(frame),
+    task_resume: (frame) => tasks.resume(frame),
+    task_cancel: (frame) => tasks.cancel(frame.task_id),
+    get_messages: answer,
+    watch_session: (frame) => watched.add(frame.session_id),
+    unwatch_session: (frame) => watched.remove(frame.session_id),
+    version_status({ status, message, latest_version: latest, changelog_url: changelog }) {
+      if (status === 'current') return;
+      log.warn(status === 'update_required' ? 'update required' : 'update available', { latest, message, changelog });
+    },
+  };
+
+  return {
+    receive(text) {
+      const decoded = decodeRelayFrame(text);
+      if (decoded.kind === 'frame') {
+        const { frame } = decoded;
+        return (handlers[frame.type] as (frame: ToDaemonFrame) => void)(frame);
+      }
+      if (decoded.kind === 'unknown') counts.unknown++;
+      else counts.invalid++;
+      log.warn('frame ignored', { kind: decoded.kind, why: decoded.reason.slice(0, 200) });
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** Bounded: the relay may name more sessions than exist, but not fill the memory. */
+export function createWatched(maxSessions: number = 10_000): Watched {
+  const sessions = new Set<string>();
+  return {
+    add(sessionId) {
+      sessions.add(sessionId);
+      const [oldest] = sessions;
+      if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
+    },
+    remove: (sessionId) => void sessions.delete(sessionId),
+    has: (sessionId) => sessions.has(sessionId),
+    clear: () => sessions.clear(),
+  };
+}

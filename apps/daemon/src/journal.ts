@@ -1,0 +1,156 @@
+/**
+ * What must not be forgotten about tasks, on disk before it happens: which ones run, and ends that the relay has not received yet.
+ * After a crash it knows what was interrupted; after an outage, what to send again. Bounded: beyond the limits the oldest
+ * undelivered ends are dropped.
+ */
+import { appendFileSync, closeSync, fdatasyncSync, openSync } from 'node:fs';
+import type { DaemonEvent } from '@relay/protocol';
+import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+
+/** The events that end a task; each task has exactly one. */
+export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'> & {
+  task_id: string;
+  session_id: string;
+};
+
+export interface Interrupted {
+  taskId: string;
+  sessionId: string;
+  /** The process that ran it, if one did. */
+  pid?: number;
+}
+
+export interface Journal {
+  /** Tasks that ran when the last process died. */
+  readonly interrupted: readonly Interrupted[];
+  began(taskId: string, sessionId: string): void;
+  process(taskId: string, pid: number): void;
+  ended(frame: FinalEvent): void;
+  /** Delivered, or cancelled: nothing is owed any more. */
+  settled(taskIds: readonly string[]): void;
+  /** Ends that the relay has not received, oldest first. */
+  owed(): FinalEvent[];
+}
+
+export interface JournalOptions {
+  file: string;
+  maxOwed?: number;
+  maxOwedBytes?: number;
+  /** An undelivered end had to be dropped, or the disk refused a row (the journal goes on in memory). */
+  onTrouble: (what: string, why: string) => void;
+}
+
+type Entry = { sessionId: string; pid?: number; frame?: FinalEvent; bytes: number };
+type Row =
+  | { began: string; session_id: string }
+  | { process: string; pid: number }
+  | { ended: FinalEvent }
+  | { settled: string[] };
+
+const compactAfterRows = 500;
+
+export function openJournal({
+  file,
+  maxOwed = 500,
+  maxOwedBytes = 32 * 1024 * 1024,
+  onTrouble,
+}: JournalOptions): Journal {
+  const entries = new Map<string, Entry>();
+  let rows = 0;
+
+  const apply = (row: Row) => {
+    if ('began' in row) entries.set(row.began, { sessionId: row.session_id, bytes: 0 });
+    else if ('process' in row) {
+      const entry = entries.get(row.process);
+      if (entry) entry.pid = row.pid;
+    } else if ('ended' in row) {
+      const frame = row.ended;
+      entries.delete(frame.task_id);
+      entries.set(frame.task_id, { sessionId: frame.session_id, frame, bytes: JSON.stringify(frame).length });
+    } else for (const taskId of row.settled) entries.delete(taskId);
+  };
+
+  const compact = () => {
+    const kept = [...entries].flatMap(([taskId, { sessionId, pid, frame }]): Row[] => {
+      if (frame) return [{ ended: frame }];
+      const began: Row = { began: taskId, session_id: sessionId };
+      return pid === undefined ? [began] : [began, { process: taskId, pid }];
+    });
+    replaceOwnerFile(file, kept.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    rows = kept.length;
+  };
+
+  const write = (row: Row) => {
+    apply(row);
+    try {
+      if (++rows > compactAfterRows + 2 * entries.size) return compact();
+      const opened = openSync(file, 'a', 0o600);
+      try {
+        appendFileSync(opened, `${JSON.stringify(row)}\n`);
+        fdatasyncSync(opened);
+      } finally {
+        closeSync(opened);
+      }
+    } catch (error) {
+      onTrouble('journal not written', error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const shrink = () => {
+    const owed = [...entries].filter(([, entry]) => entry.frame);
+    let bytes = owed.reduce((sum, [, entry]) => sum + entry.bytes, 0);
+    const dropped: string[] = [];
+    while (owed.length - dropped.length > 1 && (owed.length - dropped.length > maxOwed || bytes > maxOwedBytes)) {
+      const oldest = owed[dropped.length];
+      if (!oldest) break;
+      bytes -= oldest[1].bytes;
+      dropped.push(oldest[0]);
+    }
+    if (dropped.length === 0) return;
+    write({ settled: dropped });
+    onTrouble('undelivered results dropped', `more than ${maxOwed} or ${maxOwedBytes} bytes waited`);
+  };
+
+  for (const line of (readIfPresent(file) ?? '').split('\n')) {
+    const row = line === '' ? undefined : rowOf(line);
+    if (row) apply(row);
+  }
+  const interrupted = [...entries].flatMap(([taskId, { sessionId, pid, frame }]): Interrupted[] =>
+    frame ? [] : [{ taskId, sessionId, ...(pid === undefined ? {} : { pid }) }],
+  );
+  // Also mends a line that a crash has torn.
+  compact();
+
+  return {
+    interrupted,
+    began: (taskId, sessionId) => write({ began: taskId, session_id: sessionId }),
+    process: (taskId, pid) => write({ process: taskId, pid }),
+    ended(frame) {
+      write({ ended: frame });
+      shrink();
+    },
+    settled(taskIds) {
+      const known = taskIds.filter((taskId) => entries.has(taskId));
+      if (known.length > 0) write({ settled: known });
+    },
+    owed: () => [...entries.values()].flatMap(({ frame }) => (frame ? [frame] : [])),
+  };
+}
+
+/** The file is ours, but a crash may have torn it: what does not look like a row is left out. */
+function rowOf(line: string): Row | undefined {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof row !== 'object' || row === null) return undefined;
+  const { began, session_id, process, pid, ended, settled } = row as Record<string, unknown>;
+  if (typeof began === 'string' && typeof session_id === 'string') return { began, session_id };
+  if (typeof process === 'string' && typeof pid === 'number') return { process, pid };
+  if (Array.isArray(settled)) return { settled: settled.filter((taskId) => typeof taskId === 'string') };
+  if (typeof ended !== 'object' || ended === null) return undefined;
+  const { task_id: taskId, session_id: sessionId } = ended as Record<string, unknown>;
+  return typeof taskId === 'string' && typeof sessionId === 'string' ? { ended: ended as FinalEvent } : undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * Whether and when to connect again (specification §6.4, contract §7). Pure: an ended connection in, a verdict out.
+ */
+import { closeCodes } from '@relay/protocol';
+
+/** How one attempt to be connected ended. */
+export type Ending =
+  /** The upgrade was answered with an HTTP status. */
+  | { kind: 'refused'; status: number; message: string; retryAfterMs?: number | undefined }
+  /** A live socket closed. */
+  | { kind: 'closed'; code: number; reason: string }
+  /** No answer at all: name, network, TLS, time-out. */
+  | { kind: 'failed'; message: string };
+
+export type StopReason = 'stopped' | 'credential' | 'deleted' | 'forbidden' | 'replaced';
+export interface Stop {
+  reason: StopReason;
+  /** One sentence for people. */
+  message: string;
+}
+
+export interface BackoffTimings {
+  /** Delay after the first failure. */
+  initialDelayMs: number;
+  maxDelayMs: number;
+}
+
+const again = 'Run "relay-daemon register --force" to register this machine again.';
+const stops: Readonly<Record<Exclude<StopReason, 'stopped'>, string>> = {
+  credential: `The relay does not accept the credential of this device (revoked, expired or unknown). ${again}`,
+  deleted: `This device was removed from the relay. ${again}`,
+  forbidden: `The relay forbids this device to connect. ${again}`,
+  replaced:
+    'Another daemon with the same credential took over this device. Only one may run: stop the other one, or register this machine separately.',
+};
+const stop = (reason: keyof typeof stops): Stop => ({ reason, message: stops[reason] });
+
+/** The sentence to end with when connecting again cannot help; undefined when it can. */
+export function stopOf(ending: Ending): Stop | undefined {
+  if (ending.kind === 'refused') return ending.status === 401 ? stop('credential') : undefined;
+  if (ending.kind === 'failed') return undefined;
+  switch (ending.code) {
+    case closeCodes.credential.code:
+      return stop('credential');
+    case closeCodes.deviceDeleted.code:
+      return stop('deleted');
+    case closeCodes.forbidden.code:
+      return stop('forbidden');
+    case closeCodes.replaced.code:
+      return stop('replaced');
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Milliseconds of the wait number `step` (0 = the first one after a live socket was lost): doubles from the initial delay to the
+ * maximum, and lies anywhere in the upper half of that, so that daemons that lost the same relay do not come back in the
+ * same instant. `random` is in [0, 1).
+ */
+export function backoffMs(step: number, random: number, { initialDelayMs, maxDelayMs }: BackoffTimings): number {
+  const ceiling = Math.min(initialDelayMs * 2 ** Math.min(step, 30), maxDelayMs);
+  return Math.round(ceiling / 2 + (ceiling / 2) * random);
+}
+
+/**
+ * The step of the next wait, from the step of the last one (-1 = there was none). A successful open starts over; but a close
+ * that asks to back off goes on as if the socket had never been open.
+ */
+export function stepAfter(ending: Ending, last: { step: number; opened: boolean }): number {
+  const pushedBack =
+    ending.kind === 'closed' && (ending.code === closeCodes.overloaded.code || ending.code === closeCodes.tooMany.code);
+  return last.opened && !pushedBack ? 0 : last.step + 1;
+}
+
+/** Wait for this ending: the back-off, but never less than the relay asked for with Retry-After (429 and 503). */
+export function waitMs(ending: Ending, backoff: number): number {
+  if (ending.kind !== 'refused' || (ending.status !== 429 && ending.status !== 503)) return backoff;
+  // Added, not the larger of the two: everybody was told the same number.
+  return ending.retryAfterMs === undefined ? backoff : ending.retryAfterMs + Math.min(backoff, 1000);
+}
+
+/** A header Retry-After (seconds or a date) in milliseconds, at most ten minutes; undefined when absent or unreadable. */
+export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
+  if (!header) return undefined;
+  const waited = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isFinite(waited) ? Math.min(Math.max(waited, 0), 600_000) : undefined;
+}

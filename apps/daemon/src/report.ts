@@ -1,0 +1,44 @@
+/** What the daemon says about its sessions: `report_sessions` entries and `session_activity` (specification §6.3). Pure. */
+import { basename } from 'node:path';
+import type { FromDaemon, ReportEntry } from '@relay/protocol';
+import type { SessionSummary } from './store.ts';
+
+/**
+ * Sessions in the order given, as many as fit: a frame may hold 16 MiB, and leaving a session out does not delete it
+ * (contract §5: absence is not deletion).
+ */
+export function reportOf(
+  sessions: readonly SessionSummary[],
+  isActive: (sessionId: string) => boolean,
+  maxBytes: number = 8 * 1024 * 1024,
+): FromDaemon<'report_sessions'> {
+  const entries: ReportEntry[] = [];
+  let bytes = 0;
+  for (const session of sessions) {
+    const entry = entryOf(session, isActive(session.sessionId));
+    bytes += Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
+    if (bytes > maxBytes) break;
+    entries.push(entry);
+  }
+  return { type: 'report_sessions', sessions: entries };
+}
+
+const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
+  session_id: session.sessionId,
+  last_message: session.lastMessage,
+  last_activity: session.lastActivity,
+  is_active: isActive,
+  message_count: session.messageCount,
+  // An empty title or path would hide what the relay knows better.
+  ...(session.title === '' ? {} : { title: session.title }),
+  ...(session.projectPath === '' ? {} : { project: session.projectPath, project_name: basename(session.projectPath) }),
+});
+
+export const activityOf = (session: SessionSummary, isCompletion: boolean): FromDaemon<'session_activity'> => ({
+  type: 'session_activity',
+  session_id: session.sessionId,
+  last_message: session.lastMessage,
+  message_count: session.messageCount,
+  is_completion: isCompletion,
+  last_activity: session.lastActivity,
+});

@@ -1,0 +1,24 @@
+/** Last known state of the connection, for `relay-daemon status`. Nothing depends on it; it may be stale or missing. */
+import { rmSync } from 'node:fs';
+import type { DaemonState } from './daemon.ts';
+import type { Home } from './home.ts';
+import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+
+export function writeState(home: Home, state: DaemonState): void {
+  replaceOwnerFile(home.stateFile, `${JSON.stringify(state)}\n`);
+}
+
+export function readState(home: Home): DaemonState | undefined {
+  try {
+    const text = readIfPresent(home.stateFile);
+    const value: unknown = text === undefined ? undefined : JSON.parse(text);
+    const known = typeof value === 'object' && value !== null && 'connection' in value && 'since' in value;
+    return known ? (value as DaemonState) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function forgetState(home: Home): void {
+  rmSync(home.stateFile, { force: true });
+}

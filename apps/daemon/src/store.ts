@@ -1,0 +1,163 @@
+/**
+ * The message history of this machine: one append-only JSONL file per session, rows `{"meta":{…}}` and `{"m":{uuid,role,content,timestamp}}`,
+ * 0600. Messages are never renumbered or dropped: the relay may hold their uuids. What is listed about the sessions is
+ * rebuilt from the files at start. Writes are synchronous and on disk when they return; a turn has two or three.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { limits } from '@relay/protocol';
+import { fieldBytes, firstLine, keepHead } from './bounds.ts';
+import type { HistoryMessage } from './history.ts';
+import { makePrivateFolder } from './home.ts';
+import { syncFolder } from './owner-file.ts';
+
+export interface SessionSummary {
+  sessionId: string;
+  /** First line of the first message; empty while there is none. */
+  title: string;
+  projectPath: string;
+  /** Cut at 2 KiB. */
+  lastMessage: string;
+  /** ISO 8601: of the last message, or of the creation. */
+  lastActivity: string;
+  messageCount: number;
+}
+
+export interface Store {
+  /** A new, empty session. Throws TypeError when the id is taken. */
+  create(sessionId: string, projectPath: string): void;
+  has(sessionId: string): boolean;
+  /** Adds a message with a new uuid and the time of now. Throws TypeError for an unknown session. */
+  append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
+  /** The whole conversation, oldest first; undefined for an unknown session. */
+  messages(sessionId: string): HistoryMessage[] | undefined;
+  session(sessionId: string): SessionSummary | undefined;
+  /** Last activity first. */
+  sessions(): SessionSummary[];
+  /** Rows that could not be read at start: torn by a crash, or foreign. */
+  readonly unreadable: number;
+}
+
+interface Meta {
+  session_id: string;
+  project_path: string;
+  created_at: string;
+}
+
+/** Opens the folder, creating it if needed, and reads every session in it. */
+export function openStore(folder: string, now: () => number = Date.now): Store {
+  makePrivateFolder(folder);
+  const summaries = new Map<string, SessionSummary>();
+  let unreadable = 0;
+  for (const name of readdirSync(folder)) {
+    if (!name.endsWith('.jsonl')) continue;
+    const file = readSession(join(folder, name));
+    unreadable += file.unreadable;
+    if (!file.meta) continue;
+    const summary = emptySummary(file.meta);
+    for (const message of file.messages) note(summary, message);
+    summaries.set(file.meta.session_id, summary);
+  }
+  const pathOf = (sessionId: string) => join(folder, `${fileNameOf(sessionId)}.jsonl`);
+
+  return {
+    unreadable,
+    create(sessionId, projectPath) {
+      if (summaries.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
+      const created = new Date(now()).toISOString();
+      const meta: Meta = { session_id: sessionId, project_path: projectPath, created_at: created };
+      appendRow(pathOf(sessionId), { meta });
+      syncFolder(folder);
+      summaries.set(sessionId, emptySummary(meta));
+    },
+    has: (sessionId) => summaries.has(sessionId),
+    append(sessionId, role, content) {
+      const summary = summaries.get(sessionId);
+      if (!summary) throw new TypeError(`no session ${sessionId}`);
+      const message: HistoryMessage = { uuid: randomUUID(), role, content, timestamp: new Date(now()).toISOString() };
+      appendRow(pathOf(sessionId), { m: message });
+      note(summary, message);
+      return message;
+    },
+    messages: (sessionId) => (summaries.has(sessionId) ? readSession(pathOf(sessionId)).messages : undefined),
+    session(sessionId) {
+      const summary = summaries.get(sessionId);
+      return summary && { ...summary };
+    },
+    sessions: () =>
+      [...summaries.values()]
+        .map((summary) => ({ ...summary }))
+        .sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : a.lastActivity > b.lastActivity ? -1 : 0)),
+  };
+}
+
+const emptySummary = (meta: Meta): SessionSummary => ({
+  sessionId: meta.session_id,
+  title: '',
+  projectPath: meta.project_path,
+  lastMessage: '',
+  lastActivity: meta.created_at,
+  messageCount: 0,
+});
+
+function note(summary: SessionSummary, { content, timestamp }: HistoryMessage): void {
+  if (summary.messageCount === 0) summary.title = firstLine(content, limits.titleCharacters);
+  summary.messageCount++;
+  summary.lastMessage = keepHead(content, fieldBytes.lastMessage);
+  summary.lastActivity = timestamp;
+}
+
+/** Readable, safe on every file system, and within its 255 bytes; the true id is in the meta row. */
+function fileNameOf(sessionId: string): string {
+  const readable = encodeURIComponent(sessionId).replace(/[.*!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  if (readable.length <= 180 && readable === readable.toLowerCase()) return readable;
+  return `${readable.slice(0, 40)}-${createHash('sha256').update(sessionId).digest('hex')}`;
+}
+
+function appendRow(path: string, row: unknown): void {
+  const file = openSync(path, 'a+', 0o600);
+  try {
+    // A crash may have torn the last line; a new row must not be glued to it.
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(1);
+    const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
+    writeSync(file, `${torn ? '\n' : ''}${JSON.stringify(row)}\n`);
+    fdatasyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readSession(path: string): { meta: Meta | undefined; messages: HistoryMessage[]; unreadable: number } {
+  let meta: Meta | undefined;
+  const messages: HistoryMessage[] = [];
+  let unreadable = 0;
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const row = rowOf(line);
+    if (row?.meta) meta ??= row.meta;
+    else if (row?.m) messages.push(row.m);
+    else unreadable++;
+  }
+  return { meta, messages, unreadable };
+}
+
+function rowOf(line: string): { meta?: Meta; m?: HistoryMessage } | undefined {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof row !== 'object' || row === null) return undefined;
+  if ('meta' in row && textsIn(row.meta, ['session_id', 'project_path', 'created_at']))
+    return { meta: row.meta as Meta };
+  if ('m' in row && textsIn(row.m, ['uuid', 'role', 'content', 'timestamp'])) return { m: row.m as HistoryMessage };
+  return undefined;
+}
+
+const textsIn = (value: unknown, names: readonly string[]) =>
+  typeof value === 'object' &&
+  value !== null &&
+  names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string');

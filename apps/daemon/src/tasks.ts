@@ -1,0 +1,293 @@
+/**
+ * The tasks of this daemon (specification §3). MEANING of a task's life, without any socket: accepted once, one turn at a time per
+ * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
+ */
+import { randomUUID } from 'node:crypto';
+import type { DaemonEvent, ToDaemon } from '@relay/protocol';
+import type { Agent, RunningTurn, TurnReport } from './agents/agent.ts';
+import { fieldBytes, keepHead, keepTail } from './bounds.ts';
+import { type Clock, settledWithin } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import type { HistoryMessage } from './history.ts';
+import type { FinalEvent, Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import type { Store } from './store.ts';
+
+/** What the tasks want to be said, in the order of the calls. */
+export interface Voice {
+  /** The set of running tasks changed. */
+  status(): void;
+  event(event: DaemonEvent<'SESSION_STARTED' | 'PROGRESS' | 'OUTPUT'>): void;
+  /** The end of a task. Already in the journal. */
+  final(event: FinalEvent): void;
+  /** A message was added to a session. */
+  activity(sessionId: string, isCompletion: boolean): void;
+}
+
+export interface TasksOptions {
+  agent: Agent;
+  store: Store;
+  journal: Journal;
+  voice: Voice;
+  log: Log;
+  clock: Clock;
+  timings: TaskTimings;
+}
+
+export interface TaskTimings {
+  /** How long an agent may linger after it has reported its end, before its turn is cancelled. */
+  lingerMs: number;
+  /** How long the end of all agents is waited for when the daemon stops. */
+  stopMs: number;
+}
+
+export const taskTimings: TaskTimings = { lingerMs: 10_000, stopMs: 8000 };
+
+export interface Tasks {
+  start(frame: ToDaemon<'task_start'>): void;
+  resume(frame: ToDaemon<'task_resume'>): void;
+  cancel(taskId: string): void;
+  /** Ids for the `status` frame, in the order in which they came. */
+  running(): string[];
+  /** Whether a turn runs in the session. */
+  isActive(sessionId: string): boolean;
+  /** Ends what a crash interrupted with ERROR, and everything that it left running. */
+  recover(): void;
+  /** Ends every task with ERROR, and every agent; later tasks end with ERROR at once. Resolves when the agents are gone. */
+  stop(reason: string): Promise<void>;
+}
+
+interface Task {
+  id: string;
+  sessionId: string;
+  message: string;
+  projectPath: string;
+  phase: 'queued' | 'running' | 'over';
+  turn?: RunningTurn;
+}
+
+type End =
+  | { type: 'TASK_COMPLETE'; result: string }
+  | { type: 'WAIT_FOR_USER'; prompt: string; result: string; options: { label: string }[] }
+  | { type: 'ERROR'; error: string };
+
+const maxTasks = 500;
+const maxRememberedIds = 10_000;
+const maxOptions = 100;
+
+export function createTasks({ agent, store, journal, voice, log, clock, timings }: TasksOptions): Tasks {
+  const tasks = new Map<string, Task>();
+  /** Per session the tasks whose turn is not completely gone; the first one runs. */
+  const lines = new Map<string, Task[]>();
+  const seen = new Set<string>();
+  let stopped: string | undefined;
+
+  const remember = (taskId: string): boolean => {
+    if (seen.has(taskId)) return false;
+    seen.add(taskId);
+    const [oldest] = seen;
+    if (seen.size > maxRememberedIds && oldest !== undefined) seen.delete(oldest);
+    return true;
+  };
+
+  const accept = (task: Task) => {
+    tasks.set(task.id, task);
+    journal.began(task.id, task.sessionId);
+    voice.status();
+    log.info('task accepted', { task: task.id, session: task.sessionId });
+    log.speech('user said', { task: task.id, text: task.message });
+  };
+
+  const enqueue = (task: Task) => {
+    // What arrives on the way out gets an end too, so that nobody has to guess whether it ran.
+    if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
+    if (tasks.size > maxTasks) return finish(task, tooMany);
+    const line = lines.get(task.sessionId);
+    if (line) return void line.push(task);
+    lines.set(task.sessionId, [task]);
+    run(task);
+  };
+
+  const run = (task: Task) => {
+    task.phase = 'running';
+    try {
+      record(task.sessionId, 'USER', task.message);
+      voice.activity(task.sessionId, false);
+      const { id: taskId, sessionId, message, projectPath } = task;
+      task.turn = agent.start({ taskId, sessionId, message, projectPath }, reportOf(task));
+    } catch (error) {
+      finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}` });
+    }
+    void watch(task);
+  };
+
+  /** Follows a turn to the point where nothing of it is left, then lets the next one of the session run. */
+  const watch = async (task: Task) => {
+    const { turn } = task;
+    try {
+      await turn?.ended;
+      finish(task, { type: 'ERROR', error: 'The agent ended without an answer.' });
+    } catch (error) {
+      finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
+    }
+    const line = lines.get(task.sessionId);
+    line?.shift();
+    const next = line?.[0];
+    if (next) run(next);
+    else lines.delete(task.sessionId);
+  };
+
+  const linger = async (turn: RunningTurn) => {
+    if (!(await settledWithin(clock, timings.lingerMs, turn.ended))) await turn.cancel();
+  };
+
+  const reportOf = (task: Task): TurnReport => {
+    const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
+    const live = () => task.phase === 'running';
+    return {
+      progress(action, target = '') {
+        if (!live()) return;
+        const [what, to] = [keepHead(action, fieldBytes.progress), keepHead(target, fieldBytes.progress)];
+        voice.event({ ...event, event_type: 'PROGRESS', action: what, target: to });
+      },
+      output(text) {
+        if (!live()) return;
+        // A note of what was left out may stand before a full portion.
+        voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
+      },
+      complete: (result) => finish(task, { type: 'TASK_COMPLETE', result }),
+      wait: ({ prompt, result = '', options = [] }) =>
+        finish(task, {
+          type: 'WAIT_FOR_USER',
+          prompt: keepHead(prompt, fieldBytes.error),
+          result: keepTail(result, fieldBytes.message),
+          options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
+        }),
+      error: (error) => finish(task, { type: 'ERROR', error }),
+      process: (pid) => journal.process(task.id, pid),
+    };
+  };
+
+  const finish = (task: Task, end: End) => {
+    if (task.phase === 'over') return;
+    task.phase = 'over';
+    // History and journal first: what the relay hears about must survive us.
+    conclude(task, end);
+    tasks.delete(task.id);
+    voice.status();
+    voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
+    // `turn` is not there yet when the agent reports its end while it starts; such a turn is over by itself.
+    if (task.turn) void linger(task.turn);
+  };
+
+  const conclude = ({ id, sessionId }: { id: string; sessionId: string }, end: End) => {
+    const frame = frameOf(id, sessionId, end);
+    const said = spoken(frame);
+    try {
+      if (store.has(sessionId)) record(sessionId, said.role, said.content);
+    } catch (error) {
+      log.warn('history not written', { session: sessionId, why: reasonOf(error) });
+    }
+    journal.ended(frame);
+    log.info('task ended', { task: id, session: sessionId, end: end.type });
+    log.speech('agent said', { task: id, text: said.content });
+    voice.final(frame);
+  };
+
+  const record = (sessionId: string, role: HistoryMessage['role'], content: string) =>
+    store.append(sessionId, role, keepHead(content, fieldBytes.message));
+
+  return {
+    start({ task_id: id, instruction: message, project_path: projectPath = '' }) {
+      if (!remember(id)) return;
+      const task: Task = { id, sessionId: randomUUID(), message, projectPath, phase: 'queued' };
+      accept(task);
+      try {
+        store.create(task.sessionId, projectPath);
+      } catch (error) {
+        return finish(task, { type: 'ERROR', error: `The history cannot be written: ${reasonOf(error)}` });
+      }
+      voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: id, session_id: task.sessionId });
+      enqueue(task);
+    },
+    resume({ task_id: id, session_id: sessionId, message, project_path: given }) {
+      if (!remember(id)) return;
+      const session = store.session(sessionId);
+      const task: Task = {
+        id,
+        sessionId,
+        message,
+        projectPath: given || (session?.projectPath ?? ''),
+        phase: 'queued',
+      };
+      accept(task);
+      if (!session) {
+        return finish(task, { type: 'ERROR', error: 'This device has no such session. Start a new one.' });
+      }
+      enqueue(task);
+    },
+    cancel(taskId) {
+      const task = tasks.get(taskId);
+      if (task) {
+        const wasRunning = task.phase === 'running';
+        task.phase = 'over';
+        tasks.delete(taskId);
+        journal.settled([taskId]);
+        log.info('task cancelled', { task: taskId, session: task.sessionId });
+        if (wasRunning) void task.turn?.cancel();
+        else remove(lines.get(task.sessionId), task);
+      }
+      voice.status();
+    },
+    running: () => [...tasks.keys()],
+    isActive: (sessionId) => lines.get(sessionId)?.[0]?.phase === 'running',
+    recover() {
+      for (const { taskId, sessionId, pid } of journal.interrupted) {
+        remember(taskId);
+        if (pid !== undefined) agent.reap?.({ taskId, pid });
+        const error = 'The daemon died while this task ran. How far it came is unknown.';
+        conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+      }
+    },
+    async stop(reason) {
+      stopped = reason;
+      const turns = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));
+      for (const line of lines.values()) line.splice(1);
+      for (const task of [...tasks.values()]) finish(task, { type: 'ERROR', error: reason });
+      const gone = Promise.all(turns.map((turn) => turn.cancel()));
+      if (!(await settledWithin(clock, timings.stopMs, gone))) agent.abort?.();
+    },
+  };
+}
+
+const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
+
+const remove = (line: Task[] | undefined, task: Task) => {
+  const index = line?.indexOf(task) ?? -1;
+  if (index >= 0) line?.splice(index, 1);
+};
+
+function frameOf(taskId: string, sessionId: string, end: End): FinalEvent {
+  // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
+  const event = { type: 'event', task_id: taskId, session_id: sessionId } as const;
+  switch (end.type) {
+    case 'TASK_COMPLETE':
+      return { ...event, event_type: 'TASK_COMPLETE', result: keepTail(end.result, fieldBytes.message) };
+    case 'WAIT_FOR_USER':
+      return { ...event, event_type: 'WAIT_FOR_USER', prompt: end.prompt, result: end.result, options: end.options };
+    case 'ERROR':
+      return { ...event, event_type: 'ERROR', error: keepHead(end.error, fieldBytes.error) };
+  }
+}
+
+/** The message that the end of a task is in the history, the same that the relay makes of it (contract §6). */
+function spoken(frame: FinalEvent): { role: HistoryMessage['role']; content: string } {
+  switch (frame.event_type) {
+    case 'TASK_COMPLETE':
+      return { role: 'AGENT', content: frame.result };
+    case 'WAIT_FOR_USER':
+      return { role: 'AGENT', content: frame.result || frame.prompt };
+    case 'ERROR':
+      return { role: 'SYSTEM', content: frame.error };
+  }
+}
