@@ -2,8 +2,8 @@
  * How a task ends (contract §2, §9): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
  * guess. Must run inside `withDevice`. Each function also leaves the session in the state that follows.
  */
-import { type Prompt, type TaskErrorCode, limits, taskErrors } from '@relay/protocol';
-import { type Db, Prisma, cutText } from './transaction.ts';
+import { type Prompt, type TaskErrorCode, cutText, limits, taskErrors } from '@relay/protocol';
+import { type Db, Prisma } from './transaction.ts';
 
 export type Outcome =
   | { kind: 'completed'; result: string }

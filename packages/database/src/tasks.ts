@@ -9,13 +9,14 @@ import {
   type TaskKind,
   type TaskState,
   formatSessionId,
+  cutText,
   limits,
   placeholderNativeId,
   taskErrors,
   type TaskErrorCode,
 } from '@relay/protocol';
 import { ulid } from 'ulid';
-import { type Db, cutText } from './transaction.ts';
+import { type Db } from './transaction.ts';
 
 export interface NewSession {
   ownerId: string;
@@ -269,4 +270,12 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(row.result === null ? {} : { result: row.result }),
     ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
   };
+}
+
+/** Whether a task of the session is under way, or ended within `windowMs`. */
+export async function taskWithin(db: Db, key: string, windowMs: number): Promise<boolean> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE session_key = ${key} AND (state IN ('sent', 'running')
+      OR (state IN ('completed', 'failed', 'waiting') AND finished_at > now() - ${windowMs}::double precision * interval '1 millisecond')) LIMIT 1`;
+  return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 /** The protocol, written once: schemas, and the types, validators and documents that follow from them. Imported by everybody, imports nobody. */
 export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
 export * from './session-id.ts';
+export * from './cut-text.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
 export { toDaemonFrames, type ToDaemon, type ToDaemonFrame } from './frames/to-daemon.ts';

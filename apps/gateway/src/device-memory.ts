@@ -1,0 +1,64 @@
+/**
+ * What this gateway remembers about a device while it holds its connection: the tasks under way, the sessions the daemon was
+ * told to watch, the history requests in flight. All of it can be read again from the database, or is answered on close.
+ */
+import type { SessionRecord } from '@relay/database';
+import type { UnderWay } from './reconcile.ts';
+
+export interface TaskEntry extends UnderWay {
+  id: string;
+  sessionKey: string;
+  /** Any frame that named it, in the clock of this process. */
+  mentionedAtMs: number;
+  /** The session as last read or written; absent after somebody else changed it. Only for hot frames. */
+  record?: SessionRecord | undefined;
+}
+
+export interface HistoryRequest {
+  /** Identical requests share one frame. */
+  sameAs: string;
+  waiters: { replyTo: string; correlation: string }[];
+  timer: NodeJS.Timeout;
+}
+
+export class DeviceMemory {
+  readonly tasks = new Map<string, TaskEntry>();
+  /** Sessions the daemon was told to watch: key → native id. */
+  readonly watching = new Map<string, string>();
+  /** Sessions a client looks at: key → timer that ends it. */
+  readonly opened = new Map<string, NodeJS.Timeout>();
+  readonly requests = new Map<string, HistoryRequest>();
+  /** Keys of sessions by native id, for the transcript; bounded. */
+  readonly keys = new Map<string, string>();
+  reportHash: string | null = null;
+  /** True once the first `status` came, or the wait for it is over: tasks may be written. */
+  mayReceiveTasks = false;
+  sawStatus = false;
+
+  rememberKey(nativeId: string, key: string): void {
+    if (this.keys.size >= 10_000) this.keys.clear();
+    this.keys.set(nativeId, key);
+  }
+
+  /** Another row is now the session (it was merged), or its id changed. */
+  rekey(from: string, to: string): void {
+    for (const task of this.tasks.values()) if (task.sessionKey === from) task.sessionKey = to;
+    const native = this.watching.get(from);
+    if (native !== undefined && from !== to) {
+      this.watching.delete(from);
+      this.watching.set(to, native);
+    }
+    this.keys.clear();
+  }
+
+  forgetRecord(sessionKey: string): void {
+    for (const task of this.tasks.values()) if (task.sessionKey === sessionKey) task.record = undefined;
+  }
+
+  clear(): void {
+    for (const timer of this.opened.values()) clearTimeout(timer);
+    for (const request of this.requests.values()) clearTimeout(request.timer);
+    this.opened.clear();
+    this.requests.clear();
+  }
+}

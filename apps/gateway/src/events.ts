@@ -1,0 +1,242 @@
+/**
+ * MEANING of `event` frames (contract §2, §6): what each does to its task and session, and what apps hear of it, in order.
+ * Write first, publish second. PROGRESS and output of a running task touch no database.
+ */
+import { randomUUID } from 'node:crypto';
+import { message, sessionUpdate } from '@relay/attention';
+import type { DaemonEvent, DaemonEventType, NotificationCause } from '@relay/protocol';
+import {
+  type Db,
+  type Outcome,
+  type SessionRecord,
+  addNotification,
+  endTask,
+  findDeviceTask,
+  readSessions,
+  resolveSession,
+  startRunning,
+  withDevice,
+} from '@relay/database';
+import type { DaemonConnection } from './connection.ts';
+import type { TaskEntry } from './device-memory.ts';
+import type { InboundDeps } from './inbound.ts';
+import { progress, prompt, taskOutput, toTime } from './translate.ts';
+
+type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
+type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
+
+/** Handles one event; the caller keeps the order. */
+export type HandleEvent = (connection: DaemonConnection, event: DaemonEvent) => Promise<void>;
+
+export function createEvents(deps: InboundDeps): HandleEvent {
+  const { database, publisher, progress: board, writer, watching, metrics, config } = deps;
+
+  const outcomeOf = (event: Ending, now: Date): Outcome => {
+    if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
+    if (event.event_type === 'ERROR') return { kind: 'failed', code: 'AGENT_ERROR', error: event.error };
+    return { kind: 'waiting', prompt: prompt(event, now) };
+  };
+  const causes: Record<Outcome['kind'], NotificationCause> = {
+    completed: 'done',
+    waiting: 'needs_you',
+    failed: 'failed',
+  };
+
+  /** What was said by an ending, as a message of the conversation. */
+  const said = (event: Ending, now: Date) => {
+    if (event.event_type === 'TASK_COMPLETE') return message(randomUUID(), 'AGENT', event.result, now.toISOString());
+    if (event.event_type === 'ERROR') return message(randomUUID(), 'SYSTEM', event.error, now.toISOString());
+    return message(randomUUID(), 'AGENT', event.result || event.prompt, now.toISOString());
+  };
+
+  /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
+  const taskOf = async (
+    connection: DaemonConnection,
+    taskId: string,
+  ): Promise<TaskEntry | { sessionKey: string; ended: true } | undefined> => {
+    const known = connection.memory.tasks.get(taskId);
+    if (known) return known;
+    const found = await findDeviceTask(database.prisma, connection.deviceId, taskId);
+    if (!found) return undefined;
+    if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
+    const entry: TaskEntry = {
+      id: found.id,
+      sessionKey: found.sessionKey,
+      state: found.state,
+      fence: connection.fence,
+      mentionedAtMs: Date.now(),
+    };
+    connection.memory.tasks.set(taskId, entry);
+    return entry;
+  };
+
+  /** Gives the session the native id that the event carries, if that is news. */
+  const resolve = async (tx: Db, connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
+    if (!event.session_id) return undefined;
+    return resolveSession(
+      tx,
+      connection.deviceId,
+      sessionKey,
+      event.session_id,
+      event.event_type === 'SESSION_STARTED',
+    );
+  };
+
+  const refresh = (connection: DaemonConnection, taskId: string, record: SessionRecord | undefined) => {
+    const entry = connection.memory.tasks.get(taskId);
+    if (entry && record) Object.assign(entry, { record, sessionKey: record.key });
+  };
+
+  /** After a resolution: apps learn the new id, the daemon what to watch, and follow-ups may go. */
+  const announceResolution = async (
+    connection: DaemonConnection,
+    record: SessionRecord,
+    resolved: { previousId?: string; mergedKey?: string } | undefined,
+  ) => {
+    if (resolved?.previousId === undefined) return;
+    if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
+    connection.memory.rememberKey(record.nativeId, record.key);
+    await publisher.append(record.ownerId, sessionUpdate(record.session, resolved.previousId));
+    if (record.session.watched) await watching.sync(connection, record.key);
+  };
+
+  /** The first sign of a task, or a new name of its session: the only non-final events that change state. */
+  const confirm = async (connection: DaemonConnection, entry: TaskEntry, event: DaemonEvent) => {
+    const isNews = event.session_id && event.session_id !== entry.record?.nativeId;
+    if (entry.state === 'running' && !isNews && entry.record) return;
+    const wasSent = entry.state === 'sent';
+    const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      if (wasSent) await startRunning(tx, entry.id);
+      const resolved = await resolve(tx, connection, entry.sessionKey, event);
+      const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
+      return { record, resolved };
+    });
+    entry.state = 'running';
+    if (!record) return;
+    if (wasSent) metrics.tasks.inc({ state: 'running' });
+    refresh(connection, entry.id, record);
+    if (resolved?.previousId !== undefined) await announceResolution(connection, record, resolved);
+    else if (wasSent) await publisher.append(record.ownerId, sessionUpdate(record.session));
+  };
+
+  const end = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending) => {
+    const now = new Date();
+    const outcome = outcomeOf(event, now);
+    const { ended, notified, record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const resolved = await resolve(tx, connection, sessionKey, event);
+      const key = resolved?.key ?? sessionKey;
+      const ended = await endTask(tx, taskId, outcome);
+      const notified =
+        ended &&
+        (await addNotification(tx, {
+          sessionKey: key,
+          cause: causes[outcome.kind],
+          taskId,
+          windowMs: config.dedupeWindowMs,
+        }));
+      const [record] = await readSessions(tx, [key]);
+      return { ended, notified, record, resolved };
+    });
+    connection.memory.tasks.delete(taskId);
+    board.drop(sessionKey);
+    if (ended) metrics.tasks.inc({ state: outcome.kind });
+    if (record) {
+      await announceResolution(connection, record, resolved);
+      await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
+      if (ended) await publisher.append(record.ownerId, sessionUpdate(record.session));
+    }
+    if (notified) deps.notify();
+    void writer.drain(connection);
+  };
+
+  const speak = async (record: SessionRecord, event: Transcript) => {
+    const uuid = event.uuid || randomUUID();
+    const role = event.event_type === 'AGENT_RESPONSE' ? 'AGENT' : 'USER';
+    const uuids = [event.uuid, event.user_message_uuid].filter((id): id is string => !!id);
+    const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
+    await publisher.say(record.ownerId, record.key, record.session.id, spoken, uuids);
+  };
+
+  const output = (record: SessionRecord, event: DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>) => {
+    const text = event.output ?? (event.event_type === 'VERBOSE' ? event.content : undefined) ?? '';
+    publisher.hot(record.ownerId, taskOutput(record.session.id, event.task_id ?? undefined, text), 'o');
+  };
+
+  const ofTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
+    const entry = await taskOf(connection, taskId);
+    if (!entry) {
+      metrics.ignored.inc({ cause: 'unknown task' });
+      return;
+    }
+    const isEnding =
+      event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
+    if (event.user_message_uuid) {
+      await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
+    }
+    if (isEnding) {
+      await end(connection, taskId, entry.sessionKey, event);
+      return;
+    }
+    if ('ended' in entry) {
+      await ofEndedTask(connection, entry.sessionKey, event);
+      return;
+    }
+    entry.mentionedAtMs = Date.now();
+    await confirm(connection, entry, event);
+    const { record } = entry;
+    if (!record) return;
+    switch (event.event_type) {
+      case 'PROGRESS': {
+        const now = progress(event, new Date());
+        record.session = { ...record.session, progress: now };
+        board.offer(record.key, now, () => publisher.hot(record.ownerId, sessionUpdate(record.session), 'p'));
+        return;
+      }
+      case 'OUTPUT':
+      case 'VERBOSE':
+        output(record, event);
+        return;
+      case 'AGENT_RESPONSE':
+      case 'USER_MESSAGE':
+        await speak(record, event);
+        return;
+      case 'SESSION_STARTED':
+      case 'WARNING':
+        return;
+    }
+  };
+
+  /** A task that ended before, by a cancel for instance: its session may still get its name, and what is said is shown. */
+  const ofEndedTask = async (connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
+    const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const resolved = await resolve(tx, connection, sessionKey, event);
+      const [record] = await readSessions(tx, [resolved?.key ?? sessionKey]);
+      return { record, resolved };
+    });
+    if (!record) return;
+    await announceResolution(connection, record, resolved);
+    if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speak(record, event);
+  };
+
+  /** No task: the live transcript of a session that was started at the desk. */
+  const ofTranscript = async (connection: DaemonConnection, nativeId: string, event: DaemonEvent) => {
+    const record = await deps.sessionOf(connection, nativeId);
+    if (!record) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    const handlers: Partial<Record<DaemonEventType, () => Promise<void> | void>> = {
+      AGENT_RESPONSE: () => speak(record, event as DaemonEvent<'AGENT_RESPONSE'>),
+      USER_MESSAGE: () => speak(record, event as DaemonEvent<'USER_MESSAGE'>),
+      OUTPUT: () => output(record, event as DaemonEvent<'OUTPUT'>),
+      VERBOSE: () => output(record, event as DaemonEvent<'VERBOSE'>),
+    };
+    await handlers[event.event_type]?.();
+  };
+
+  return async (connection, event) => {
+    if (event.task_id) await ofTask(connection, event.task_id, event);
+    else if (event.session_id) await ofTranscript(connection, event.session_id, event);
+    else metrics.ignored.inc({ cause: 'event of nothing' });
+  };
+}

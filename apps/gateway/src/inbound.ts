@@ -1,0 +1,259 @@
+/**
+ * MEANING: what each frame of a daemon causes (contract §2, §5, §8). One handler per frame type; adding a frame to the protocol
+ * breaks the build here. Knows no socket. Frames of a connection come one at a time, in order.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { FromDaemon, FromDaemonFrame } from '@relay/protocol';
+import {
+  type Database,
+  type SessionRecord,
+  addNotification,
+  applyFacts,
+  cancelledAmong,
+  findNativeSession,
+  markLost,
+  markUnknown,
+  openTasks,
+  readSessions,
+  saveReportHash,
+  startRunning,
+  taskWithin,
+  withDevice,
+} from '@relay/database';
+import type { RelayConfig } from '@relay/config';
+import type { DaemonConnection } from './connection.ts';
+import { createEvents } from './events.ts';
+import type { History } from './history.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { ProgressBoard } from './progress.ts';
+import { type Publisher, message, sessionUpdate } from '@relay/attention';
+import { reconcile, unconfirmed } from './reconcile.ts';
+import type { TaskWriter } from './tasks-out.ts';
+import { activityFacts, reportFacts, toTime } from './translate.ts';
+import type { Watching } from './watching.ts';
+
+export interface InboundDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  watching: Watching;
+  history: History;
+  metrics: GatewayMetrics;
+  /** A notification was written: somebody may send it now. */
+  notify(): void;
+  /** The session of a native id of this device; made known to the relay if it is new. */
+  sessionOf(connection: DaemonConnection, nativeId: string): Promise<SessionRecord | undefined>;
+}
+
+type Handlers = {
+  [T in FromDaemonFrame['type']]: (
+    connection: DaemonConnection,
+    frame: FromDaemon<T>,
+    text: string,
+  ) => Promise<void> | void;
+};
+
+export interface Inbound {
+  /** The device is ours and online: loads what is under way, then talks to the daemon. */
+  begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
+  frame(connection: DaemonConnection, frame: FromDaemonFrame, text: string): Promise<void>;
+  /** The wait for the first `status` is over. */
+  statusOverdue(connection: DaemonConnection): Promise<void>;
+}
+
+export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
+  const { config, database, publisher, progress, writer, watching, history, metrics } = input;
+
+  /** One `session_update` per session, whole and as it is now. */
+  const announce = async (keys: readonly string[]) => {
+    for (const record of await readSessions(database.prisma, keys))
+      await publisher.append(record.ownerId, sessionUpdate(record.session));
+  };
+
+  const sessionOf: InboundDeps['sessionOf'] = async (connection, nativeId) => {
+    const key = connection.memory.keys.get(nativeId);
+    const [known] = key === undefined ? [] : await readSessions(database.prisma, [key]);
+    const record = known ?? (await findNativeSession(database.prisma, connection.deviceId, nativeId));
+    if (record) {
+      connection.memory.rememberKey(nativeId, record.key);
+      return record;
+    }
+    const fact = reportFacts({ session_id: nativeId });
+    const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
+      device ? applyFacts(tx, device, [fact], true) : [],
+    );
+    const [discovered] = await readSessions(database.prisma, keys);
+    return discovered;
+  };
+
+  const handleEvent = createEvents({ ...input, sessionOf });
+
+  /** Writes what a `status`, its absence or a report revealed, and tells everybody. */
+  const settle = async (
+    connection: DaemonConnection,
+    verdict: { confirmed?: string[]; unknown: string[]; lost: string[] },
+  ) => {
+    const { confirmed = [], unknown, lost } = verdict;
+    if (confirmed.length + unknown.length + lost.length === 0) return;
+    const { tasks } = connection.memory;
+    const ended = [...unknown, ...lost];
+    const { keys, notified } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      for (const id of confirmed) await startRunning(tx, id);
+      const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
+      let notified = false;
+      for (const id of lost) {
+        const sessionKey = tasks.get(id)?.sessionKey;
+        if (sessionKey === undefined || !failed.includes(sessionKey)) continue;
+        notified =
+          (await addNotification(tx, { sessionKey, cause: 'failed', taskId: id, windowMs: config.dedupeWindowMs })) ||
+          notified;
+      }
+      const started = confirmed.flatMap((id) => tasks.get(id)?.sessionKey ?? []);
+      return { keys: [...new Set([...started, ...failed])], notified };
+    });
+    for (const id of confirmed) {
+      const entry = tasks.get(id);
+      if (entry) entry.state = 'running';
+    }
+    for (const id of ended) {
+      const entry = tasks.get(id);
+      if (entry) progress.drop(entry.sessionKey);
+      tasks.delete(id);
+    }
+    metrics.tasks.inc({ state: 'running' }, confirmed.length);
+    metrics.tasks.inc({ state: 'unknown' }, unknown.length);
+    metrics.tasks.inc({ state: 'lost' }, lost.length);
+    await announce(keys);
+    if (notified) input.notify();
+  };
+
+  const onStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
+    const { memory } = connection;
+    const listed = new Set(frame.running_tasks);
+    const nowMs = Date.now();
+    const verdict = reconcile(memory.tasks, listed, {
+      fence: connection.fence,
+      first: !memory.sawStatus,
+      nowMs,
+      lostAfterMs: config.statusLostMs,
+    });
+    for (const id of verdict.present) {
+      const entry = memory.tasks.get(id)!;
+      delete entry.missingSinceMs;
+      entry.mentionedAtMs = nowMs;
+    }
+    for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
+    const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
+    await settle(connection, verdict);
+    if (!memory.sawStatus && strangers.length > 0) {
+      // A cancel that the daemon never heard of, because it was away.
+      for (const id of await cancelledAmong(database.prisma, connection.deviceId, strangers.slice(0, 1000))) {
+        connection.send({ type: 'task_cancel', task_id: id });
+      }
+    }
+    memory.sawStatus = true;
+    memory.mayReceiveTasks = true;
+    void writer.drain(connection);
+  };
+
+  /** A report that says "not active" about a task that nobody mentioned for a long time contradicts it (contract §2). */
+  const contradicted = (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>): string[] => {
+    const nowMs = Date.now();
+    const silent = [...connection.memory.tasks.values()].filter(
+      (task) => task.state === 'running' && nowMs - task.mentionedAtMs >= config.taskSilenceMs,
+    );
+    if (silent.length === 0) return [];
+    const idle = new Set(frame.sessions.filter((entry) => entry.is_active === false).map((entry) => entry.session_id));
+    return silent.filter((task) => task.record && idle.has(task.record.nativeId)).map((task) => task.id);
+  };
+
+  const onReport = async (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>, text: string) => {
+    const { memory } = connection;
+    await settle(connection, { unknown: [], lost: contradicted(connection, frame) });
+    const hash = createHash('sha256').update(text).digest('base64url');
+    if (memory.reportHash === hash) {
+      metrics.reports.inc({ outcome: 'same' });
+      return;
+    }
+    const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+      if (device?.fence !== connection.fence) return [];
+      const changed = await applyFacts(tx, device, frame.sessions.map(reportFacts), true);
+      await saveReportHash(tx, device.id, hash);
+      return changed;
+    });
+    memory.reportHash = hash;
+    metrics.reports.inc({ outcome: 'changed' });
+    for (const key of keys) memory.forgetRecord(key);
+    await announce(keys);
+  };
+
+  const onActivity = async (connection: DaemonConnection, frame: FromDaemon<'session_activity'>) => {
+    const found = await findNativeSession(database.prisma, connection.deviceId, frame.session_id);
+    if (!found) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    const completion = frame.is_completion === true;
+    const { changed, produced, notified } = await withDevice(
+      database.prisma,
+      connection.deviceId,
+      async (tx, device) => {
+        if (!device) return { changed: false, produced: true, notified: false };
+        const facts = { ...activityFacts(frame), nativeId: found.nativeId };
+        const keys = await applyFacts(tx, device, [facts], false);
+        if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
+        // A task of the relay that runs, or ended a moment ago, says and notifies this itself.
+        const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
+        const notified = await addNotification(tx, {
+          sessionKey: found.key,
+          cause: 'done',
+          windowMs: config.dedupeWindowMs,
+        });
+        return { changed: keys.length > 0, produced, notified };
+      },
+    );
+    if (!produced && frame.last_message) {
+      const said = message(randomUUID(), 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
+      await publisher.say(found.ownerId, found.key, found.session.id, said);
+    }
+    connection.memory.forgetRecord(found.key);
+    if (changed || !produced) await announce([found.key]);
+    if (notified) input.notify();
+  };
+
+  const handlers: Handlers = {
+    status: onStatus,
+    report_sessions: onReport,
+    session_activity: onActivity,
+    messages: (connection, frame) => history.answered(connection, frame),
+    pong: () => undefined,
+    event: (connection, frame) => handleEvent(connection, frame),
+  };
+
+  return {
+    begin: async (connection, reportHash) => {
+      connection.memory.reportHash = reportHash;
+      for (const task of await openTasks(database.prisma, connection.deviceId)) {
+        connection.memory.tasks.set(task.id, { ...task, mentionedAtMs: Date.now() });
+      }
+      await watching.resume(connection);
+    },
+    frame: async (connection, frame, text) => {
+      const handle = handlers[frame.type] as (
+        connection: DaemonConnection,
+        frame: FromDaemonFrame,
+        text: string,
+      ) => Promise<void> | void;
+      await handle(connection, frame, text);
+    },
+    statusOverdue: async (connection) => {
+      const { memory } = connection;
+      if (memory.mayReceiveTasks) return;
+      await settle(connection, { unknown: unconfirmed(memory.tasks, connection.fence), lost: [] });
+      memory.mayReceiveTasks = true;
+      await writer.drain(connection);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** The daemons' door. */
+export { createGateway, type Gateway, type GatewayDeps } from './server.ts';

@@ -1,0 +1,23 @@
+/** What a gateway counts. */
+import type { Metrics } from '@relay/telemetry';
+
+export function gatewayMetrics(metrics: Metrics) {
+  return {
+    connections: metrics.gauge('relay_daemon_connections', 'Daemons connected to this instance'),
+    accepts: metrics.counter('relay_daemon_accepts_total', 'Daemon connections accepted'),
+    refusals: metrics.counter('relay_daemon_refusals_total', 'Daemon upgrades refused, by error code', ['code']),
+    closes: metrics.counter('relay_daemon_closes_total', 'Daemon connections ended, by close code', ['code']),
+    frames: metrics.counter('relay_daemon_frames_total', 'Frames from daemons, by type', ['type']),
+    ignored: metrics.counter('relay_daemon_frames_ignored_total', 'Frames from daemons that had no effect, by cause', [
+      'cause',
+    ]),
+    reports: metrics.counter('relay_reports_total', 'report_sessions frames, by outcome', ['outcome']),
+    tasks: metrics.counter('relay_tasks_total', 'Task transitions made by a gateway, by state', ['state']),
+    commands: metrics.counter('relay_commands_total', 'Commands from other instances, by kind and outcome', [
+      'kind',
+      'outcome',
+    ]),
+    evictions: metrics.counter('relay_evictions_total', 'Connections replaced by a newer one of the same device'),
+  };
+}
+export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;

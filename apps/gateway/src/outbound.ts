@@ -1,0 +1,52 @@
+/** Commands from other instances → the socket of the device, if it is here and under that very fence (backplane, ownership 3). */
+import { type Command as CommandBody, decodeCommand } from '@relay/protocol';
+import type { Command } from '@relay/backplane';
+import type { DaemonConnection } from './connection.ts';
+import type { History } from './history.ts';
+import type { Hub } from './hub.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { TaskWriter } from './tasks-out.ts';
+import type { Watching } from './watching.ts';
+
+export interface Outbound {
+  hub: Hub;
+  history: History;
+  writer: TaskWriter;
+  watching: Watching;
+  metrics: GatewayMetrics;
+}
+
+/** Returns the listener of the backplane: true when the bytes are with the socket or the work is under way here. */
+export function createOutbound({ hub, history, writer, watching, metrics }: Outbound): (command: Command) => boolean {
+  const act = (connection: DaemonConnection, body: CommandBody, command: Command): boolean => {
+    const later = (work: Promise<void>) => {
+      work.catch((error: unknown) => connection.logger.warn({ err: error, kind: body.kind }, 'a command failed'));
+      return true;
+    };
+    switch (body.kind) {
+      case 'wake':
+        return later(writer.drain(connection));
+      case 'cancel':
+        connection.memory.tasks.delete(body.taskId);
+        later(writer.drain(connection));
+        return connection.send({ type: 'task_cancel', task_id: body.taskId });
+      case 'changed':
+        connection.memory.forgetRecord(body.sessionKey);
+        return later(watching.sync(connection, body.sessionKey));
+      case 'open':
+        return later(watching.open(connection, body.sessionKey));
+      case 'history':
+        return command.replyTo !== undefined && command.correlation !== undefined
+          ? history.ask(connection, body, command.replyTo, command.correlation)
+          : false;
+    }
+  };
+
+  return (command) => {
+    const connection = hub.get(command.device, command.fence);
+    const body = decodeCommand(command.body);
+    const done = connection?.live === true && body !== undefined && act(connection, body, command);
+    metrics.commands.inc({ kind: body?.kind ?? 'unknown', outcome: done ? 'ack' : 'nack' });
+    return done;
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Online and offline (contract §2, §6): a device is online from the moment its connection is the newest, and offline when it
+ * has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
+ */
+import type { Backplane } from '@relay/backplane';
+import { type Connected, type Database, connectionClosed, deviceConnected, deviceOffline } from '@relay/database';
+import type { DeviceStatus } from '@relay/protocol';
+import type { Logger } from '@relay/telemetry';
+import type { DaemonConnection } from './connection.ts';
+import type { Publisher } from '@relay/attention';
+
+export class Presence {
+  readonly #graceTimers = new Map<string, NodeJS.Timeout>();
+  readonly #database: Database;
+  readonly #backplane: Backplane;
+  readonly #publisher: Publisher;
+  readonly #logger: Logger;
+  readonly #graceMs: number;
+
+  constructor(database: Database, backplane: Backplane, publisher: Publisher, logger: Logger, graceMs: number) {
+    this.#database = database;
+    this.#backplane = backplane;
+    this.#publisher = publisher;
+    this.#logger = logger;
+    this.#graceMs = graceMs;
+  }
+
+  /** Marks the device online under the fence of this connection. Undefined: a newer one exists, or the device is gone. */
+  async online(connection: DaemonConnection): Promise<Connected | undefined> {
+    const connected = await deviceConnected(this.#database.prisma, {
+      deviceId: connection.deviceId,
+      fence: connection.fence,
+      connectionId: connection.id,
+      daemonVersion: connection.daemonVersion,
+      instance: this.#backplane.instance,
+    });
+    if (!connected) return undefined;
+    this.#cancelGrace(connection.deviceId);
+    if (!connected.wasOnline) await this.announce(connected.ownerId, connection.deviceId, 'online');
+    return connected;
+  }
+
+  async announce(ownerId: string, deviceId: string, status: DeviceStatus): Promise<void> {
+    await this.#publisher.append(ownerId, { type: 'device_status', deviceId, status });
+  }
+
+  /** Notes the end of a connection; unless a newer one comes, the device is offline after the grace time. */
+  async closed(connection: DaemonConnection, code: number, reason: string): Promise<void> {
+    await connectionClosed(this.#database.prisma, {
+      connectionId: connection.id,
+      deviceId: connection.deviceId,
+      fence: connection.fence,
+      code,
+      reason,
+    });
+    this.#cancelGrace(connection.deviceId);
+    const timer = setTimeout(() => {
+      this.#graceTimers.delete(connection.deviceId);
+      this.offline(connection.deviceId, connection.fence).catch((error: unknown) =>
+        this.#logger.warn({ err: error, deviceId: connection.deviceId }, 'a device could not be marked offline'),
+      );
+    }, this.#graceMs);
+    timer.unref();
+    this.#graceTimers.set(connection.deviceId, timer);
+  }
+
+  /** Marks a device offline unless a newer connection has come, anywhere. */
+  async offline(deviceId: string, fence: number): Promise<void> {
+    const ownerId = await deviceOffline(this.#database.prisma, deviceId, fence);
+    if (ownerId !== undefined) await this.announce(ownerId, deviceId, 'offline');
+  }
+
+  #cancelGrace(deviceId: string): void {
+    clearTimeout(this.#graceTimers.get(deviceId));
+    this.#graceTimers.delete(deviceId);
+  }
+
+  stop(): void {
+    for (const timer of this.#graceTimers.values()) clearTimeout(timer);
+    this.#graceTimers.clear();
+  }
+}

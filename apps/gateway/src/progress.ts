@@ -1,0 +1,82 @@
+/**
+ * PROGRESS is hot: it changes what apps show, twice a second and session at most, and touches the database only in one
+ * statement for all sessions every now and then, so that lists can show it too (contract §6).
+ */
+import type { Progress } from '@relay/protocol';
+import { type Database, saveProgress } from '@relay/database';
+import type { Logger } from '@relay/telemetry';
+
+interface Slot {
+  publishedAtMs: number;
+  timer: NodeJS.Timeout | undefined;
+  publish: (() => void) | undefined;
+}
+
+export class ProgressBoard {
+  readonly #slots = new Map<string, Slot>();
+  readonly #unsaved = new Map<string, Progress>();
+  readonly #flushTimer: NodeJS.Timeout;
+  readonly #intervalMs: number;
+  readonly #database: Database;
+  readonly #logger: Logger;
+  #flushing = false;
+
+  constructor(database: Database, logger: Logger, options: { intervalMs: number; flushMs: number }) {
+    this.#database = database;
+    this.#logger = logger;
+    this.#intervalMs = options.intervalMs;
+    this.#flushTimer = setInterval(() => void this.flush(), options.flushMs);
+    this.#flushTimer.unref();
+  }
+
+  /** Publishes at once, or when the interval has passed; the latest wins. */
+  offer(sessionKey: string, progress: Progress, publish: () => void): void {
+    this.#unsaved.set(sessionKey, progress);
+    const slot = this.#slots.get(sessionKey) ?? { publishedAtMs: 0, timer: undefined, publish: undefined };
+    this.#slots.set(sessionKey, slot);
+    if (slot.timer) {
+      slot.publish = publish;
+      return;
+    }
+    const now = Date.now();
+    const waitMs = slot.publishedAtMs + this.#intervalMs - now;
+    if (waitMs <= 0) {
+      slot.publishedAtMs = now;
+      publish();
+      return;
+    }
+    slot.publish = publish;
+    slot.timer = setTimeout(() => {
+      slot.timer = undefined;
+      slot.publishedAtMs = Date.now();
+      slot.publish?.();
+    }, waitMs);
+  }
+
+  /** The task ended: what was not shown yet will not be. */
+  drop(sessionKey: string): void {
+    clearTimeout(this.#slots.get(sessionKey)?.timer);
+    this.#slots.delete(sessionKey);
+    this.#unsaved.delete(sessionKey);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#flushing || this.#unsaved.size === 0) return;
+    this.#flushing = true;
+    const entries = [...this.#unsaved].map(([key, progress]) => ({ key, progress }));
+    this.#unsaved.clear();
+    try {
+      await saveProgress(this.#database.prisma, entries);
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'progress could not be saved');
+    } finally {
+      this.#flushing = false;
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#flushTimer);
+    for (const slot of this.#slots.values()) clearTimeout(slot.timer);
+    this.#slots.clear();
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What a `status` frame says about tasks under way (contract §2, §9). Pure, because everything depends on it: the outcome of
+ * a task is never guessed.
+ */
+
+export interface UnderWay {
+  state: 'sent' | 'running';
+  /** Fence of the connection it was written to. */
+  fence: number;
+  /** Since when every `status` has omitted it. */
+  missingSinceMs?: number;
+}
+
+export interface Verdict {
+  /** sent → running: the daemon lists it. */
+  confirmed: string[];
+  /** sent → unknown: written to an earlier connection, and the first `status` after it does not list it. */
+  unknown: string[];
+  /** running → failed (TASK_LOST). */
+  lost: string[];
+  /** Listed: whatever was missing before is there. */
+  present: string[];
+  /** Omitted by this frame, for the first time. */
+  missing: string[];
+}
+
+/**
+ * A task written to this very connection proves nothing by being absent: the frame may have been on its way. One that ran
+ * before this connection is lost when the first `status` omits it; later, when every `status` over `lostAfterMs` did.
+ */
+export function reconcile(
+  underWay: ReadonlyMap<string, UnderWay>,
+  listed: ReadonlySet<string>,
+  context: { fence: number; first: boolean; nowMs: number; lostAfterMs: number },
+): Verdict {
+  const verdict: Verdict = { confirmed: [], unknown: [], lost: [], present: [], missing: [] };
+  for (const [id, task] of underWay) {
+    if (listed.has(id)) {
+      verdict.present.push(id);
+      if (task.state === 'sent') verdict.confirmed.push(id);
+      continue;
+    }
+    const before = task.fence < context.fence;
+    if (task.state === 'sent') {
+      if (before) verdict.unknown.push(id);
+      continue;
+    }
+    if (before && context.first) verdict.lost.push(id);
+    else if (task.missingSinceMs === undefined) verdict.missing.push(id);
+    else if (context.nowMs - task.missingSinceMs >= context.lostAfterMs) verdict.lost.push(id);
+  }
+  return verdict;
+}
+
+/** No `status` came in time after a reconnect: what was written to an earlier connection and never confirmed is unknown. */
+export function unconfirmed(underWay: ReadonlyMap<string, UnderWay>, fence: number): string[] {
+  return [...underWay].filter(([, task]) => task.state === 'sent' && task.fence < fence).map(([id]) => id);
+}

@@ -1,0 +1,221 @@
+/**
+ * The daemons' door: `/ws/daemon`. `createGateway` wires the rooms and keeps all state; two gateways can live in one process.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type CloseReason, RelayError, decodeControl, limits } from '@relay/protocol';
+import { type Socket, createSocketServer, refuseUpgrade } from '@relay/socket';
+import { createPublisher } from '@relay/attention';
+import { ulid } from 'ulid';
+import { Admission } from './admission.ts';
+import { DaemonConnection, type Peer } from './connection.ts';
+import type { GatewayDeps } from './deps.ts';
+import { createHistory } from './history.ts';
+import { Hub } from './hub.ts';
+import { createInbound } from './inbound.ts';
+import { gatewayMetrics } from './metrics.ts';
+import { createOutbound } from './outbound.ts';
+import { Presence } from './presence.ts';
+import { ProgressBoard } from './progress.ts';
+import { startSweeps } from './sweep.ts';
+import { createTaskWriter } from './tasks-out.ts';
+import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
+import { versionStatus } from './version.ts';
+import { createWatching } from './watching.ts';
+
+export type { GatewayDeps } from './deps.ts';
+
+export interface Gateway {
+  /** Takes over an upgrade to `/ws/daemon`: a socket, or an HTTP refusal. Never throws. */
+  upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
+  /** Connections of this instance. */
+  readonly size: number;
+  /** Refuses new connections and closes the live ones with 1001, spread over `overMs`. */
+  drain(overMs: number): Promise<void>;
+  /** Closes what is left and stops every timer. */
+  close(): Promise<void>;
+}
+
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { config, database, backplane, deviceVerifier, logger } = deps;
+  const metrics = gatewayMetrics(deps.metrics);
+  const hub = new Hub();
+  const admission = new Admission();
+  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
+    logger.warn({ err: error }, 'a frame for apps could not be published'),
+  );
+  const presence = new Presence(database, backplane, publisher, logger, config.offlineGraceMs);
+  const progress = new ProgressBoard(database, logger, {
+    intervalMs: config.progressIntervalMs,
+    flushMs: config.progressFlushMs,
+  });
+  const writer = createTaskWriter(database, publisher, metrics);
+  const watching = createWatching(database, config.openSessionMs);
+  const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
+  const notify = () => {
+    backplane
+      .publishControl(JSON.stringify({ v: 1, kind: 'outbox' }))
+      .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
+  };
+  const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
+  const sweeps = startSweeps({ config, database, backplane, hub, presence, publisher, writer, logger, notify });
+  const sockets = createSocketServer({
+    maxFrameBytes: limits.daemonFrameBytes,
+    maxUnsentBytes: 4 * limits.daemonFrameBytes,
+    stallMs: config.slowReaderStallMs,
+    closeTimeoutMs: 1000,
+    maxQueuedFrames: 256,
+  });
+  const ending = new Set<Promise<void>>();
+  let draining = false;
+
+  backplane.onCommand(createOutbound({ hub, history, writer, watching, metrics }));
+  backplane.onEvict((lease) => {
+    metrics.evictions.inc();
+    const connection = hub.get(lease.device, lease.fence);
+    connection?.close('replaced');
+  });
+  backplane.onControl((body) => {
+    const control = decodeControl(body);
+    if (control?.kind !== 'device_closed') return;
+    deviceVerifier.forget(control.deviceId);
+    hub.get(control.deviceId)?.close(control.why === 'deleted' ? 'deviceDeleted' : 'credential');
+  });
+
+  /** Own the device, listen for its commands, mark it online; then its frames count, and it is told what it must know. */
+  const begin = async (connection: DaemonConnection): Promise<void> => {
+    const { fence } = await backplane.claim(connection.deviceId, connection.id);
+    connection.fence = fence;
+    hub.put(connection)?.close('replaced');
+    metrics.connections.set(hub.size);
+    const connected = await presence.online(connection);
+    if (!connected) {
+      connection.close('replaced');
+      return;
+    }
+    connection.live = connection.open;
+    connection.startKeepalive();
+    metrics.accepts.inc();
+    const policy = config.daemonVersions?.[connection.agentType];
+    if (policy) connection.send(versionStatus(connection.daemonVersion, policy));
+    await inbound.begin(connection, connected.reportHash);
+    const timer = setTimeout(() => {
+      inbound
+        .statusOverdue(connection)
+        .catch((error: unknown) => connection.logger.warn({ err: error }, 'tasks could not be settled'));
+    }, config.statusWaitMs);
+    timer.unref();
+  };
+
+  const end = async (connection: DaemonConnection, code: number, reason: string): Promise<void> => {
+    connection.ended();
+    hub.remove(connection);
+    metrics.connections.set(hub.size);
+    metrics.closes.inc({ code: String(code) });
+    history.abandon(connection);
+    connection.memory.clear();
+    if (connection.fence === 0) return;
+    await backplane.release(connection.deviceId, connection.fence);
+    await presence.closed(connection, code, reason);
+  };
+
+  const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
+    const id = ulid();
+    let connection: DaemonConnection | undefined;
+    let ready: Promise<boolean> | undefined;
+    const fail = (error: unknown, reason: CloseReason) => {
+      connection?.logger.error({ err: error }, 'the connection failed');
+      connection?.close(reason);
+    };
+    await sockets.accept(request, duplex, head, {
+      onOpen: (socket: Socket) => {
+        const opened = new DaemonConnection(id, peer, socket, config, metrics, logger);
+        connection = opened;
+        ready = begin(opened).then(
+          () => opened.live,
+          (error: unknown) => {
+            fail(error, 'overloaded');
+            return false;
+          },
+        );
+      },
+      onFrame: async (text) => {
+        // Frames that came before the device was ours wait here; the socket keeps their order.
+        if (!connection || !(await ready)) return;
+        try {
+          const frame = connection.decode(text);
+          if (frame) await inbound.frame(connection, frame, text);
+        } catch (error) {
+          connection.logger.error({ err: error }, 'a frame could not be handled');
+        }
+      },
+      onBinary: () => connection?.close('binary'),
+      onClose: ({ code, reason }) => {
+        if (!connection) return;
+        const ended = connection;
+        const done = Promise.resolve(ready)
+          .then(() => end(ended, code, reason))
+          .catch((error: unknown) => ended.logger.warn({ err: error }, 'the end of a connection could not be noted'))
+          .finally(() => ending.delete(done));
+        ending.add(done);
+      },
+    });
+  };
+
+  const refuse = (duplex: Duplex, error: unknown): void => {
+    if (error instanceof UpdateRequired) {
+      metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
+      refuseUpgrade(duplex, 426, { 'Content-Type': 'application/json' }, error.body);
+      return;
+    }
+    const known =
+      error instanceof RelayError
+        ? error
+        : new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
+    if (known.status >= 500) logger.error({ err: error }, 'a daemon could not be let in');
+    metrics.refusals.inc({ code: known.code });
+    const retry = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+    refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...retry }, JSON.stringify(known.body));
+  };
+
+  return {
+    upgrade: (request, duplex, head) => {
+      (async () => {
+        if (draining)
+          throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+        const peer = await authenticateDaemon(request, deps);
+        if (!(await admission.admit(peer.deviceId))) {
+          throw new RelayError(
+            'SERVICE_UNAVAILABLE',
+            'This device connects too often: is its credential used on two machines?',
+            { retryAfter: 5 },
+          );
+        }
+        await open(request, duplex, head, peer);
+      })().catch((error: unknown) => refuse(duplex, error));
+    },
+    get size() {
+      return hub.size;
+    },
+    drain: async (overMs) => {
+      draining = true;
+      const connections = hub.all();
+      for (const [index, connection] of connections.entries()) {
+        connection.close('goingAway');
+        if (index + 1 < connections.length)
+          await new Promise((resolve) => setTimeout(resolve, overMs / connections.length));
+      }
+    },
+    close: async () => {
+      draining = true;
+      admission.stop();
+      await sweeps.stop();
+      for (const connection of hub.all()) connection.close('goingAway');
+      await sockets.close();
+      await Promise.allSettled([...ending]);
+      presence.stop();
+      await progress.flush();
+      progress.stop();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What no frame and no command brings about (backplane, commands; contract §2, §9): times that end, instances that died, and
+ * wake-ups that were lost. Every gateway sweeps; all of it may be done twice.
+ */
+import type { Backplane } from '@relay/backplane';
+import {
+  type Database,
+  abandonedTasks,
+  addNotification,
+  closedAmong,
+  devicesWithExpired,
+  devicesWithQueue,
+  expireTasks,
+  markLost,
+  onlineDevices,
+  purge,
+  readSessions,
+  touchDevices,
+  withDevice,
+} from '@relay/database';
+import type { RelayConfig } from '@relay/config';
+import type { Logger } from '@relay/telemetry';
+import type { Hub } from './hub.ts';
+import type { Presence } from './presence.ts';
+import { type Publisher, sessionUpdate } from '@relay/attention';
+import type { TaskWriter } from './tasks-out.ts';
+
+export interface SweepDeps {
+  config: RelayConfig;
+  database: Database;
+  backplane: Backplane;
+  hub: Hub;
+  presence: Presence;
+  publisher: Publisher;
+  writer: TaskWriter;
+  logger: Logger;
+  notify(): void;
+}
+
+const jitter = (ms: number, part: number) => ms * (1 - part + Math.random() * 2 * part);
+
+export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
+  const { config, database, backplane, hub, presence, publisher, writer } = deps;
+  const timers = new Set<NodeJS.Timeout>();
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+
+  const every = (ms: number, part: number, firstMs: number, name: string, work: () => Promise<void>) => {
+    const plan = (delayMs: number) => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        const run = work()
+          .catch((error: unknown) => deps.logger.warn({ err: error, sweep: name }, 'a sweep failed'))
+          .finally(() => {
+            running.delete(run);
+            if (!stopped) plan(jitter(ms, part));
+          });
+        running.add(run);
+      }, delayMs);
+      timer.unref();
+      timers.add(timer);
+    };
+    plan(firstMs);
+  };
+
+  const announce = async (keys: readonly string[]) => {
+    for (const record of await readSessions(database.prisma, keys))
+      await publisher.append(record.ownerId, sessionUpdate(record.session));
+  };
+
+  const expire = async () => {
+    for (const deviceId of await devicesWithExpired(database.prisma)) {
+      await announce(await withDevice(database.prisma, deviceId, (tx) => expireTasks(tx, deviceId)));
+    }
+  };
+
+  const abandon = async () => {
+    for (const { deviceId, taskId } of await abandonedTasks(database.prisma, config.deviceGoneMs)) {
+      const { keys, notified } = await withDevice(database.prisma, deviceId, async (tx) => {
+        const keys = await markLost(tx, [taskId]);
+        let notified = false;
+        for (const sessionKey of keys) {
+          notified =
+            (await addNotification(tx, { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs })) ||
+            notified;
+        }
+        return { keys, notified };
+      });
+      await announce(keys);
+      if (notified) deps.notify();
+    }
+  };
+
+  /** Devices that count as online while nobody holds their lease: their instance died. */
+  const orphans = async () => {
+    let after = '';
+    for (;;) {
+      const page = await onlineDevices(database.prisma, config.offlineGraceMs, after);
+      if (page.length === 0) return;
+      const owners = await backplane.owners(page.map((device) => device.id));
+      for (const device of page) if (!owners.has(device.id)) await presence.offline(device.id, device.fence);
+      after = page.at(-1)!.id;
+    }
+  };
+
+  const wake = async () => {
+    const ids = hub.all().map((connection) => connection.deviceId);
+    for (const deviceId of await devicesWithQueue(database.prisma, ids)) {
+      const connection = hub.get(deviceId);
+      if (connection) await writer.drain(connection);
+    }
+  };
+
+  const recheck = async () => {
+    for (const { id, removed } of await closedAmong(
+      database.prisma,
+      hub.all().map((connection) => connection.deviceId),
+    )) {
+      hub.get(id)?.close(removed ? 'deviceDeleted' : 'credential');
+    }
+  };
+
+  const refresh = async () => {
+    const leases = hub
+      .all()
+      .filter((connection) => connection.live && Date.now() - connection.lastInboundAt < config.silenceTimeoutMs)
+      .map((connection) => ({ device: connection.deviceId, connection: connection.id, fence: connection.fence }));
+    for (const deviceId of await backplane.refresh(leases)) hub.get(deviceId)?.close('replaced');
+  };
+
+  const sweep = config.sweepIntervalMs;
+  every(sweep, 1 / 3, sweep / 3, 'expire', expire);
+  every(sweep, 1 / 3, sweep, 'abandon', abandon);
+  every(sweep, 1 / 3, Math.min(sweep, config.offlineGraceMs), 'orphans', orphans);
+  every(sweep, 1 / 3, sweep, 'wake', wake);
+  every(config.leaseRefreshMs, 1 / 5, config.leaseRefreshMs, 'leases', refresh);
+  every(config.credentialRecheckMs, 1 / 5, config.credentialRecheckMs, 'credentials', recheck);
+  every(config.lastSeenFlushMs, 1 / 5, config.lastSeenFlushMs, 'last seen', () =>
+    touchDevices(
+      database.prisma,
+      hub
+        .all()
+        .filter((connection) => connection.live)
+        .map((connection) => connection.deviceId),
+    ),
+  );
+  every(3_600_000, 1 / 5, 600_000, 'purge', () => purge(database.prisma, config.idempotencyTtlSeconds));
+
+  return {
+    stop: async () => {
+      stopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.allSettled([...running]);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
+ * daemon at most once (contract §2). One run at a time per connection; a wake-up during a run causes one more run.
+ */
+import { type Database, claimTasks, readSessions, unclaimTask, withDevice } from '@relay/database';
+import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { type Publisher, sessionUpdate } from '@relay/attention';
+
+export interface TaskWriter {
+  /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
+  drain(connection: DaemonConnection): Promise<void>;
+}
+
+export function createTaskWriter(database: Database, publisher: Publisher, metrics: GatewayMetrics): TaskWriter {
+  const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
+
+  const drain = (connection: DaemonConnection): Promise<void> => {
+    const current = running.get(connection);
+    if (current) {
+      current.again = true;
+      return current.done;
+    }
+    const run = { again: false, done: Promise.resolve() };
+    running.set(connection, run);
+    run.done = (async () => {
+      try {
+        do {
+          run.again = false;
+          if (await writeDue(connection)) run.again = true;
+        } while (run.again);
+      } catch (error) {
+        // The rows are as they were; the next wake-up or sweep comes back to them.
+        connection.logger.warn({ err: error }, 'queued tasks could not be written');
+      } finally {
+        running.delete(connection);
+      }
+    })();
+    return run.done;
+  };
+
+  /** True when there may be more. */
+  const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
+    if (!connection.live || !connection.memory.mayReceiveTasks) return false;
+    const claimed = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
+      device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
+    );
+    if (claimed.length === 0) return false;
+    const written: string[] = [];
+    for (const task of claimed) {
+      const project = task.projectPath === '' ? {} : { project_path: task.projectPath };
+      const bytesLeft = connection.send(
+        task.kind === 'start'
+          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project }
+          : { type: 'task_resume', task_id: task.id, session_id: task.nativeId, message: task.instruction, ...project },
+      );
+      if (!bytesLeft) {
+        await unclaimTask(database.prisma, task.id, connection.fence);
+        continue;
+      }
+      metrics.tasks.inc({ state: 'sent' });
+      connection.memory.tasks.set(task.id, {
+        id: task.id,
+        sessionKey: task.sessionKey,
+        state: 'sent',
+        fence: connection.fence,
+        mentionedAtMs: Date.now(),
+      });
+      written.push(task.sessionKey);
+      // The daemon may tell us what the user said: the apps know it already.
+      await publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction });
+    }
+    for (const record of await readSessions(database.prisma, written)) {
+      await publisher.append(record.ownerId, sessionUpdate(record.session));
+    }
+    return claimed.length >= 100;
+  };
+
+  return { drain };
+}

@@ -1,0 +1,110 @@
+/**
+ * SHAPE: what a daemon said, in the words of apps (contract §6, table). Pure: the same input gives the same output. The only
+ * place where snake_case becomes camelCase.
+ */
+import {
+  type Attention,
+  type FromDaemon,
+  type MessageRole,
+  type Progress,
+  type Prompt,
+  type Reply,
+  type ReportEntry,
+  cutText,
+  limits,
+  messageRoles,
+} from '@relay/protocol';
+import { cut, message } from '@relay/attention';
+import type { SessionFacts } from '@relay/database';
+
+/** A daemon's time as ISO 8601 in UTC with milliseconds; `fallback` when it cannot be read. */
+export function toTime(text: string | null | undefined, fallback: Date): string {
+  const at = text ? new Date(text) : fallback;
+  return (Number.isNaN(at.getTime()) ? fallback : at).toISOString();
+}
+
+export const taskOutput = (
+  sessionId: string,
+  taskId: string | undefined,
+  output: string,
+): Attention<'task_output'> => ({
+  type: 'task_output',
+  sessionId,
+  ...(taskId ? { taskId } : {}),
+  output: cut(output).content,
+});
+
+export function progress(event: { action: string; target?: string | null | undefined }, now: Date): Progress {
+  return { action: cutText(event.action, 1024), target: cutText(event.target ?? '', 4096), at: now.toISOString() };
+}
+
+export function prompt(
+  event: {
+    prompt: string;
+    result?: string | null | undefined;
+    options?: readonly { label: string }[] | null | undefined;
+  },
+  now: Date,
+): Prompt {
+  return {
+    prompt: cut(event.prompt).content,
+    result: cut(event.result ?? '').content,
+    options: (event.options ?? []).slice(0, 100).map(({ label }) => ({ label: cutText(label, 4096) })),
+    at: now.toISOString(),
+  };
+}
+
+/** An entry of `report_sessions`, or a `session_activity`, as facts about the session. */
+export function reportFacts(entry: ReportEntry): SessionFacts {
+  return {
+    nativeId: entry.session_id,
+    title: cutText((entry.title ?? '').trim(), limits.nameCharacters),
+    projectPath: entry.project ?? '',
+    filePath: entry.file_path ?? '',
+    lastMessage: cutText(entry.last_message ?? '', limits.lastMessageBytes),
+    messageCount: entry.message_count ?? 0,
+    active: entry.is_active ?? undefined,
+    lastActivity: readTime(entry.last_activity),
+  };
+}
+
+export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFacts {
+  return {
+    nativeId: frame.session_id,
+    title: '',
+    projectPath: '',
+    filePath: '',
+    lastMessage: cutText(frame.last_message ?? '', limits.lastMessageBytes),
+    messageCount: frame.message_count ?? 0,
+    active: frame.is_completion ? false : undefined,
+    lastActivity: readTime(frame.last_activity),
+  };
+}
+
+function readTime(text: string | null | undefined): Date | undefined {
+  const at = text ? new Date(text) : undefined;
+  return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}
+
+/** A `messages` frame as the answer to whoever asked. With `error` it is a failure, not an empty page. */
+export function historyReply(frame: FromDaemon<'messages'>, now: Date): Reply {
+  if (frame.error)
+    return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
+  const messages = (frame.messages ?? []).map((stored) =>
+    message(stored.uuid, role(stored.role), stored.content, toTime(stored.timestamp, now)),
+  );
+  return {
+    v: 1,
+    kind: 'page',
+    messages,
+    hasMore: frame.has_more ?? false,
+    oldestUuid: frame.oldest_uuid || messages.at(0)?.uuid || null,
+    newestUuid: frame.newest_uuid || messages.at(-1)?.uuid || null,
+  };
+}
+
+/** Roles may grow; one that apps do not know is shown as a system message. */
+function role(text: string): MessageRole {
+  const known = text.toUpperCase();
+  return (messageRoles as readonly string[]).includes(known) ? (known as MessageRole) : 'SYSTEM';
+}

@@ -1,0 +1,72 @@
+/**
+ * `/ws/daemon`: headers → who is asking, or a refusal before a socket exists (specification §5.4, contract §5). A ladder of
+ * refusals with one success at the bottom. A dependency that is down is 503, never 401: daemons give up after five of those.
+ */
+import type { IncomingMessage } from 'node:http';
+import { AuthError, bearerFrom } from '@relay/auth';
+import { isUnavailable } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+import type { Peer } from './connection.ts';
+import type { GatewayDeps } from './deps.ts';
+import { versionStatus } from './version.ts';
+
+/** Too old to be let in: answered 426 with this body. */
+export class UpdateRequired extends Error {
+  readonly body: string;
+  constructor(body: string) {
+    super('update required');
+    this.body = body;
+  }
+}
+
+const header = (request: IncomingMessage, name: string): string => {
+  const value = request.headers[name];
+  return (Array.isArray(value) ? value[0] : value)?.trim() ?? '';
+};
+
+/**
+ * Who is connecting.
+ * @throws RelayError UNAUTHORIZED, INVALID_TOKEN, TOKEN_REVOKED, TOKEN_EXPIRED (401), FORBIDDEN (403), SERVICE_UNAVAILABLE (503)
+ * @throws UpdateRequired
+ */
+export async function authenticateDaemon(
+  request: IncomingMessage,
+  deps: Pick<GatewayDeps, 'deviceVerifier' | 'config'>,
+): Promise<Peer> {
+  const token = bearerFrom(request.headers.authorization);
+  if (token === undefined)
+    throw new RelayError('UNAUTHORIZED', 'Send the refresh token of the device as "Authorization: Bearer <token>".');
+  const deviceId = header(request, 'x-device-id');
+  if (deviceId === '') throw new RelayError('UNAUTHORIZED', 'Send the id of the device as "X-Device-ID".');
+  const principal = await verify(token, deviceId, deps);
+  const agentType = header(request, 'x-agent-type');
+  if (agentType !== '' && agentType !== principal.agentType) {
+    throw new RelayError(
+      'FORBIDDEN',
+      `This device is registered for the agent type "${principal.agentType}". Register the other agent as a device of its own.`,
+    );
+  }
+  const daemonVersion = header(request, 'x-daemon-version').slice(0, 64);
+  const policy = deps.config.daemonVersions?.[principal.agentType];
+  if (policy) {
+    const status = versionStatus(daemonVersion, policy);
+    if (status.status === 'update_required') throw new UpdateRequired(JSON.stringify(status));
+  }
+  return { deviceId, ownerId: principal.ownerId, agentType: principal.agentType, daemonVersion };
+}
+
+async function verify(token: string, deviceId: string, { deviceVerifier }: Pick<GatewayDeps, 'deviceVerifier'>) {
+  try {
+    return await deviceVerifier.verify(token, deviceId);
+  } catch (error) {
+    if (error instanceof AuthError && error.code !== 'SERVICE_UNAVAILABLE')
+      throw new RelayError(error.code, error.message);
+    if (error instanceof AuthError || isUnavailable(error)) {
+      throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot check credentials right now. Try again.', {
+        cause: error,
+        retryAfter: 5,
+      });
+    }
+    throw error;
+  }
+}

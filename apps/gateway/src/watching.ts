@@ -1,0 +1,60 @@
+/**
+ * Which sessions the daemon is told to watch (contract §8): those that somebody watches, and those that a client has open.
+ * The truth is in the database; what the daemon was told is in the memory of the connection.
+ */
+import { type Database, readSessions, watchedOnDevice } from '@relay/database';
+import type { DaemonConnection } from './connection.ts';
+
+export interface Watching {
+  /** After a connect: tells the daemon everything. */
+  resume(connection: DaemonConnection): Promise<void>;
+  /** A session changed: tells the daemon if that changes whether it is to be watched, and under which id. */
+  sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
+  /** A client looks at the session: watched for a while. */
+  open(connection: DaemonConnection, sessionKey: string): Promise<void>;
+}
+
+export function createWatching(database: Database, openMs: number): Watching {
+  const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
+    const before = connection.memory.watching.get(key);
+    if (before === nativeId) return;
+    if (before !== undefined) connection.send({ type: 'unwatch_session', session_id: before });
+    connection.memory.watching.set(key, nativeId);
+    connection.send({ type: 'watch_session', session_id: nativeId, file_path: filePath });
+  };
+  const untell = (connection: DaemonConnection, key: string) => {
+    const nativeId = connection.memory.watching.get(key);
+    if (nativeId === undefined) return;
+    connection.memory.watching.delete(key);
+    connection.send({ type: 'unwatch_session', session_id: nativeId });
+  };
+
+  const sync = async (connection: DaemonConnection, sessionKey: string) => {
+    const [record] = await readSessions(database.prisma, [sessionKey]);
+    const wanted = record !== undefined && (record.session.watched || connection.memory.opened.has(sessionKey));
+    if (!wanted) untell(connection, sessionKey);
+    else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
+  };
+
+  return {
+    sync,
+    resume: async (connection) => {
+      for (const { key, nativeId, filePath } of await watchedOnDevice(database.prisma, connection.deviceId)) {
+        tell(connection, key, nativeId, filePath);
+      }
+    },
+    open: async (connection, sessionKey) => {
+      const { opened } = connection.memory;
+      clearTimeout(opened.get(sessionKey));
+      const timer = setTimeout(() => {
+        opened.delete(sessionKey);
+        sync(connection, sessionKey).catch((error: unknown) =>
+          connection.logger.warn({ err: error }, 'could not unwatch'),
+        );
+      }, openMs);
+      timer.unref();
+      opened.set(sessionKey, timer);
+      if (!connection.memory.watching.has(sessionKey)) await sync(connection, sessionKey);
+    },
+  };
+}

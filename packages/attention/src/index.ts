@@ -1,0 +1,3 @@
+/** What apps are told, by api and gateway alike: messages and frames, encoded once, each message said once. */
+export * from './messages.ts';
+export * from './publisher.ts';

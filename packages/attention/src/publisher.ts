@@ -1,0 +1,83 @@
+/**
+ * From the relay to the apps of a user: encode once, hand over. What matters is in the database before it gets here, so
+ * instances that cannot reach each other cost a frame, never a state. Errors are told to `onError` and never thrown.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type AttentionFrame,
+  type Message,
+  type MessageRole,
+  type UserFrameKind,
+  encodeUserFrame,
+} from '@relay/protocol';
+import { newMessage } from './messages.ts';
+
+/** What a publisher needs of the backplane. */
+export interface UserChannel {
+  append(user: string, body: string): Promise<unknown>;
+  publish(user: string, body: string): Promise<unknown>;
+  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
+}
+
+export interface Publisher {
+  /** A frame that is kept in the history of the user. `x`: only for clients that understand additive frames. */
+  append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
+  /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
+  hot(ownerId: string, frame: AttentionFrame, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
+  /** A message, unless the same one was said before (contract §9): same session, role and text, or one of the uuids. */
+  say(
+    ownerId: string,
+    sessionKey: string,
+    sessionId: string,
+    message: Message,
+    uuids?: readonly string[],
+  ): Promise<void>;
+  /** Remembers a message as said, without saying it: the apps know it already. */
+  markSaid(
+    ownerId: string,
+    sessionKey: string,
+    said: { role: MessageRole; content: string } | { uuid: string },
+  ): Promise<void>;
+}
+
+const textKey = (sessionKey: string, role: MessageRole, content: string) =>
+  `${sessionKey}:${role}:${createHash('sha256').update(content).digest('base64url')}`;
+const uuidKey = (sessionKey: string, uuid: string) => `${sessionKey}:uuid:${uuid}`;
+
+/** `windowMs`: for how long the same message is one message. */
+export function createPublisher(channel: UserChannel, windowMs: number, onError: (error: unknown) => void): Publisher {
+  const append: Publisher['append'] = async (ownerId, frame, kind = 'f') => {
+    try {
+      await channel.append(ownerId, encodeUserFrame(kind, JSON.stringify(frame)));
+    } catch (error) {
+      onError(error);
+    }
+  };
+  const once = async (ownerId: string, keys: string[]) => {
+    try {
+      return await channel.once(ownerId, keys, windowMs);
+    } catch (error) {
+      onError(error);
+      return true;
+    }
+  };
+  return {
+    append,
+    hot: (ownerId, frame, kind) => {
+      channel.publish(ownerId, encodeUserFrame(kind, JSON.stringify(frame))).catch(onError);
+    },
+    say: async (ownerId, sessionKey, sessionId, message, uuids = []) => {
+      if (message.content === '') return;
+      const keys = [
+        textKey(sessionKey, message.role, message.content),
+        ...uuids.map((uuid) => uuidKey(sessionKey, uuid)),
+      ];
+      if (await once(ownerId, keys)) await append(ownerId, newMessage(sessionId, message));
+    },
+    markSaid: async (ownerId, sessionKey, said) => {
+      await once(ownerId, [
+        'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content),
+      ]);
+    },
+  };
+}
