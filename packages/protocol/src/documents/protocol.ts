@@ -10,8 +10,8 @@ import { code, fieldTable, generatedNote, jsonBlock, linkTo, namedWithin, table 
 
 const inPlane = (plane: Plane) => Object.entries(registry).filter(([, entry]) => entry.plane === plane);
 
-/** What a reader calls it: the last part of the name. */
-const titleOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
+/** What a reader calls it: the name without its plane, `event PROGRESS` for an event. */
+const titleOf = (name: string) => name.slice(name.indexOf('.') + 1).replace('.', ' ');
 
 const section = (name: string, { schema, description, example }: Registered): string =>
   [
@@ -36,7 +36,7 @@ function recordsOf(schemas: readonly TSchema[], documented: Set<string>): string
 
 function plane(heading: string, introduction: string, planes: Plane[], documented: Set<string>): string[] {
   const entries = planes.flatMap(inPlane);
-  for (const [name] of entries) documented.add(titleOf(name));
+  for (const [, { schema }] of entries) documented.add(schema.title ?? '');
   return [
     `## ${heading}`,
     introduction,

@@ -1,0 +1,78 @@
+/** The AsyncAPI document holds together and has every frame of the WebSocket planes. */
+import { describe, expect, it } from '@jest/globals';
+import { asyncApiDocument } from '../src/documents/index.ts';
+import { registry } from '../src/registry.ts';
+import { closeCodes } from '../src/index.ts';
+import { compiler, follow, references } from './documents.ts';
+
+interface Message {
+  payload: { $ref: string };
+  examples: { payload: unknown }[];
+}
+
+const document = asyncApiDocument({ wsUrl: 'wss://relay.example.com', version: '7.8.9' });
+const components = document.components as unknown as { messages: Record<string, Message>; schemas: object };
+const webSocketPlanes = Object.entries(registry).filter(([, { plane }]) => plane !== 'rest' && plane !== 'instance');
+const planeNames = webSocketPlanes.map(([name]) => name);
+
+describe('the AsyncAPI document', () => {
+  it('is AsyncAPI 3, with the address and version that it was asked for', () => {
+    expect(document).toMatchObject({
+      asyncapi: '3.0.0',
+      info: { version: '7.8.9' },
+      servers: { relay: { host: 'relay.example.com', protocol: 'wss' } },
+    });
+  });
+
+  it('keeps port and path of the address', () => {
+    const { servers } = asyncApiDocument({ wsUrl: 'ws://127.0.0.1:4000/relay/', version: '1.0.0' });
+    expect(servers).toEqual({ relay: { host: '127.0.0.1:4000', protocol: 'ws', pathname: '/relay' } });
+  });
+
+  it('has only references that lead somewhere', () => {
+    const broken = references(document).filter(
+      ({ ref }) => !ref.startsWith('#/') || follow(document, ref) === undefined,
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('has every frame of the two planes as a message', () => {
+    expect(Object.keys(components.messages)).toEqual(planeNames);
+  });
+
+  it.each(Object.keys(components.schemas))('has a schema %s that compiles', (name) => {
+    expect(compiler(document)(`#/components/schemas/${name}`)).toBeInstanceOf(Function);
+  });
+
+  it.each(planeNames)('has an example of %s that fits its payload', (name) => {
+    const message = components.messages[name];
+    const check = compiler(document)(message?.payload.$ref ?? '');
+    expect(message?.examples.map(({ payload }) => check(payload))).toEqual([[]]);
+  });
+
+  it('sends or receives every message in some operation, and each only over its own channel', () => {
+    const channels = document.channels as Record<string, { messages: Record<string, { $ref: string }> }>;
+    const inChannels = Object.values(channels).flatMap(({ messages }) =>
+      Object.values(messages).map(({ $ref }) => $ref),
+    );
+    expect(inChannels.sort()).toEqual(planeNames.map((name) => `#/components/messages/${name}`).sort());
+
+    const spoken = references(document.operations)
+      .map(({ ref }) => ref)
+      .filter((ref) => ref.includes('/messages/'))
+      .map((ref) => (follow(document, ref) as { $ref: string }).$ref);
+    expect(spoken.sort()).toEqual(inChannels);
+  });
+
+  it('says with every channel how it ends', () => {
+    for (const channel of Object.values(document.channels as Record<string, { 'x-close-codes': { code: number }[] }>)) {
+      expect(channel['x-close-codes'].map(({ code }) => code)).toEqual(
+        Object.values(closeCodes).map(({ code }) => code),
+      );
+    }
+  });
+
+  it('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+});

@@ -1,0 +1,86 @@
+/** The catalogue of errors and the table of close codes, against the contract. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeCodes,
+  errorCatalogue,
+  type ErrorCode,
+  pollErrors,
+  RelayError,
+  routes,
+  type Route,
+} from '../src/index.ts';
+
+const duplicates = (values: readonly unknown[]) => values.filter((value, index) => values.indexOf(value) !== index);
+
+describe('the error catalogue', () => {
+  const contract: Record<number, string> = {
+    400: 'INVALID_REQUEST',
+    401: 'UNAUTHORIZED INVALID_TOKEN TOKEN_EXPIRED TOKEN_REVOKED',
+    403: 'FORBIDDEN INSUFFICIENT_SCOPE DEVICE_TOKEN_NOT_ALLOWED ORIGIN_NOT_ALLOWED',
+    404: 'NOT_FOUND SESSION_NOT_FOUND DEVICE_NOT_FOUND TASK_NOT_FOUND CODE_NOT_FOUND',
+    405: 'METHOD_NOT_ALLOWED',
+    409: 'NO_RUNNING_TASK QUEUE_FULL SESSION_NOT_RESOLVED IDEMPOTENCY_CONFLICT CODE_ALREADY_USED',
+    413: 'PAYLOAD_TOO_LARGE',
+    415: 'UNSUPPORTED_MEDIA_TYPE',
+    429: 'RATE_LIMITED',
+    500: 'INTERNAL_ERROR',
+    502: 'DEVICE_ERROR',
+    503: 'DEVICE_OFFLINE SERVICE_UNAVAILABLE',
+    504: 'DEVICE_TIMEOUT',
+  };
+
+  it('holds the codes of the contract under their statuses, and no other', () => {
+    const byStatus: Record<number, string[]> = {};
+    for (const [code, { status }] of Object.entries(errorCatalogue)) (byStatus[status] ??= []).push(code);
+    const expected = Object.entries(contract).map(([status, codes]) => [status, codes.split(' ')]);
+    expect(byStatus).toEqual(Object.fromEntries(expected));
+  });
+
+  it('holds every code that a route names', () => {
+    const named = Object.values<Route>(routes).flatMap(({ errors }) => errors);
+    expect(named.filter((code) => !(code in errorCatalogue))).toEqual([]);
+  });
+
+  it('keeps the strings of RFC 8628 and RFC 6749 verbatim', () => {
+    expect(Object.keys(pollErrors).sort()).toEqual(
+      ['access_denied', 'authorization_pending', 'expired_token', 'invalid_grant', 'slow_down'].sort(),
+    );
+  });
+});
+
+describe('a RelayError', () => {
+  it.each(Object.keys(errorCatalogue) as ErrorCode[])('%s has the status of the catalogue and a body', (code) => {
+    const { status } = errorCatalogue[code];
+    expect(new RelayError(code, 'what to do').body).toEqual({ error: 'what to do', code, status });
+  });
+
+  it('carries its cause, its headers and when to retry', () => {
+    const cause = new Error('down');
+    const error = new RelayError('SERVICE_UNAVAILABLE', 'Later.', { cause, retryAfter: 5, headers: { Allow: 'GET' } });
+    expect(error).toBeInstanceOf(Error);
+    expect(error.cause).toBe(cause);
+    expect(error.headers).toEqual({ Allow: 'GET' });
+    expect(error.body).toEqual({ error: 'Later.', code: 'SERVICE_UNAVAILABLE', status: 503, retryAfter: 5 });
+  });
+});
+
+describe('the close codes', () => {
+  it('are those of the contract, each once', () => {
+    const codes = Object.values(closeCodes).map(({ code }) => code);
+    expect(duplicates(codes)).toEqual([]);
+    expect([...codes].sort()).toEqual(
+      [1000, 1001, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4429].sort(),
+    );
+  });
+
+  it('have reasons that fit into a close frame, each once', () => {
+    const reasons = Object.values(closeCodes).map(({ reason }) => reason);
+    expect(duplicates(reasons)).toEqual([]);
+    for (const reason of reasons) expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
+  });
+
+  it('tell a peer not to come back when its credential, its permission or its place is gone', () => {
+    const final = Object.values(closeCodes).filter(({ comeBack }) => !comeBack);
+    expect(final.map(({ code }) => code)).toEqual([4401, 4403, 4404, 4409]);
+  });
+});

@@ -1,0 +1,131 @@
+/** The OpenAPI document holds together and says what `routes` say. */
+import { describe, expect, it } from '@jest/globals';
+import { errorCatalogue, type Route, routes } from '../src/index.ts';
+import { openApiDocument } from '../src/documents/index.ts';
+import { compiler, follow, references } from './documents.ts';
+
+interface Operation {
+  operationId: string;
+  security: Record<string, string[]>[];
+  parameters?: ({ name: string; in: string; schema: object } | { $ref: string })[];
+  requestBody?: { content: { 'application/json': { schema: { $ref: string }; example?: unknown } } };
+  responses: Record<
+    string,
+    {
+      description: string;
+      headers: object;
+      content?: {
+        'application/json': {
+          schema: { $ref?: string; anyOf?: { $ref: string }[] };
+          example?: unknown;
+          examples?: object;
+        };
+      };
+    }
+  >;
+}
+
+const document = openApiDocument({ baseUrl: 'https://relay.example.com', version: '7.8.9' });
+const paths = document.paths as unknown as Record<string, Record<string, Operation>>;
+const operationOf = ({ path, method }: Route): Operation | undefined =>
+  paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+);
+
+describe('the OpenAPI document', () => {
+  it('is OpenAPI 3.1, with the address and version that it was asked for', () => {
+    expect(document).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1\.\d$/),
+      info: { version: '7.8.9' },
+      servers: [{ url: 'https://relay.example.com' }],
+    });
+  });
+
+  it('has only references that lead somewhere', () => {
+    const broken = references(document).filter(
+      ({ ref }) => !ref.startsWith('#/') || follow(document, ref) === undefined,
+    );
+    expect(broken).toEqual([]);
+    expect(references(document).length).toBeGreaterThan(100);
+  });
+
+  const schemas = Object.keys((document.components as { schemas: object }).schemas);
+  it.each(schemas)('has a schema %s that compiles', (name) => {
+    expect(compiler(document)(`#/components/schemas/${name}`)).toBeInstanceOf(Function);
+  });
+
+  it.each(Object.entries<Route>(routes))('has the route %s under its path and method', (name, route) => {
+    expect(operationOf(route)).toMatchObject({ operationId: name, summary: route.summary });
+  });
+
+  it('has no operation that is no route, and no name twice', () => {
+    expect(operations.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(routes).sort());
+  });
+
+  it.each(Object.entries<Route>(routes))('asks for the credential of %s', (_name, route) => {
+    const schemes = operationOf(route)?.security.map((choice) => Object.keys(choice).join());
+    const expected = {
+      none: [],
+      optional: ['', 'userToken'],
+      user: ['userToken'],
+      'user-or-device': ['userToken', 'deviceToken'],
+    };
+    expect(schemes).toEqual(expected[route.credential]);
+  });
+
+  it.each(operations)('declares every parameter in the path of %s', (path, { parameters = [] }) => {
+    const inPath = parameters.filter((one) => 'in' in one && one.in === 'path').map((one) => 'name' in one && one.name);
+    expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  });
+
+  it.each(Object.entries<Route>(routes))('lists success and errors of %s by status', (_name, route) => {
+    const statuses = Object.keys(operationOf(route)?.responses ?? {});
+    const expected = [
+      ...Object.keys(route.success),
+      ...route.errors.map((code) => String(errorCatalogue[code].status)),
+    ];
+    expect(statuses).toEqual(expect.arrayContaining(expected));
+    expect(statuses).toContain('500');
+  });
+
+  it('names only errors of the catalogue, each under its status, and every one of them has an example', () => {
+    for (const [path, { responses }] of operations) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        for (const code of Object.keys(content?.['application/json'].examples ?? {})) {
+          const row = errorCatalogue[code as keyof typeof errorCatalogue] as { status: number } | undefined;
+          expect([path, code, row?.status]).toEqual([path, code, Number(status)]);
+        }
+      }
+    }
+    const { examples } = document.components as { examples: object };
+    expect(Object.keys(examples)).toEqual(Object.keys(errorCatalogue));
+  });
+
+  it('has examples that fit the schemas beside them', () => {
+    const compile = compiler(document);
+    const bodies = operations.flatMap(([path, { requestBody, responses }]) =>
+      [requestBody, ...Object.values(responses)].flatMap((body) => {
+        const { schema, example } = body?.content?.['application/json'] ?? {};
+        return schema?.$ref && example !== undefined ? [{ path, ref: schema.$ref, example }] : [];
+      }),
+    );
+    for (const { path, ref, example } of bodies) expect([path, compile(ref)(example)]).toEqual([path, []]);
+    expect(bodies.length).toBeGreaterThan(30);
+  });
+
+  it('has error examples that fit the error body', () => {
+    const check = compiler(document)('#/components/schemas/ErrorResponse');
+    const { examples } = document.components as { examples: Record<string, { value: unknown }> };
+    for (const { value } of Object.values(examples)) expect(check(value)).toEqual([]);
+  });
+
+  it('lets polling answer with the strings of RFC 8628 too', () => {
+    const schema = operationOf(routes.pollCode)?.responses['400']?.content?.['application/json'].schema;
+    expect(schema?.anyOf?.map(({ $ref }) => $ref)).toContain('#/components/schemas/PollErrorResponse');
+  });
+
+  it('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+});

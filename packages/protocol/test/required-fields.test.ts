@@ -1,0 +1,106 @@
+/** A missing or wrongly typed field of a known frame is refused with a reason that names the field. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Decoded,
+  decodeAppFrame,
+  decodeDaemonFrame,
+  decodeRelayFrame,
+  type TSchema,
+  validator,
+} from '../src/index.ts';
+import { type Registered, registry } from '../src/registry.ts';
+
+/** These fields choose the schema; another value is another frame, not a wrong field. */
+const choosing = new Set(['type', 'event_type', 'kind']);
+
+const propertiesOf = (schema: TSchema) => Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
+const requiredOf = (schema: TSchema) => ((schema.required ?? []) as string[]).filter((name) => !choosing.has(name));
+const without = (example: unknown, field: string) =>
+  Object.fromEntries(Object.entries(example as object).filter(([name]) => name !== field));
+/** A value of no type that a field here could have. */
+const wrong = (schema: TSchema): unknown =>
+  [schema.type].flat().includes('object') || schema.type === undefined ? 7 : { not: 'this' };
+
+const planes: Record<string, (text: string) => Decoded<unknown>> = {
+  'from-daemon': decodeDaemonFrame,
+  'to-daemon': decodeRelayFrame,
+};
+const cases = (plane: string): [string, Registered][] =>
+  Object.entries(registry).filter(([, entry]) => entry.plane === plane);
+
+describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
+  const fields = cases(plane).flatMap(([name, entry]) =>
+    requiredOf(entry.schema).map((field) => [name, field, entry.example] as const),
+  );
+
+  it.each(fields)('%s without "%s" is refused by that name', (_name, field, example) => {
+    const decoded = decode(JSON.stringify(without(example, field)));
+    expect(decoded).toMatchObject({ kind: 'invalid', reason: expect.stringContaining(`"${field}"`) });
+  });
+
+  const typed = cases(plane).flatMap(([name, entry]) =>
+    propertiesOf(entry.schema)
+      .filter(([field]) => !choosing.has(field))
+      .map(([field, schema]) => [name, field, { ...(entry.example as object), [field]: wrong(schema) }] as const),
+  );
+
+  it.each(typed)('%s with a wrong "%s" is refused by that name', (_name, field, value) => {
+    const decoded = decode(JSON.stringify(value));
+    expect(decoded).toMatchObject({ kind: 'invalid', reason: expect.stringContaining(`"${field}"`) });
+  });
+});
+
+describe('an event', () => {
+  it.each([{ type: 'event' }, { type: 'event', event_type: 7 }, { type: 'event', event_type: null }])(
+    'without a text event_type is refused by that name: %j',
+    (value) => {
+      expect(decodeDaemonFrame(JSON.stringify(value))).toMatchObject({
+        kind: 'invalid',
+        reason: expect.stringContaining('"event_type"'),
+      });
+    },
+  );
+});
+
+describe('a frame between instances', () => {
+  const fields = cases('instance').flatMap(([name, { schema, example, decode }]) =>
+    requiredOf(schema).map((field) => [name, field, example, decode] as const),
+  );
+
+  it.each(fields)('%s without "%s" is ignored', (_name, field, example, decode) => {
+    expect(decode?.(JSON.stringify(without(example, field)))).toBeUndefined();
+  });
+
+  it.each(fields)('%s with a wrong "%s" is ignored', (_name, field, example, decode) => {
+    expect(decode?.(JSON.stringify({ ...(example as object), [field]: { not: 'this' } }))).toBeUndefined();
+  });
+});
+
+describe('what an app sends', () => {
+  it.each([{ type: 'auth' }, { type: 'auth', token: 7 }, { type: 'auth', token: null }, { type: 'other', token: 'x' }])(
+    'is ignored when it is no auth frame with a token: %j',
+    (value) => {
+      expect(decodeAppFrame(JSON.stringify(value))).toBeUndefined();
+    },
+  );
+});
+
+describe('a REST body', () => {
+  const fields = cases('rest').flatMap(([name, { schema, example }]) =>
+    requiredOf(schema).map((field) => [name, field, example, schema] as const),
+  );
+
+  it.each(fields)('%s without "%s" is refused by that name', (_name, field, example, schema) => {
+    expect(validator(schema)(without(example, field))).toEqual({ ok: false, reason: `"${field}" is required` });
+  });
+
+  it('names a wrong field deep inside', () => {
+    const { schema, example } = registry['rest.SessionDetail'] as Registered;
+    const body = JSON.parse(JSON.stringify(example)) as { messages: { role: unknown }[] };
+    (body.messages[1] as { role: unknown }).role = 'ROBOT';
+    expect(validator(schema)(body)).toEqual({
+      ok: false,
+      reason: '"messages.1.role" must be one of USER, AGENT, SYSTEM',
+    });
+  });
+});

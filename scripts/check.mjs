@@ -1,0 +1,101 @@
+// Everything that must hold before a change is done, in one command. Stops at the first step that fails and says what to do.
+import { spawn } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const usage = `Usage: npm run check [-- --no-tests]
+
+Runs, in this order, and stops at the first failure:
+  build        every package compiles
+  format       prettier finds nothing to change
+  lint         eslint, with typed rules
+  types        tsc over sources and tests
+  boundaries   who may import whom (.dependency-cruiser.cjs)
+  generated    docs and examples are what \`npm run generate\` writes, and are in git
+  database     migrations and schema agree
+  tests        every test; left out with --no-tests
+`;
+
+/** Runs a program without a shell; resolves with its exit code and everything it said. */
+const run = (program, ...args) =>
+  new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = [];
+    child.stdout.on('data', (chunk) => said.push(chunk));
+    child.stderr.on('data', (chunk) => said.push(chunk));
+    child.on('error', (error) => resolve({ ok: false, output: `${program}: ${error.message}\n` }));
+    child.on('close', (code) => resolve({ ok: code === 0, output: Buffer.concat(said).toString('utf8') }));
+  });
+const npm = (script) => () => run('npm', 'run', '--silent', script);
+const node = (...args) => run(process.execPath, ...args);
+
+async function generated() {
+  const written = await node('scripts/generate.mjs');
+  if (!written.ok) return written;
+  const listed = await node('scripts/generate.mjs', '--list');
+  if (!listed.ok) return listed;
+  const files = listed.output.trim().split('\n');
+  const changed = await run('git', 'diff', '--exit-code', '--stat', '-p', '--', ...files);
+  if (!changed.ok) return changed;
+  const untracked = await run('git', 'ls-files', '--others', '--exclude-standard', '--', ...files);
+  if (!untracked.ok || untracked.output !== '') return { ok: false, output: `not in git:\n${untracked.output}` };
+  const examples = (await readdir(`${root}examples`)).filter((name) => name.endsWith('.json'));
+  const orphans = examples.map((name) => `examples/${name}`).filter((name) => !files.includes(name));
+  return { ok: orphans.length === 0, output: `nothing generates these any more:\n${orphans.join('\n')}\n` };
+}
+
+const steps = [
+  { name: 'build', run: npm('build'), advice: 'Fix what does not compile.' },
+  {
+    name: 'format',
+    run: () => node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
+    advice: 'Run `npm run format`.',
+  },
+  { name: 'lint', run: npm('lint'), advice: 'Fix what eslint names; `npx eslint --fix .` does some of it.' },
+  { name: 'types', run: npm('typecheck'), advice: 'Fix the types; tests and tools count.' },
+  {
+    name: 'boundaries',
+    run: npm('boundaries'),
+    advice: 'Move the code to the room that may import it. The rules and their reasons are in .dependency-cruiser.cjs.',
+  },
+  {
+    name: 'generated',
+    run: generated,
+    advice: 'Look at what changed, then commit it (`git rm` what nothing generates). Never edit a generated file.',
+  },
+  {
+    name: 'database',
+    run: npm('db:check'),
+    advice: 'Write a migration for the change of prisma/schema.prisma: CONTRIBUTING.md says how.',
+  },
+  {
+    name: 'tests',
+    run: () => node('scripts/jest.mjs'),
+    advice: 'Run one file alone with `node scripts/jest.mjs <path>`.',
+  },
+];
+
+async function check(chosen) {
+  for (const { name, run: step, advice } of chosen) {
+    const startedAt = performance.now();
+    const { ok, output } = await step();
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.log(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds.padStart(6)} s`);
+    if (ok) continue;
+    console.log(`\n${output.trimEnd()}\n\n${advice}`);
+    return 1;
+  }
+  return 0;
+}
+
+const options = process.argv.slice(2);
+const unknown = options.filter((option) => option !== '--no-tests' && option !== '--help');
+if (options.includes('--help')) {
+  process.stdout.write(usage);
+} else if (unknown.length > 0) {
+  process.stderr.write(`check: unknown option ${unknown.join(' ')}\n\n${usage}`);
+  process.exitCode = 2;
+} else {
+  process.exitCode = await check(options.includes('--no-tests') ? steps.filter(({ name }) => name !== 'tests') : steps);
+}
