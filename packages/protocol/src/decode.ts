@@ -107,14 +107,13 @@ function takeEntry(candidate: unknown, sessions: ReportEntry[], explain: boolean
   return undefined;
 }
 
-/** Older daemons write `id` and `project_path`. An entry that has the newer spelling is not touched. */
+/** Older daemons write `id` and `project_path`. Filled in in place: the entry was parsed a moment ago and is ours alone. */
 function modern(candidate: unknown): unknown {
   if (typeof candidate !== 'object' || candidate === null) return candidate;
-  const old = candidate as Record<string, unknown>;
-  const renamed: Record<string, unknown> = {};
-  if (missing(old.session_id) && !missing(old.id)) renamed.session_id = old.id;
-  if (missing(old.project) && !missing(old.project_path)) renamed.project = old.project_path;
-  return renamed.session_id === undefined && renamed.project === undefined ? candidate : { ...old, ...renamed };
+  const fields = candidate as Record<string, unknown>;
+  if (missing(fields.session_id) && !missing(fields.id)) fields.session_id = fields.id;
+  if (missing(fields.project) && !missing(fields.project_path)) fields.project = fields.project_path;
+  return fields;
 }
 
 const missing = (value: unknown) => value === undefined || value === null;
