@@ -30,6 +30,7 @@ const rooms = [
   'apps/web',
   'apps/daemon',
 ];
+const workspaces = ['packages/*', 'apps/*', 'conformance'];
 const libraries = [
   'ws',
   'pg',
@@ -71,6 +72,7 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['server-is-above', 'apps/gateway/src/b.ts', `import './index.ts';`],
   ['routes-are-above-operations', 'apps/api/src/sessions/a.ts', `import '../routes/good.ts';`],
   ['routes-are-above-operations', 'apps/gateway/src/inbound.ts', `import './upgrade.ts';`],
+  ['routes-are-above-operations', 'apps/api/src/attention/hub.ts', `import './door.ts';`],
   ['operations-know-no-http', 'apps/api/src/sessions/b.ts', `import '../http/rate-limit.ts';`],
   ['life-knows-no-meaning', 'apps/gateway/src/connection.ts', `import './translate.ts'; import '@relay/database';`],
   ['meaning-knows-no-socket', 'apps/gateway/src/outbound.ts', `import '@relay/socket';`],
@@ -88,8 +90,9 @@ const allowed: Record<string, string> = {
   'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,
   'packages/testing/src/index.ts': `import '@relay/api'; import '@relay/auth'; import 'ws';`,
   'apps/api/src/main.ts': `import './server.ts';`,
-  'apps/api/src/server.ts': `import './routes/good.ts'; import './attention/upgrade.ts';`,
+  'apps/api/src/server.ts': `import './routes/good.ts'; import './attention/door.ts';`,
   'apps/api/src/index.ts': `import './server.ts';`,
+  'apps/api/src/attention/door.ts': `import './upgrade.ts'; import '../http/rate-limit.ts';`,
   'apps/api/src/attention/upgrade.ts': `import '../http/rate-limit.ts'; import '@relay/socket';`,
   'apps/api/src/routes/good.ts': `import '../sessions/good.ts'; import '../http/rate-limit.ts';`,
   'apps/api/src/sessions/good.ts': `import '@relay/database'; import '@relay/protocol';`,
@@ -102,6 +105,7 @@ const allowed: Record<string, string> = {
   'apps/web/src/main.ts': `import '@relay/protocol';`,
   'apps/daemon/src/main.ts': `import '@relay/protocol'; import 'ws';`,
   'tests/good.ts': `import '@relay/testing'; import '@relay/database'; import 'ws';`,
+  'bench/good.mjs': `import '@relay/protocol'; import 'ws';`,
   'conformance/good.ts': `import '@relay/protocol'; import 'ws';`,
 };
 
@@ -118,7 +122,7 @@ describe('the rules of the house', () => {
 
   const buildTree = async () => {
     const dependencies = Object.fromEntries([...rooms.map(nameOf), ...declared].map((name) => [name, '1.0.0']));
-    await write('package.json', JSON.stringify({ name: 'tree', type: 'module' }));
+    await write('package.json', JSON.stringify({ name: 'tree', type: 'module', workspaces }));
     for (const room of rooms) {
       const door = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
       await write(
@@ -143,7 +147,7 @@ describe('the rules of the house', () => {
   const cruise = () =>
     new Promise<Violation[]>((done, fail) => {
       const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-      const folders = ['packages', 'apps', 'conformance', 'tests'];
+      const folders = ['packages', 'apps', 'conformance', 'tests', 'bench'];
       execFile(
         process.execPath,
         [program, '--config', configuration, '--output-type', 'json', ...folders],
