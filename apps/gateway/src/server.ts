@@ -3,8 +3,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type CloseReason, RelayError, decodeControl, limits } from '@relay/protocol';
-import { type Socket, createSocketServer, refuseUpgrade } from '@relay/socket';
+import { type CloseReason, RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { ulid } from 'ulid';
 import { Admission } from './admission.ts';
@@ -60,12 +60,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
   const sweeps = startSweeps({ config, database, backplane, hub, presence, publisher, writer, logger, notify });
   const sockets = createSocketServer({
-    maxFrameBytes: limits.daemonFrameBytes,
-    maxUnsentBytes: 4 * limits.daemonFrameBytes,
-    stallMs: config.slowReaderStallMs,
-    closeTimeoutMs: 1000,
-    maxQueuedFrames: 256,
+    limits: { maxFrameBytes: limits.daemonFrameBytes, maxUnsentBytes: 2 * limits.daemonFrameBytes, stallMs: config.slowReaderStallMs, maxQueuedFrames: 256 },
+    closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
   });
+  /** Every open socket, in its place in the hub or not yet. */
+  const connections = new Set<DaemonConnection>();
   const ending = new Set<Promise<void>>();
   let draining = false;
 
@@ -109,6 +108,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const end = async (connection: DaemonConnection, code: number, reason: string): Promise<void> => {
     connection.ended();
+    connections.delete(connection);
     hub.remove(connection);
     metrics.connections.set(hub.size);
     metrics.closes.inc({ code: String(code) });
@@ -120,28 +120,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
-    const id = ulid();
-    let connection: DaemonConnection | undefined;
-    let ready: Promise<boolean> | undefined;
-    const fail = (error: unknown, reason: CloseReason) => {
-      connection?.logger.error({ err: error }, 'the connection failed');
-      connection?.close(reason);
-    };
-    await sockets.accept(request, duplex, head, {
-      onOpen: (socket: Socket) => {
-        const opened = new DaemonConnection(id, peer, socket, config, metrics, logger);
-        connection = opened;
-        ready = begin(opened).then(
-          () => opened.live,
-          (error: unknown) => {
-            fail(error, 'overloaded');
-            return false;
-          },
-        );
-      },
+    // Frames that come before the device is ours wait for `ready`; the socket keeps their order.
+    let connection: DaemonConnection;
+    let ready: Promise<boolean>;
+    const socket = await sockets.accept(request, duplex, head, {
       onFrame: async (text) => {
-        // Frames that came before the device was ours wait here; the socket keeps their order.
-        if (!connection || !(await ready)) return;
+        if (!(await ready)) return;
         try {
           const frame = connection.decode(text);
           if (frame) await inbound.frame(connection, frame, text);
@@ -149,20 +133,33 @@ export function createGateway(deps: GatewayDeps): Gateway {
           connection.logger.error({ err: error }, 'a frame could not be handled');
         }
       },
-      onBinary: () => connection?.close('binary'),
+      onBinary: () => connection.close('binary'),
       onClose: ({ code, reason }) => {
-        if (!connection) return;
-        const ended = connection;
-        const done = Promise.resolve(ready)
-          .then(() => end(ended, code, reason))
-          .catch((error: unknown) => ended.logger.warn({ err: error }, 'the end of a connection could not be noted'))
+        const done = ready
+          .then(() => end(connection, code, reason))
+          .catch((error: unknown) => connection.logger.warn({ err: error }, 'the end of a connection could not be noted'))
           .finally(() => ending.delete(done));
         ending.add(done);
       },
+      onError: (error) => connection.logger.error({ err: error }, 'a frame could not be handled'),
     });
+    connection = new DaemonConnection(ulid(), peer, socket, config, metrics, logger);
+    connections.add(connection);
+    ready = begin(connection).then(
+      () => connection.live,
+      (error: unknown) => {
+        connection.logger.error({ err: error }, 'the connection could not begin');
+        connection.close('overloaded');
+        return false;
+      },
+    );
   };
 
   const refuse = (duplex: Duplex, error: unknown): void => {
+    if (error instanceof HandshakeError) {
+      if (error.status !== 0) refuseUpgrade(duplex, error.status, {}, error.message);
+      return;
+    }
     if (error instanceof UpdateRequired) {
       metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
       refuseUpgrade(duplex, 426, { 'Content-Type': 'application/json' }, error.body);
@@ -174,12 +171,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
         : new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
     if (known.status >= 500) logger.error({ err: error }, 'a daemon could not be let in');
     metrics.refusals.inc({ code: known.code });
-    const retry = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+    const retry: Record<string, string> = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
     refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...retry }, JSON.stringify(known.body));
   };
 
   return {
     upgrade: (request, duplex, head) => {
+      guardUpgrade(duplex);
       (async () => {
         if (draining)
           throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
@@ -210,9 +208,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       draining = true;
       admission.stop();
       await sweeps.stop();
-      for (const connection of hub.all()) connection.close('goingAway');
-      await sockets.close();
-      await Promise.allSettled([...ending]);
+      for (const connection of connections) connection.close('goingAway');
+      while (connections.size + ending.size > 0) await Promise.allSettled([...ending, new Promise((resolve) => setTimeout(resolve, 10))]);
       presence.stop();
       await progress.flush();
       progress.stop();

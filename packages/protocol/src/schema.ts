@@ -44,7 +44,7 @@ export const id = (description: string) => Type.String({ description, minLength:
 export const time = (description: string) => Type.String({ description, format: 'date-time' });
 export const count = (description: string) => Type.Integer({ description, minimum: 0, maximum: 2_147_483_647 });
 export const flag = (description: string) => Type.Boolean({ description });
-export const oneOf = <T extends readonly string[]>(values: T, description: string) =>
+export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description });
 /** The value or null. One type array instead of a union: a union costs ajv an error object for every null it meets. */
 export const nullable = <T extends TSchema & { type: string }>(schema: T): TUnsafe<Static<T> | null> =>

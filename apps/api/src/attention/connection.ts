@@ -1,0 +1,99 @@
+/**
+ * One app on `/ws/attention` (contract §6): which frames it gets and in which form, renewal and end of its credential. In what
+ * order and without gap is the backplane's business (`follow`); how fast it must read is the socket's.
+ */
+import type { UserPrincipal } from '@relay/auth';
+import { type Following, type UserFrame, type Backplane, follow } from '@relay/backplane';
+import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
+import type { Socket } from '@relay/socket';
+import type { Delivery } from './delivery.ts';
+
+export interface AppOptions {
+  principal: UserPrincipal;
+  /** Present when the client understands offsets; empty for "from now on". */
+  since: string | undefined;
+  wantsOutput: boolean;
+  expiryToleranceMs: number;
+  prepare(frame: UserFrame): Delivery | undefined;
+  /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
+  verify(token: string): Promise<UserPrincipal>;
+}
+
+const maxTimerMs = 2 ** 31 - 1;
+
+export class AppConnection {
+  readonly principal: UserPrincipal;
+  readonly #options: AppOptions;
+  #socket: Socket | undefined;
+  #following: Following | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    this.principal = options.principal;
+  }
+
+  /** Resolves when the subscription is live: nothing that is appended from now on will be missed. */
+  async subscribe(backplane: Backplane): Promise<void> {
+    this.#following = await follow(backplane, this.principal.userId, {
+      onFrame: (frame) => this.#deliver(frame),
+      onGap: () => {
+        if (this.#options.since !== undefined) this.#socket?.send('{"type":"resync"}');
+      },
+    });
+  }
+
+  /** The socket is open: what was missed, then what comes. */
+  async start(socket: Socket): Promise<void> {
+    this.#socket = socket;
+    this.#expireAt(this.principal.expiresAt);
+    await this.#following?.resume(this.#options.since);
+  }
+
+  #deliver(frame: UserFrame): void {
+    const delivery = this.#options.prepare(frame);
+    if (!delivery) return;
+    const withOffsets = this.#options.since !== undefined;
+    if (delivery.kind === 'x' && !withOffsets) return;
+    if (delivery.kind === 'o' && !this.#options.wantsOutput) return;
+    const droppable = delivery.kind === 'p' || delivery.kind === 'o';
+    this.#socket?.send(withOffsets ? delivery.textWithOffset() : delivery.text, { droppable });
+  }
+
+  /** What the app says: only a renewal of its credential means anything. */
+  async frame(text: string): Promise<void> {
+    const renewal = decodeAppFrame(text);
+    if (!renewal) return;
+    let principal: UserPrincipal;
+    try {
+      principal = await this.#options.verify(renewal.token);
+    } catch {
+      this.close('credential');
+      return;
+    }
+    if (principal.userId !== this.principal.userId) {
+      this.close('forbidden');
+      return;
+    }
+    this.#expireAt(principal.expiresAt);
+    this.#socket?.send(JSON.stringify({ type: 'auth_ok', expiresAt: new Date(principal.expiresAt).toISOString() }));
+  }
+
+  #expireAt(expiresAtMs: number): void {
+    clearTimeout(this.#expiry);
+    const inMs = Math.max(0, expiresAtMs + this.#options.expiryToleranceMs - Date.now());
+    this.#expiry = setTimeout(() => (inMs > maxTimerMs ? this.#expireAt(expiresAtMs) : this.close('credential')), Math.min(inMs, maxTimerMs));
+    this.#expiry.unref();
+  }
+
+  close(reason: CloseReason): void {
+    this.#socket?.close(closeCodes[reason].code, closeCodes[reason].reason);
+  }
+
+  /** The socket has ended, or never was. */
+  async ended(): Promise<void> {
+    clearTimeout(this.#expiry);
+    this.#socket = undefined;
+    await this.#following?.stop();
+  }
+}

@@ -1,0 +1,129 @@
+/** The apps' WebSocket door: upgrade → connection → hub, and everything that ends a connection from outside. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type Control, RelayError, closeCodes, limits } from '@relay/protocol';
+import { type Heartbeat, HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade, startHeartbeat } from '@relay/socket';
+import type { ApiDeps } from '../deps.ts';
+import { verifyUserToken } from '../http/authenticate.ts';
+import { toRelayError } from '../http/errors.ts';
+import { AppConnection } from './connection.ts';
+import { createDeliveries } from './delivery.ts';
+import { authenticateApp } from './upgrade.ts';
+
+export interface AttentionDoor {
+  upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
+  control(control: Control): void;
+  readonly size: number;
+  drain(overMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
+  const { config, logger } = deps;
+  const prepare = createDeliveries();
+  const connections = new Set<AppConnection>();
+  const leaving = new Set<Promise<void>>();
+  const gauge = deps.metrics.gauge('relay_app_connections', 'Apps connected to this instance');
+  const closes = deps.metrics.counter('relay_app_closes_total', 'App connections ended, by close code', ['code']);
+  const refusals = deps.metrics.counter('relay_app_refusals_total', 'App upgrades refused, by error code', ['code']);
+  const sockets = createSocketServer({
+    limits: { maxFrameBytes: limits.attentionFrameBytes, maxUnsentBytes: 1024 * 1024, stallMs: config.slowReaderStallMs },
+    closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
+  });
+  let draining = false;
+
+  const leave = (connection: AppConnection) => {
+    connections.delete(connection);
+    gauge.set(connections.size);
+    const left = connection
+      .ended()
+      .catch((error: unknown) => logger.warn({ err: error }, 'a subscription could not be ended'))
+      .finally(() => leaving.delete(left));
+    leaving.add(left);
+  };
+
+  const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
+    if (draining) throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+    const peer = await authenticateApp(request, deps);
+    const connection = new AppConnection({
+      ...peer,
+      prepare,
+      expiryToleranceMs: config.expiryToleranceMs,
+      verify: (token) => verifyUserToken(token, deps.jwtVerifier),
+    });
+    await connection.subscribe(deps.backplane);
+    let heartbeat: Heartbeat | undefined;
+    try {
+      const socket = await sockets.accept(
+        request,
+        duplex,
+        head,
+        {
+          onFrame: (text) => connection.frame(text),
+          onBinary: () => connection.close('binary'),
+          onClose: ({ code }) => {
+            heartbeat?.stop();
+            closes.inc({ code: String(code) });
+            leave(connection);
+          },
+          onError: (error) => logger.error({ err: error }, 'a frame of an app could not be handled'),
+        },
+        peer.protocol === undefined ? {} : { protocol: peer.protocol },
+      );
+      connections.add(connection);
+      gauge.set(connections.size);
+      // Ordinary clients know three frame types: the ping is the WebSocket's own.
+      heartbeat = startHeartbeat({
+        intervalMs: config.pingIntervalMs,
+        timeoutMs: config.silenceTimeoutMs,
+        ping: () => socket.ping(),
+        lastInboundAt: () => socket.lastInboundAt,
+        onTimeout: () => {
+          connection.close('heartbeat');
+          socket.terminate();
+        },
+      });
+      await connection.start(socket);
+    } catch (error) {
+      if (!connections.has(connection)) leave(connection);
+      throw error;
+    }
+  };
+
+  return {
+    upgrade: (request, duplex, head) => {
+      guardUpgrade(duplex);
+      open(request, duplex, head).catch((error: unknown) => {
+        if (error instanceof HandshakeError && error.status === 0) return;
+        const known = toRelayError(error);
+        if (known.status >= 500) logger.error({ err: error }, 'an app could not be let in');
+        refusals.inc({ code: known.code });
+        const retry: Record<string, string> = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+        refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...known.headers, ...retry }, JSON.stringify(known.body));
+      });
+    },
+    control: (control) => {
+      if (control.kind !== 'user_revoked') return;
+      for (const connection of connections) {
+        const { userId, sessionId } = connection.principal;
+        if (userId === control.subject || (sessionId !== undefined && sessionId === control.login)) connection.close('credential');
+      }
+    },
+    get size() {
+      return connections.size;
+    },
+    drain: async (overMs) => {
+      draining = true;
+      const all = [...connections];
+      for (const [index, connection] of all.entries()) {
+        connection.close('goingAway');
+        if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
+      }
+    },
+    close: async () => {
+      draining = true;
+      for (const connection of connections) connection.close('goingAway');
+      while (connections.size + leaving.size > 0) await Promise.allSettled([...leaving, new Promise((resolve) => setTimeout(resolve, 10))]);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** `/ws/attention`: who is connecting, or a refusal before a socket exists (contract §6). Exactly one credential, of four kinds. */
+import type { IncomingMessage } from 'node:http';
+import { AuthError, type UserPrincipal, bearerFrom } from '@relay/auth';
+import { RelayError } from '@relay/protocol';
+import type { ApiDeps } from '../deps.ts';
+import { requireScope, verifyUserToken } from '../http/authenticate.ts';
+import { redeemTicket } from './tickets.ts';
+
+export interface AppPeer {
+  principal: UserPrincipal;
+  /** The subprotocol to answer with, if the client offered any. */
+  protocol: string | undefined;
+  /** Present when the client understands offsets; empty for "from now on". */
+  since: string | undefined;
+  wantsOutput: boolean;
+}
+
+export const subprotocol = 'relay.v1';
+const bearerPrefix = 'bearer.';
+
+const protocolsOf = (request: IncomingMessage) =>
+  (request.headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim()).filter((part) => part !== '');
+
+/** Origins whose pages may connect: our own and the configured ones. */
+export function isAllowedOrigin(origin: string, config: ApiDeps['config']): boolean {
+  return origin === new URL(config.publicUrl).origin || config.allowedOrigins.includes(origin);
+}
+
+/**
+ * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN, DEVICE_TOKEN_NOT_ALLOWED,
+ *   INSUFFICIENT_SCOPE; AuthError of the verifier
+ */
+export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): Promise<AppPeer> {
+  const { origin } = request.headers;
+  if (origin !== undefined && !isAllowedOrigin(origin, deps.config)) {
+    throw new RelayError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.');
+  }
+  const query = new URL(request.url ?? '/', 'http://relay').searchParams;
+  const offered = protocolsOf(request);
+  const tokens = [
+    ...offered.filter((name) => name.startsWith(bearerPrefix)).map((name) => name.slice(bearerPrefix.length)),
+    ...query.getAll('access_token'),
+    ...query.getAll('token'),
+  ];
+  const tickets = query.getAll('ticket');
+  const header = request.headers.authorization;
+  if (tokens.length + tickets.length + (header === undefined ? 0 : 1) > 1) {
+    throw new RelayError('INVALID_REQUEST', 'Send one credential: a header, a subprotocol, a ticket or a query parameter.');
+  }
+  const principal = await principalOf(header, tokens[0], tickets[0], deps);
+  requireScope(principal, 'sessions:read');
+  return {
+    principal,
+    protocol: offered.includes(subprotocol) ? subprotocol : undefined,
+    since: query.get('since') ?? undefined,
+    wantsOutput: (query.get('events') ?? '').split(',').includes('output'),
+  };
+}
+
+async function principalOf(header: string | undefined, token: string | undefined, ticket: string | undefined, deps: ApiDeps): Promise<UserPrincipal> {
+  if (ticket !== undefined) {
+    const principal = await redeemTicket(deps, ticket);
+    if (!principal) throw new AuthError('INVALID_TOKEN', 'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.');
+    return principal;
+  }
+  const presented = header === undefined ? token : bearerFrom(header);
+  if (presented === undefined || presented === '') {
+    throw new RelayError('UNAUTHORIZED', 'Send an access token: as a header, a subprotocol, a ticket or the query parameter access_token.');
+  }
+  return verifyUserToken(presented, deps.jwtVerifier);
+}

@@ -1,0 +1,27 @@
+/** What an api is given. It keeps no state outside of what `createApi` makes from this. */
+import type { DeviceVerifier, JwtVerifier } from '@relay/auth';
+import type { Publisher } from '@relay/attention';
+import type { Command } from '@relay/protocol';
+import type { Backplane } from '@relay/backplane';
+import type { RelayConfig } from '@relay/config';
+import type { Database } from '@relay/database';
+import type { Logger, Metrics, ReadinessProbe } from '@relay/telemetry';
+
+export interface ApiDeps {
+  config: RelayConfig;
+  database: Database;
+  backplane: Backplane;
+  jwtVerifier: JwtVerifier;
+  deviceVerifier: DeviceVerifier;
+  readiness: ReadinessProbe;
+  logger: Logger;
+  metrics: Metrics;
+  version: string;
+}
+
+/** What operations work with: the same for every request. */
+export interface Operations extends ApiDeps {
+  publisher: Publisher;
+  /** Sends a command to the instance that owns the device, without waiting for anything. */
+  tell(deviceId: string, command: Command): void;
+}

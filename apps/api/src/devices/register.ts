@@ -1,0 +1,103 @@
+/** Device registration (contract §4): a code for the daemon, a person who decides, a credential that is shown once. */
+import { createDeviceCode as newDeviceCode, createUserCode, deriveDeviceToken, hashDeviceCode, hashDeviceToken, normalizeUserCode } from '@relay/auth';
+import { createDeviceCode, decideDeviceCode, pollDeviceCode, readDeviceCode } from '@relay/database';
+import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
+import { randomBytes } from 'node:crypto';
+import { ulid } from 'ulid';
+import type { Operations } from '../deps.ts';
+
+const repeatMs = 60_000;
+const attempts = 5;
+
+/**
+ * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve.
+ * @throws RelayError INVALID_REQUEST
+ */
+export async function requestCode(deps: Operations, body: RequestCode, requestedFrom: string, boundTo: string | undefined): Promise<DeviceCode> {
+  const agentType = body.agent_type ?? body.agentType;
+  if (agentType === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "agent_type" is required.');
+  const deviceName = (body.device_name ?? body.deviceName ?? '').trim() || body.hostname;
+  const { deviceCodeTtlSeconds: expiresIn, devicePollIntervalSeconds: interval, publicUrl } = deps.config;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const deviceCode = newDeviceCode();
+    const userCode = createUserCode();
+    const created = await createDeviceCode(deps.database.prisma, {
+      codeHash: hashDeviceCode(deviceCode),
+      userCode,
+      hostname: body.hostname,
+      agentType,
+      deviceName,
+      requestedFrom,
+      boundTo,
+      deviceId: ulid(),
+      tokenSalt: randomBytes(32).toString('base64url'),
+      ttlSeconds: expiresIn,
+    });
+    if (!created) continue;
+    const verificationUri = `${publicUrl}/device`;
+    const verificationUrl = `${verificationUri}?user_code=${userCode}`;
+    return {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: verificationUri,
+      verification_uri_complete: verificationUrl,
+      verification_url: verificationUrl,
+      expires_in: expiresIn,
+      interval,
+      deviceCode,
+      userCode,
+      verificationUri,
+      verificationUrl,
+      expiresIn,
+    };
+  }
+  throw new RelayError('SERVICE_UNAVAILABLE', 'Too many registrations wait right now. Try again in a minute.', { retryAfter: 60 });
+}
+
+export type PollAnswer = { kind: 'granted'; deviceId: string; refreshToken: string } | { kind: 'refused'; error: PollError; /** Costs the caller a request */ illegal: boolean };
+
+/**
+ * Answers a poll. `slow_down` is only said to callers of the standard's spelling (`patient`): daemons in the field take
+ * anything but `authorization_pending` for the end.
+ */
+export async function pollCode(deps: Operations, deviceCode: string, patient: boolean): Promise<PollAnswer> {
+  const tokenOf = (salt: string) => deriveDeviceToken(deviceCode, salt);
+  const poll = await pollDeviceCode(deps.database.prisma, hashDeviceCode(deviceCode), {
+    intervalSeconds: deps.config.devicePollIntervalSeconds,
+    repeatMs,
+    tokenHashOf: (salt) => hashDeviceToken(tokenOf(salt)),
+  });
+  switch (poll.kind) {
+    case 'granted':
+      return { kind: 'granted', deviceId: poll.deviceId, refreshToken: tokenOf(poll.tokenSalt) };
+    case 'pending':
+      return { kind: 'refused', error: poll.tooFast && patient ? 'slow_down' : 'authorization_pending', illegal: poll.tooFast };
+    case 'denied':
+      return { kind: 'refused', error: 'access_denied', illegal: true };
+    case 'expired':
+      return { kind: 'refused', error: 'expired_token', illegal: true };
+    case 'unknown':
+      return { kind: 'refused', error: 'invalid_grant', illegal: true };
+  }
+}
+
+const notFound = () => new RelayError('CODE_NOT_FOUND', 'No device waits under this code. Check it, or start the registration again.');
+const used = () => new RelayError('CODE_ALREADY_USED', 'This code was already approved or denied.');
+
+/** @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
+export async function readCode(deps: Operations, userId: string, text: string): Promise<CodeDetail> {
+  const userCode = normalizeUserCode(text);
+  const state = userCode === undefined ? undefined : await readDeviceCode(deps.database.prisma, userCode, userId);
+  if (state?.kind === 'used') throw used();
+  if (state?.kind !== 'pending') throw notFound();
+  return state.detail;
+}
+
+/** Returns the id that the device will have. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
+export async function decideCode(deps: Operations, userId: string, text: string, approve: boolean): Promise<string> {
+  const userCode = normalizeUserCode(text);
+  const decision = userCode === undefined ? undefined : await decideDeviceCode(deps.database.prisma, userCode, userId, approve);
+  if (decision?.kind === 'used') throw used();
+  if (decision?.kind !== 'decided') throw notFound();
+  return decision.deviceId;
+}

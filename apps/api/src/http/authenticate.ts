@@ -1,0 +1,36 @@
+/** Who is asking over HTTP: an access token of a user, or the refresh token of a device (contract §3, identity). */
+import type { IncomingMessage } from 'node:http';
+import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
+import { RelayError, type Scope } from '@relay/protocol';
+
+const challenge = { 'WWW-Authenticate': 'Bearer' };
+
+/**
+ * The user who sent this request.
+ * @throws RelayError UNAUTHORIZED (no credential), DEVICE_TOKEN_NOT_ALLOWED; AuthError of the verifier
+ */
+export async function authenticateUser(request: IncomingMessage, verifier: JwtVerifier): Promise<UserPrincipal> {
+  const token = bearerFrom(request.headers.authorization);
+  if (token === undefined) {
+    throw request.headers.authorization === undefined
+      ? new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <access token>".', { headers: challenge })
+      : new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <access token>".');
+  }
+  return verifyUserToken(token, verifier);
+}
+
+/** @throws RelayError DEVICE_TOKEN_NOT_ALLOWED; AuthError of the verifier */
+export async function verifyUserToken(token: string, verifier: JwtVerifier): Promise<UserPrincipal> {
+  if (isDeviceToken(token)) {
+    throw new RelayError('DEVICE_TOKEN_NOT_ALLOWED', 'This is the credential of a device. Sign in as a user.');
+  }
+  return verifier.verify(token);
+}
+
+/** @throws RelayError INSUFFICIENT_SCOPE, with the scope in `WWW-Authenticate` (RFC 6750 §3) */
+export function requireScope(principal: UserPrincipal, scope: Scope): void {
+  if (principal.scopes.has(scope)) return;
+  throw new RelayError('INSUFFICIENT_SCOPE', `This token lacks the scope "${scope}". Sign in again and grant it.`, {
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * One way for every route of the protocol: credential, scope, limit, body, query — then the handler, then the answer. The
+ * table of routes is the protocol's; a route without a handler does not compile.
+ */
+import express, { type Express, type Request, type Response } from 'express';
+import { type UserPrincipal, bearerFrom } from '@relay/auth';
+import { RelayError, type Route, type RouteName, limits, routes, validator } from '@relay/protocol';
+import type { ApiDeps } from '../deps.ts';
+import { authenticateUser, requireScope } from './authenticate.ts';
+import { readJson } from './body.ts';
+import { toRelayError } from './errors.ts';
+import type { RateLimits } from './rate-limit.ts';
+
+/** What a handler gets: everything was checked before. */
+export interface Call<Body = unknown, Query = unknown> {
+  request: Request;
+  response: Response;
+  /** Present on routes whose credential is `user`; on `optional` and `user-or-device` ones perhaps. */
+  principal: UserPrincipal | undefined;
+  body: Body;
+  query: Query;
+  limits: RateLimits;
+}
+
+/** Status and body; a handler may set further headers on the response itself. */
+export interface Answer {
+  status: number;
+  body?: unknown;
+}
+
+export type Handler = (call: Call<never, never>) => Promise<Answer> | Answer;
+export type Handlers = Record<RouteName, Handler>;
+
+/** The user of a route whose credential is `user`. */
+export function userOf(call: Pick<Call, 'principal'>): UserPrincipal {
+  if (!call.principal) throw new TypeError('this route has no user');
+  return call.principal;
+}
+
+export const addressOf = (request: Request) => request.ip ?? request.socket.remoteAddress ?? 'unknown';
+
+async function principalOf(route: Route, request: Request, deps: ApiDeps): Promise<UserPrincipal | undefined> {
+  const hasBearer = request.headers.authorization !== undefined;
+  if (route.credential === 'none' || (route.credential === 'optional' && !hasBearer)) return undefined;
+  // The handler knows what to do with a device's own token.
+  if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_')) return undefined;
+  return authenticateUser(request, deps.jwtVerifier);
+}
+
+/** Routes that count against no limit here: the two probes, and polling, which its handler counts (contract §3). */
+const unlimited = new Set<RouteName>(['health', 'ready', 'pollCode']);
+
+export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rateLimits: RateLimits): void {
+  const rawBody = express.raw({ type: () => true, limit: limits.requestBodyBytes });
+  const methods = new Map<string, string[]>();
+
+  for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
+    const handler = handlers[name];
+    const checkBody = route.body && validator(route.body);
+    const checkQuery = route.query && validator(route.query, { coerce: true });
+    methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
+
+    const serve = async (request: Request, response: Response): Promise<void> => {
+      if (request.url.includes('%00')) throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
+      let principal: UserPrincipal | undefined;
+      try {
+        principal = await principalOf(route, request, deps);
+      } catch (error) {
+        await rateLimits.request(response, `address:${addressOf(request)}`);
+        throw error;
+      }
+      if (!unlimited.has(name)) {
+        const who = principal ? `user:${principal.userId}` : `address:${addressOf(request)}`;
+        await rateLimits.request(response, who);
+        if (name === 'createSession') await rateLimits.sessionCreation(response, who);
+      }
+      if (principal && route.scope) requireScope(principal, route.scope);
+      const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
+      const body = route.body ? readJson(request) : undefined;
+      // DELETE /api/watched-sessions may carry its id in the query instead.
+      if (checkBody && name !== 'unwatch') checked(checkBody(body), 'body');
+      const call = { request, response, principal, body, query, limits: rateLimits } as Call<never, never>;
+      const answer = await handler(call);
+      if (answer.body === undefined) response.status(answer.status).end();
+      else response.status(answer.status).json(answer.body);
+    };
+    const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
+    if (route.body) app[method](route.path, rawBody, serve);
+    else app[method](route.path, serve);
+  }
+
+  for (const [path, allowed] of methods) {
+    app.all(path, () => {
+      throw new RelayError('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here.`, { headers: { Allow: allowed.join(', ') } });
+    });
+  }
+}
+
+function checked(result: { ok: true; value: unknown } | { ok: false; reason: string }, where: string): unknown {
+  if (!result.ok) throw new RelayError('INVALID_REQUEST', `In the ${where}, ${result.reason}.`);
+  return result.value;
+}
+
+/** The answer to an error that was thrown anywhere on the way. */
+export function answerError(error: unknown, request: Request, response: Response, deps: Pick<ApiDeps, 'logger'>): void {
+  const known = toRelayError(error);
+  if (known.status >= 500 && known.code !== 'DEVICE_OFFLINE' && known.code !== 'DEVICE_TIMEOUT' && known.code !== 'DEVICE_ERROR') {
+    deps.logger.error({ err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') }, 'a request failed');
+  }
+  if (response.headersSent) {
+    request.socket.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(known.headers)) response.setHeader(name, value);
+  if (known.retryAfter !== undefined) response.setHeader('Retry-After', String(known.retryAfter));
+  response.status(known.status).json(known.body);
+}

@@ -1,0 +1,74 @@
+/**
+ * Rate limits (specification §8, contract §3): fixed windows, in the memory of this process. The only file that knows
+ * rate-limiter-flexible. Every answer of a limited route carries the three headers, of the tighter limit if two apply.
+ */
+import type { Response } from 'express';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RelayError } from '@relay/protocol';
+import type { RelayConfig } from '@relay/config';
+
+export interface RateLimits {
+  /** Counts one request of a user, or of an address when nobody is signed in. @throws RelayError RATE_LIMITED */
+  request(response: Response, who: string): Promise<void>;
+  /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
+  sessionCreation(response: Response, who: string): Promise<void>;
+  /** Refuses whoever has guessed too many user codes. @throws RelayError RATE_LIMITED */
+  mayGuess(userId: string, address: string): Promise<void>;
+  /** Counts a wrong user code. */
+  guessedWrong(userId: string, address: string): Promise<void>;
+}
+
+const guessWindowSeconds = 600;
+const guessesPerUser = 5;
+const guessesPerAddress = 20;
+
+export function createRateLimits(config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>): RateLimits {
+  const windowSeconds = config.rateWindowMs / 1000;
+  const requests = new RateLimiterMemory({ points: config.rateLimitPerMinute, duration: windowSeconds });
+  const creations = new RateLimiterMemory({ points: config.sessionCreatePerMinute, duration: windowSeconds });
+  const userGuesses = new RateLimiterMemory({ points: guessesPerUser, duration: guessWindowSeconds });
+  const addressGuesses = new RateLimiterMemory({ points: guessesPerAddress, duration: guessWindowSeconds });
+
+  const consume = async (limiter: RateLimiterMemory, response: Response, who: string) => {
+    let state: RateLimiterRes;
+    try {
+      state = await limiter.consume(who);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      show(response, limiter.points, error);
+      throw tooMany(error);
+    }
+    show(response, limiter.points, state);
+  };
+
+  const refuseIfSpent = async (limiter: RateLimiterMemory, who: string) => {
+    const state = await limiter.get(who);
+    if (state && state.consumedPoints >= limiter.points) throw tooMany(state);
+  };
+
+  return {
+    request: (response, who) => consume(requests, response, who),
+    sessionCreation: (response, who) => consume(creations, response, who),
+    mayGuess: async (userId, address) => {
+      await refuseIfSpent(userGuesses, userId);
+      await refuseIfSpent(addressGuesses, address);
+    },
+    guessedWrong: async (userId, address) => {
+      await Promise.allSettled([userGuesses.consume(userId), addressGuesses.consume(address)]);
+    },
+  };
+}
+
+/** The headers of the tighter limit stay: the one with fewer requests left. */
+function show(response: Response, limit: number, state: RateLimiterRes): void {
+  const shown = response.getHeader('X-RateLimit-Remaining');
+  if (shown !== undefined && Number(shown) < state.remainingPoints) return;
+  response.setHeader('X-RateLimit-Limit', String(limit));
+  response.setHeader('X-RateLimit-Remaining', String(Math.max(0, state.remainingPoints)));
+  response.setHeader('X-RateLimit-Reset', String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)));
+}
+
+function tooMany(state: RateLimiterRes): RelayError {
+  const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
+  return new RelayError('RATE_LIMITED', `Too many requests. Try again in ${retryAfter} s.`, { retryAfter });
+}

@@ -1,0 +1,4 @@
+/** The users' door. */
+export { createApi, type Api } from './server.ts';
+export type { ApiDeps } from './deps.ts';
+export type { Transport } from './notify/outbox.ts';

@@ -1,0 +1,75 @@
+/** Routes of devices and their registration. */
+import { type PollCode, RelayError, type RequestCode, type UpdateDevice, pollErrors } from '@relay/protocol';
+import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
+import type { Operations } from '../deps.ts';
+import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
+import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
+import { type Call, type Handlers, addressOf, userOf } from '../http/pipeline.ts';
+
+type Names = 'listDevices' | 'updateDevice' | 'deleteDevice' | 'listConnections' | 'requestCode' | 'pollCode' | 'readCode' | 'approveCode' | 'denyCode';
+
+const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
+const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+
+export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
+  const db = deps.database.prisma;
+
+  /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
+  const guarded = async <T>(call: Call, work: (userId: string, userCode: string) => Promise<T>): Promise<T> => {
+    const { userId } = userOf(call);
+    const address = addressOf(call.request);
+    await call.limits.mayGuess(userId, address);
+    try {
+      return await work(userId, call.request.params.userCode as string);
+    } catch (error) {
+      if (error instanceof RelayError && error.code === 'CODE_NOT_FOUND') await call.limits.guessedWrong(userId, address);
+      throw error;
+    }
+  };
+
+  return {
+    listDevices: async (call: Call) => ({ status: 200, body: { devices: await listDevices(db, userOf(call).userId) } }),
+    updateDevice: async (call: Call<UpdateDevice>) => {
+      const name = call.body.name.trim();
+      if (name === '') throw new RelayError('INVALID_REQUEST', '"name" may not be empty.');
+      const device = await renameDevice(db, userOf(call).userId, idOf(call), name);
+      if (!device) throw missing();
+      return { status: 200, body: device };
+    },
+    deleteDevice: async (call: Call) => {
+      const ownerId = call.principal?.userId ?? (await ownerByDeviceToken(deps, idOf(call), call.request.headers.authorization));
+      await removeDevice(deps, ownerId, idOf(call));
+      return { status: 204 };
+    },
+    listConnections: async (call: Call) => {
+      if (!(await findDevice(db, userOf(call).userId, idOf(call)))) throw missing();
+      return { status: 200, body: { connections: await listConnections(db, idOf(call)) } };
+    },
+    requestCode: async (call: Call<RequestCode>) => ({
+      status: 200,
+      body: await requestCode(deps, call.body, addressOf(call.request), call.principal?.userId),
+    }),
+    pollCode: async (call: Call<PollCode>) => {
+      const deviceCode = call.body.device_code ?? call.body.deviceCode;
+      if (deviceCode === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "device_code" is required.');
+      const answer = await pollCode(deps, deviceCode, call.body.device_code !== undefined);
+      if (answer.kind === 'granted') {
+        const { deviceId, refreshToken } = answer;
+        return { status: 200, body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' } };
+      }
+      if (answer.illegal) await call.limits.request(call.response, `poll:${addressOf(call.request)}`);
+      // RFC 8628 §3.5: `error` is the machine-readable string; ours goes beside it.
+      const body = { error: answer.error, error_description: pollErrors[answer.error], code: answer.error.toUpperCase(), status: 400 };
+      return { status: 400, body };
+    },
+    readCode: async (call: Call) => ({ status: 200, body: await guarded(call, (userId, code) => readCode(deps, userId, code)) }),
+    approveCode: async (call: Call) => ({
+      status: 200,
+      body: { deviceId: await guarded(call, (userId, code) => decideCode(deps, userId, code, true)), approved: true },
+    }),
+    denyCode: async (call: Call) => {
+      await guarded(call, (userId, code) => decideCode(deps, userId, code, false));
+      return { status: 200, body: { approved: false } };
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** Routes of the service itself: probes and documents. */
+import { asyncApiDocument, openApiDocument } from '@relay/protocol/documents';
+import type { Operations } from '../deps.ts';
+import type { Handlers } from '../http/pipeline.ts';
+
+export function serviceRoutes(deps: Operations): Pick<Handlers, 'health' | 'ready' | 'openapi' | 'asyncapi'> {
+  const { publicUrl } = deps.config;
+  const openapi = openApiDocument({ baseUrl: publicUrl, version: deps.version });
+  const asyncapi = asyncApiDocument({ wsUrl: publicUrl.replace(/^http/, 'ws'), version: deps.version });
+  return {
+    health: () => ({ status: 200, body: { status: 'ok', version: deps.version } }),
+    ready: async () => {
+      const { ready, body } = await deps.readiness.check();
+      return { status: ready ? 200 : 503, body };
+    },
+    openapi: () => ({ status: 200, body: openapi }),
+    asyncapi: () => ({ status: 200, body: asyncapi }),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The users' door: REST and `/ws/attention`. `createApi` wires the rooms and keeps all state; two apis can live in one process.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createPublisher } from '@relay/attention';
+import { RelayError, decodeControl } from '@relay/protocol';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { ulid } from 'ulid';
+import { createAttentionDoor } from './attention/door.ts';
+import { isAllowedOrigin } from './attention/upgrade.ts';
+import type { ApiDeps, Operations } from './deps.ts';
+import { answerError, mountRoutes } from './http/pipeline.ts';
+import { createRateLimits } from './http/rate-limit.ts';
+import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
+import { deviceRoutes } from './routes/devices.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { serviceRoutes } from './routes/service.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+
+export interface Api {
+  /** Handles one HTTP request. */
+  handler(request: IncomingMessage, response: ServerResponse): void;
+  /** Takes over an upgrade to `/ws/attention`: a socket, or an HTTP refusal. Never throws. */
+  upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
+  /** Apps connected to this instance. */
+  readonly size: number;
+  /** Refuses new sockets and closes the live ones with 1001, spread over `overMs`. REST goes on. */
+  drain(overMs: number): Promise<void>;
+  /** Closes what is left and stops every timer. */
+  close(): Promise<void>;
+}
+
+const acceptableRequestId = /^[\w.:-]{1,64}$/;
+
+export function createApi(deps: ApiDeps, options: { transports?: readonly Transport[] } = {}): Api {
+  const { config, logger, backplane, metrics } = deps;
+  const requests = metrics.counter('relay_http_requests_total', 'HTTP requests, by route and status', ['route', 'method', 'status']);
+  const durations = metrics.histogram('relay_http_request_seconds', 'Time to answer, by route', ['route']);
+  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) => logger.warn({ err: error }, 'a frame for apps could not be published'));
+  const operations: Operations = {
+    ...deps,
+    publisher,
+    tell: (deviceId, command) => {
+      backplane.route(deviceId, JSON.stringify(command)).catch((error: unknown) =>
+        logger.warn({ err: error, deviceId, kind: command.kind }, 'a command could not be routed; a sweep makes up for it'),
+      );
+    },
+  };
+  const door = createAttentionDoor(deps);
+  const transports = options.transports ?? [logTransport(logger)];
+  const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
+  backplane.onControl((body) => {
+    const control = decodeControl(body);
+    if (control?.kind === 'user_revoked') revokeUser(control);
+    if (control?.kind === 'device_closed') deps.deviceVerifier.forget(control.deviceId);
+    if (control) door.control(control);
+  });
+
+  const revokeUser = ({ login, subject = '' }: { login?: string; subject?: string }) => {
+    // A user id is `iss|sub`, and an issuer contains no bar.
+    const bar = subject.indexOf('|');
+    if (login !== undefined) deps.jwtVerifier.revoke({ sid: login });
+    if (bar > 0) deps.jwtVerifier.revoke({ issuer: subject.slice(0, bar), sub: subject.slice(bar + 1) });
+  };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('trust proxy', config.trustProxy ?? false);
+
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    const given = request.get('X-Request-Id');
+    response.setHeader('X-Request-Id', given !== undefined && acceptableRequestId.test(given) ? given : ulid());
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cache-Control', 'no-store');
+    const startedAt = process.hrtime.bigint();
+    response.once('finish', () => {
+      const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+      requests.inc({ route, method: request.method, status: String(response.statusCode) });
+      durations.observe({ route }, Number(process.hrtime.bigint() - startedAt) / 1e9);
+    });
+    next();
+  });
+  // Pages of allowed origins may use REST as well as the WebSocket.
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    const origin = request.get('Origin');
+    if (origin === undefined || !isAllowedOrigin(origin, config)) {
+      next();
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Vary', 'Origin');
+    response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay');
+    if (request.method !== 'OPTIONS') {
+      next();
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PATCH, DELETE');
+    response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id');
+    response.setHeader('Access-Control-Max-Age', '600');
+    response.status(204).end();
+  });
+
+  const handlers = { ...serviceRoutes(operations), ...sessionRoutes(operations), ...deviceRoutes(operations), ...peopleRoutes(operations) };
+  mountRoutes(app, handlers, deps, createRateLimits(config));
+  app.use(() => {
+    throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
+  });
+  // Express knows an error handler by its four parameters.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => answerError(error, request, response, deps));
+
+  return {
+    handler: (request, response) => app(request, response),
+    upgrade: (request, duplex, head) => door.upgrade(request, duplex, head),
+    get size() {
+      return door.size;
+    },
+    drain: (overMs) => door.drain(overMs),
+    close: async () => {
+      await door.close();
+      await outbox.stop();
+    },
+  };
+}

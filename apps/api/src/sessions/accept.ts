@@ -1,0 +1,80 @@
+/** What creating a session and sending a message have in common: limits, time to live, and answering the same key once. */
+import { createHash } from 'node:crypto';
+import { RelayError, type RouteName, limits } from '@relay/protocol';
+import { type Db, findReplay, keepReplay } from '@relay/database';
+import type { Operations } from '../deps.ts';
+
+/** An answer, and whether it was given before under the same Idempotency-Key. */
+export interface Accepted<T> {
+  response: T;
+  replayed: boolean;
+}
+
+/** How long a task that must not wait (`queueTtlSeconds: 0`) may take from the database to the live socket. */
+const handOverMs = 5000;
+
+/** @throws RelayError INVALID_REQUEST (blank), PAYLOAD_TOO_LARGE (over 256 KiB) */
+export function checkMessage(text: string, field: string): void {
+  if (text.trim() === '') throw new RelayError('INVALID_REQUEST', `"${field}" may not be empty.`);
+  if (Buffer.byteLength(text) > limits.messageBytes) throw new RelayError('PAYLOAD_TOO_LARGE', `"${field}" exceeds 256 KiB.`);
+}
+
+/**
+ * Milliseconds a task may wait. With 0 seconds the device must be connected now.
+ * @throws RelayError DEVICE_OFFLINE
+ */
+export async function timeToLive(deps: Operations, deviceId: string, seconds: number | undefined): Promise<number> {
+  const ttlSeconds = seconds ?? deps.config.queueTtlDefaultSeconds;
+  if (ttlSeconds > 0) return ttlSeconds * 1000;
+  const owners = await deps.backplane.owners([deviceId]);
+  if (!owners.has(deviceId)) throw new RelayError('DEVICE_OFFLINE', 'The device is not connected. Send without "queueTtlSeconds": 0 to let the message wait.', { retryAfter: 10 });
+  return handOverMs;
+}
+
+export interface Idempotent {
+  userId: string;
+  route: RouteName;
+  /** The header, or undefined when there was none. */
+  key: string | undefined;
+  /** What the key stands for: path and body. */
+  request: unknown;
+  status: number;
+}
+
+/** @throws RelayError INVALID_REQUEST */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (header.length === 0 || header.length > limits.idempotencyKeyCharacters) {
+    throw new RelayError('INVALID_REQUEST', 'Idempotency-Key must have 1 to 200 characters.');
+  }
+  return header;
+}
+
+const conflict = () => new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
+
+/**
+ * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only what succeeds is kept.
+ * The message itself is not kept: the request that repeats the key carries it again.
+ * @throws RelayError IDEMPOTENCY_CONFLICT, and whatever `work` throws
+ */
+export async function onceOnly<T extends { message: { content: string } }>(
+  tx: Db,
+  input: Idempotent,
+  ttlSeconds: number,
+  content: string,
+  work: () => Promise<T>,
+): Promise<Accepted<T>> {
+  const { userId, route, key, status } = input;
+  if (key === undefined) return { response: await work(), replayed: false };
+  const bodyHash = createHash('sha256').update(JSON.stringify(input.request)).digest('base64url');
+  const earlier = await findReplay(tx, userId, route, key, ttlSeconds);
+  if (earlier) {
+    if (earlier.bodyHash !== bodyHash) throw conflict();
+    const response = earlier.response as T;
+    return { response: { ...response, message: { ...response.message, content } }, replayed: true };
+  }
+  const response = await work();
+  const kept = { ...response, message: { ...response.message, content: '' } };
+  if (!(await keepReplay(tx, { userId, route, key, bodyHash, status, response: kept, ttlSeconds }))) throw conflict();
+  return { response, replayed: false };
+}

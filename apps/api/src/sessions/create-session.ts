@@ -1,0 +1,50 @@
+/** POST /api/sessions (contract §3): a session with a placeholder id, its first task, and a wake-up for the daemon. */
+import { randomUUID } from 'node:crypto';
+import { message, newMessage, sessionUpdate } from '@relay/attention';
+import { createSession as insertSession, readSessions, withDevice } from '@relay/database';
+import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
+
+/**
+ * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
+ * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT
+ */
+export async function createSession(
+  deps: Operations,
+  userId: string,
+  body: CreateSession,
+  idempotencyKey: string | undefined,
+): Promise<Accepted<CreatedSession>> {
+  checkMessage(body.message, 'message');
+  if (body.title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
+  const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  const accepted = await withDevice(deps.database.prisma, body.deviceId, async (tx, device) => {
+    if (device?.ownerId !== userId) throw missing();
+    const idempotent = { userId, route: 'createSession', key: idempotencyKey, request: body, status: 201 } as const;
+    return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
+      const { key, taskId } = await insertSession(tx, {
+        ownerId: userId,
+        deviceId: device.id,
+        agentType: device.agentType,
+        message: body.message,
+        title: body.title?.trim(),
+        projectPath: body.projectPath ?? '',
+        ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
+      });
+      const [record] = await readSessions(tx, [key]);
+      if (!record) throw new TypeError('a session vanished in its own transaction');
+      return { ...record.session, taskId, message: message(randomUUID(), 'USER', body.message, record.session.createdAt), key };
+    });
+  });
+  const { key, ...response } = accepted.response;
+  if (!accepted.replayed) {
+    const { taskId: _taskId, message: said, ...session } = response;
+    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message });
+    // The session first: a client must know what the message belongs to.
+    await deps.publisher.append(userId, sessionUpdate(session));
+    await deps.publisher.append(userId, newMessage(session.id, said));
+    deps.tell(body.deviceId, { v: 1, kind: 'wake' });
+  }
+  return { response, replayed: accepted.replayed };
+}

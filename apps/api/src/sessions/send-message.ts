@@ -1,0 +1,57 @@
+/** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
+import { randomUUID } from 'node:crypto';
+import { message, newMessage, sessionUpdate } from '@relay/attention';
+import { enqueueMessage, readSessions, withDevice } from '@relay/database';
+import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
+import { requireSession } from './find.ts';
+
+/**
+ * Accepts a message behind whatever runs and waits in the session.
+ * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
+ *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT
+ */
+export async function sendMessage(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  body: SendMessage,
+  idempotencyKey: string | undefined,
+): Promise<Accepted<SentMessage>> {
+  checkMessage(body.content, 'content');
+  const found = await requireSession(deps.database.prisma, userId, sessionId);
+  const { deviceId } = found.session;
+  const accepted = await withDevice(deps.database.prisma, deviceId, async (tx) => {
+    // Once more, under the lock: it may have got another name, or gone, meanwhile.
+    const { key } = await requireSession(tx, userId, found.session.id);
+    const idempotent = { userId, route: 'sendMessage', key: idempotencyKey, request: [key, body], status: 202 } as const;
+    return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.content, async () => {
+      const enqueued = await enqueueMessage(tx, {
+        key,
+        deviceId,
+        ownerId: userId,
+        content: body.content,
+        ttlMs: await timeToLive(deps, deviceId, body.queueTtlSeconds),
+        queueLimit: deps.config.queueLimit,
+      });
+      if (enqueued.kind === 'full') throw new RelayError('QUEUE_FULL', `${deps.config.queueLimit} messages already wait in this session. Wait, or cancel some.`);
+      if (enqueued.kind === 'unresolved') {
+        throw new RelayError('SESSION_NOT_RESOLVED', 'The device never started this session, so there is nothing to continue. Start a new one.');
+      }
+      const [record] = await readSessions(tx, [key]);
+      if (!record) throw new TypeError('a session vanished in its own transaction');
+      const said = message(randomUUID(), 'USER', body.content, record.session.updatedAt);
+      return { taskId: enqueued.taskId, sessionId: record.session.id, state: 'queued' as const, message: said, key };
+    });
+  });
+  const { key, ...response } = accepted.response;
+  if (!accepted.replayed) {
+    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.content });
+    await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
+    const [record] = await readSessions(deps.database.prisma, [key]);
+    if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
+    deps.tell(deviceId, { v: 1, kind: 'wake' });
+  }
+  return { response, replayed: accepted.replayed };
+}

@@ -1,0 +1,28 @@
+/** Watching (contract §8): per user; the daemon is told by whichever instance holds it. */
+import { sessionUpdate } from '@relay/attention';
+import { findSession, readSessions, unwatchSession, watchSession } from '@relay/database';
+import type { Operations } from '../deps.ts';
+import { requireSession } from './find.ts';
+
+async function announce(deps: Operations, userId: string, key: string, deviceId: string): Promise<void> {
+  deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
+  const [record] = await readSessions(deps.database.prisma, [key]);
+  if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
+}
+
+/** @throws RelayError SESSION_NOT_FOUND */
+export async function watch(deps: Operations, userId: string, sessionId: string): Promise<{ sessionId: string; first: boolean }> {
+  const record = await requireSession(deps.database.prisma, userId, sessionId);
+  const first = await watchSession(deps.database.prisma, userId, record.key);
+  if (first) await announce(deps, userId, record.key, record.session.deviceId);
+  return { sessionId: record.session.id, first };
+}
+
+/** Any id will do: what is not watched, or does not exist, is not watched afterwards either. */
+export async function unwatch(deps: Operations, userId: string, sessionId: string): Promise<string> {
+  const record = await findSession(deps.database.prisma, userId, sessionId);
+  if (!record) return sessionId;
+  const was = await unwatchSession(deps.database.prisma, userId, record.key);
+  if (was) await announce(deps, userId, record.key, record.session.deviceId);
+  return record.session.id;
+}
