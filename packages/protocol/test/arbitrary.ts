@@ -4,11 +4,7 @@ import type { TSchema } from '../src/index.ts';
 
 /** Any text that survives storage: every code point but U+0000. */
 export const storable = (minLength = 0, maxLength = 40): fc.Arbitrary<string> =>
-  fc
-    .string({ unit: 'binary', minLength, maxLength })
-    .map((text) => text.replaceAll('\u0000', '0'))
-    // The bound counts UTF-16 units nowhere: ajv counts code points, and so does `unit: 'binary'`.
-    .filter((text) => [...text].length >= minLength);
+  fc.string({ unit: 'binary', minLength, maxLength }).map((text) => text.replaceAll('\u0000', '0'));
 
 const scalar = (schema: TSchema, type: string): fc.Arbitrary<unknown> => {
   if (type === 'null') return fc.constant(null);

@@ -25,7 +25,7 @@ export const linkTo = (heading: string): string => `[${heading}](#${anchor(headi
 /** More values than this are not worth a table cell. */
 const shownValues = 12;
 
-/** `string`, `integer or null`, `"start" | "resume"`, `Message[]` with a link. `withNull` is false where a row says it already. */
+/** `string`, `integer or null`, `"start" | "resume"`, `Message[]` with a link. */
 export function typeOf(schema: TSchema): string {
   const { type } = schema as { type?: string | string[] };
   if (Array.isArray(type)) {
