@@ -35,16 +35,27 @@ const acceptableRequestId = /^[\w.:-]{1,64}$/;
 
 export function createApi(deps: ApiDeps, options: { transports?: readonly Transport[] } = {}): Api {
   const { config, logger, backplane, metrics } = deps;
-  const requests = metrics.counter('relay_http_requests_total', 'HTTP requests, by route and status', ['route', 'method', 'status']);
+  const requests = metrics.counter('relay_http_requests_total', 'HTTP requests, by route and status', [
+    'route',
+    'method',
+    'status',
+  ]);
   const durations = metrics.histogram('relay_http_request_seconds', 'Time to answer, by route', ['route']);
-  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) => logger.warn({ err: error }, 'a frame for apps could not be published'));
+  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
+    logger.warn({ err: error }, 'a frame for apps could not be published'),
+  );
   const operations: Operations = {
     ...deps,
     publisher,
     tell: (deviceId, command) => {
-      backplane.route(deviceId, JSON.stringify(command)).catch((error: unknown) =>
-        logger.warn({ err: error, deviceId, kind: command.kind }, 'a command could not be routed; a sweep makes up for it'),
-      );
+      backplane
+        .route(deviceId, JSON.stringify(command))
+        .catch((error: unknown) =>
+          logger.warn(
+            { err: error, deviceId, kind: command.kind },
+            'a command could not be routed; a sweep makes up for it',
+          ),
+        );
     },
   };
   const door = createAttentionDoor(deps);
@@ -91,7 +102,10 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     }
     response.setHeader('Access-Control-Allow-Origin', origin);
     response.setHeader('Vary', 'Origin');
-    response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay');
+    response.setHeader(
+      'Access-Control-Expose-Headers',
+      'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay',
+    );
     if (request.method !== 'OPTIONS') {
       next();
       return;
@@ -102,13 +116,20 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     response.status(204).end();
   });
 
-  const handlers = { ...serviceRoutes(operations), ...sessionRoutes(operations), ...deviceRoutes(operations), ...peopleRoutes(operations) };
+  const handlers = {
+    ...serviceRoutes(operations),
+    ...sessionRoutes(operations),
+    ...deviceRoutes(operations),
+    ...peopleRoutes(operations),
+  };
   mountRoutes(app, handlers, deps, createRateLimits(config));
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
   });
   // Express knows an error handler by its four parameters.
-  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => answerError(error, request, response, deps));
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
+    answerError(error, request, response, deps),
+  );
 
   return {
     handler: (request, response) => app(request, response),

@@ -19,7 +19,7 @@ import {
 } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
-import type { InboundDeps } from './inbound.ts';
+import type { InboundDeps } from './inbound-deps.ts';
 import { progress, prompt, taskOutput, toTime } from './translate.ts';
 
 type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;

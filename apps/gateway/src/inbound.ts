@@ -5,8 +5,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { FromDaemon, FromDaemonFrame } from '@relay/protocol';
 import {
-  type Database,
-  type SessionRecord,
   addNotification,
   applyFacts,
   cancelledAmong,
@@ -20,32 +18,12 @@ import {
   taskWithin,
   withDevice,
 } from '@relay/database';
-import type { RelayConfig } from '@relay/config';
 import type { DaemonConnection } from './connection.ts';
 import { createEvents } from './events.ts';
-import type { History } from './history.ts';
-import type { GatewayMetrics } from './metrics.ts';
-import type { ProgressBoard } from './progress.ts';
-import { type Publisher, message, sessionUpdate } from '@relay/attention';
+import type { InboundDeps } from './inbound-deps.ts';
+import { message, sessionUpdate } from '@relay/attention';
 import { reconcile, unconfirmed } from './reconcile.ts';
-import type { TaskWriter } from './tasks-out.ts';
 import { activityFacts, reportFacts, toTime } from './translate.ts';
-import type { Watching } from './watching.ts';
-
-export interface InboundDeps {
-  config: RelayConfig;
-  database: Database;
-  publisher: Publisher;
-  progress: ProgressBoard;
-  writer: TaskWriter;
-  watching: Watching;
-  history: History;
-  metrics: GatewayMetrics;
-  /** A notification was written: somebody may send it now. */
-  notify(): void;
-  /** The session of a native id of this device; made known to the relay if it is new. */
-  sessionOf(connection: DaemonConnection, nativeId: string): Promise<SessionRecord | undefined>;
-}
 
 type Handlers = {
   [T in FromDaemonFrame['type']]: (

@@ -60,7 +60,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
   const sweeps = startSweeps({ config, database, backplane, hub, presence, publisher, writer, logger, notify });
   const sockets = createSocketServer({
-    limits: { maxFrameBytes: limits.daemonFrameBytes, maxUnsentBytes: 2 * limits.daemonFrameBytes, stallMs: config.slowReaderStallMs, maxQueuedFrames: 256 },
+    limits: {
+      maxFrameBytes: limits.daemonFrameBytes,
+      maxUnsentBytes: 2 * limits.daemonFrameBytes,
+      stallMs: config.slowReaderStallMs,
+      maxQueuedFrames: 256,
+    },
     closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
   });
   /** Every open socket, in its place in the hub or not yet. */
@@ -137,7 +142,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       onClose: ({ code, reason }) => {
         const done = ready
           .then(() => end(connection, code, reason))
-          .catch((error: unknown) => connection.logger.warn({ err: error }, 'the end of a connection could not be noted'))
+          .catch((error: unknown) =>
+            connection.logger.warn({ err: error }, 'the end of a connection could not be noted'),
+          )
           .finally(() => ending.delete(done));
         ending.add(done);
       },
@@ -171,7 +178,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
         : new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
     if (known.status >= 500) logger.error({ err: error }, 'a daemon could not be let in');
     metrics.refusals.inc({ code: known.code });
-    const retry: Record<string, string> = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+    const retry: Record<string, string> =
+      known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
     refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...retry }, JSON.stringify(known.body));
   };
 
@@ -209,7 +217,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       admission.stop();
       await sweeps.stop();
       for (const connection of connections) connection.close('goingAway');
-      while (connections.size + ending.size > 0) await Promise.allSettled([...ending, new Promise((resolve) => setTimeout(resolve, 10))]);
+      while (connections.size + ending.size > 0)
+        await Promise.allSettled([...ending, new Promise((resolve) => setTimeout(resolve, 10))]);
       presence.stop();
       await progress.flush();
       progress.stop();

@@ -4,12 +4,14 @@ import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError } from '@relay/database';
 import { type Relay, startStandalone } from './relay.ts';
 
-const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
+  .version;
 
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DatabaseError) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return `The port is taken: ${message}. Stop the other program, or choose another port with PORT.`;
+  if (code === 'EADDRINUSE')
+    return `The port is taken: ${message}. Stop the other program, or choose another port with PORT.`;
   if (code === 'EACCES') return `The port may not be used: ${message}. Choose one above 1023 with PORT.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
@@ -18,8 +20,11 @@ async function main(): Promise<void> {
   const config = readConfig('standalone', process.env);
   const relay = await startStandalone(config, version);
   // For people; the log on standard output is for machines.
-  process.stderr.write(`Relay ${version} is ready at ${config.publicUrl} (listening on ${config.host}:${relay.port}).\n`);
-  if (config.authDevIssuer) process.stderr.write('No sign-in is configured: "npm run dev:token" prints an access token for this machine.\n');
+  process.stderr.write(
+    `Relay ${version} is ready at ${config.publicUrl} (listening on ${config.host}:${relay.port}).\n`,
+  );
+  if (config.authDevIssuer)
+    process.stderr.write('No sign-in is configured: "npm run dev:token" prints an access token for this machine.\n');
   stopOnSignal(relay);
 }
 

@@ -32,14 +32,23 @@ export async function startStandalone(config: RelayConfig, version: string): Pro
   const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
   const apiBackplane = bus.connect(`${config.instanceName}-api`);
   const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
-  const issuers = [...config.authIssuers, ...(config.authDevIssuer ? [openDevIssuer(config.dataDir, { audience: `${config.publicUrl}/api` }).config] : [])];
+  const issuers = [
+    ...config.authIssuers,
+    ...(config.authDevIssuer ? [openDevIssuer(config.dataDir, { audience: `${config.publicUrl}/api` }).config] : []),
+  ];
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
   const readiness = createReadiness({
     checks: { database: () => database.health(), backplane: () => gatewayBackplane.health() },
     timeoutMs: readinessTimeoutMs,
   });
   const shared = { config, database, deviceVerifier, logger, metrics };
-  const api = createApi({ ...shared, backplane: apiBackplane, jwtVerifier: createJwtVerifier({ issuers }), readiness, version });
+  const api = createApi({
+    ...shared,
+    backplane: apiBackplane,
+    jwtVerifier: createJwtVerifier({ issuers }),
+    readiness,
+    version,
+  });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
 
@@ -61,7 +70,13 @@ export async function startStandalone(config: RelayConfig, version: string): Pro
   const metricsServer =
     config.metricsPort === 0
       ? undefined
-      : await startMetricsServer({ host: config.host, port: config.metricsPort, metrics, required: false, log: logger });
+      : await startMetricsServer({
+          host: config.host,
+          port: config.metricsPort,
+          metrics,
+          required: false,
+          log: logger,
+        });
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {

@@ -14,7 +14,10 @@ export function createDoors(api: Pick<Api, 'handler' | 'upgrade'>, gateway: Pick
     if (path === '/ws/daemon') gateway.upgrade(request, duplex, head);
     else if (path === '/ws/attention') api.upgrade(request, duplex, head);
     else {
-      const { status, body } = new RelayError('NOT_FOUND', 'WebSockets are at /ws/attention (apps) and /ws/daemon (daemons).');
+      const { status, body } = new RelayError(
+        'NOT_FOUND',
+        'WebSockets are at /ws/attention (apps) and /ws/daemon (daemons).',
+      );
       refuseUpgrade(duplex, status, { 'Content-Type': 'application/json' }, JSON.stringify(body));
     }
   });

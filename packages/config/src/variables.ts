@@ -22,6 +22,8 @@ const VERSIONS_RULE =
 const ISSUERS_RULE =
   'a JSON list such as [{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
 
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
 export const VARIABLES = {
   PORT: variable(LISTENING, port(), { default: 4000, meaning: 'the port it listens on; 0 takes any free one' }),
   HOST: variable(LISTENING, text(/^[A-Za-z0-9._:[\]-]{1,255}$/, 'a host name or an address'), {
@@ -113,7 +115,7 @@ export const VARIABLES = {
     default: 9464,
     meaning: 'port of `/metrics`, separate from the public one; 0 turns it off',
   }),
-  LOG_LEVEL: variable(OPERATION, oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
+  LOG_LEVEL: variable<LogLevel>(OPERATION, oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
     default: 'info',
     meaning: 'the least important line that is logged',
   }),

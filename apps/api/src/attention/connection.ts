@@ -82,7 +82,10 @@ export class AppConnection {
   #expireAt(expiresAtMs: number): void {
     clearTimeout(this.#expiry);
     const inMs = Math.max(0, expiresAtMs + this.#options.expiryToleranceMs - Date.now());
-    this.#expiry = setTimeout(() => (inMs > maxTimerMs ? this.#expireAt(expiresAtMs) : this.close('credential')), Math.min(inMs, maxTimerMs));
+    this.#expiry = setTimeout(
+      () => (inMs > maxTimerMs ? this.#expireAt(expiresAtMs) : this.close('credential')),
+      Math.min(inMs, maxTimerMs),
+    );
     this.#expiry.unref();
   }
 

@@ -2,7 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Control, RelayError, closeCodes, limits } from '@relay/protocol';
-import { type Heartbeat, HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade, startHeartbeat } from '@relay/socket';
+import {
+  type Heartbeat,
+  HandshakeError,
+  createSocketServer,
+  guardUpgrade,
+  refuseUpgrade,
+  startHeartbeat,
+} from '@relay/socket';
 import type { ApiDeps } from '../deps.ts';
 import { verifyUserToken } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
@@ -27,7 +34,11 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const closes = deps.metrics.counter('relay_app_closes_total', 'App connections ended, by close code', ['code']);
   const refusals = deps.metrics.counter('relay_app_refusals_total', 'App upgrades refused, by error code', ['code']);
   const sockets = createSocketServer({
-    limits: { maxFrameBytes: limits.attentionFrameBytes, maxUnsentBytes: 1024 * 1024, stallMs: config.slowReaderStallMs },
+    limits: {
+      maxFrameBytes: limits.attentionFrameBytes,
+      maxUnsentBytes: 1024 * 1024,
+      stallMs: config.slowReaderStallMs,
+    },
     closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
   });
   let draining = false;
@@ -43,7 +54,8 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   };
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
-    if (draining) throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+    if (draining)
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
     const peer = await authenticateApp(request, deps);
     const connection = new AppConnection({
       ...peer,
@@ -98,15 +110,22 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
         const known = toRelayError(error);
         if (known.status >= 500) logger.error({ err: error }, 'an app could not be let in');
         refusals.inc({ code: known.code });
-        const retry: Record<string, string> = known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
-        refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...known.headers, ...retry }, JSON.stringify(known.body));
+        const retry: Record<string, string> =
+          known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+        refuseUpgrade(
+          duplex,
+          known.status,
+          { 'Content-Type': 'application/json', ...known.headers, ...retry },
+          JSON.stringify(known.body),
+        );
       });
     },
     control: (control) => {
       if (control.kind !== 'user_revoked') return;
       for (const connection of connections) {
         const { userId, sessionId } = connection.principal;
-        if (userId === control.subject || (sessionId !== undefined && sessionId === control.login)) connection.close('credential');
+        if (userId === control.subject || (sessionId !== undefined && sessionId === control.login))
+          connection.close('credential');
       }
     },
     get size() {
@@ -123,7 +142,8 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
     close: async () => {
       draining = true;
       for (const connection of connections) connection.close('goingAway');
-      while (connections.size + leaving.size > 0) await Promise.allSettled([...leaving, new Promise((resolve) => setTimeout(resolve, 10))]);
+      while (connections.size + leaving.size > 0)
+        await Promise.allSettled([...leaving, new Promise((resolve) => setTimeout(resolve, 10))]);
     },
   };
 }

@@ -3,12 +3,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { UserPrincipal } from '@relay/auth';
 import type { ApiDeps } from '../deps.ts';
 
-type Stored = Omit<UserPrincipal, 'scopes'> & { scopes: UserPrincipal['scopes'] extends ReadonlySet<infer S> ? S[] : never };
+type Stored = Omit<UserPrincipal, 'scopes'> & {
+  scopes: UserPrincipal['scopes'] extends ReadonlySet<infer S> ? S[] : never;
+};
 
 const keyOf = (ticket: string) => `ticket:${createHash('sha256').update(ticket).digest('base64url')}`;
 
 /** A ticket stands for this principal, once, for 30 s. Only its hash is kept. */
-export async function createTicket(deps: Pick<ApiDeps, 'backplane' | 'config'>, principal: UserPrincipal): Promise<string> {
+export async function createTicket(
+  deps: Pick<ApiDeps, 'backplane' | 'config'>,
+  principal: UserPrincipal,
+): Promise<string> {
   const ticket = randomBytes(32).toString('base64url');
   const stored: Stored = { ...principal, scopes: [...principal.scopes] };
   await deps.backplane.put(keyOf(ticket), JSON.stringify(stored), deps.config.ticketTtlSeconds * 1000);
@@ -16,7 +21,10 @@ export async function createTicket(deps: Pick<ApiDeps, 'backplane' | 'config'>, 
 }
 
 /** Whom a ticket stands for; undefined when it was used, has expired, or never was one. */
-export async function redeemTicket(deps: Pick<ApiDeps, 'backplane'>, ticket: string): Promise<UserPrincipal | undefined> {
+export async function redeemTicket(
+  deps: Pick<ApiDeps, 'backplane'>,
+  ticket: string,
+): Promise<UserPrincipal | undefined> {
   const text = await deps.backplane.take(keyOf(ticket));
   if (text === undefined) return undefined;
   const stored = JSON.parse(text) as Stored;

@@ -19,7 +19,10 @@ export const subprotocol = 'relay.v1';
 const bearerPrefix = 'bearer.';
 
 const protocolsOf = (request: IncomingMessage) =>
-  (request.headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim()).filter((part) => part !== '');
+  (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 
 /** Origins whose pages may connect: our own and the configured ones. */
 export function isAllowedOrigin(origin: string, config: ApiDeps['config']): boolean {
@@ -33,7 +36,10 @@ export function isAllowedOrigin(origin: string, config: ApiDeps['config']): bool
 export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): Promise<AppPeer> {
   const { origin } = request.headers;
   if (origin !== undefined && !isAllowedOrigin(origin, deps.config)) {
-    throw new RelayError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.');
+    throw new RelayError(
+      'ORIGIN_NOT_ALLOWED',
+      'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.',
+    );
   }
   const query = new URL(request.url ?? '/', 'http://relay').searchParams;
   const offered = protocolsOf(request);
@@ -45,7 +51,10 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
   const tickets = query.getAll('ticket');
   const header = request.headers.authorization;
   if (tokens.length + tickets.length + (header === undefined ? 0 : 1) > 1) {
-    throw new RelayError('INVALID_REQUEST', 'Send one credential: a header, a subprotocol, a ticket or a query parameter.');
+    throw new RelayError(
+      'INVALID_REQUEST',
+      'Send one credential: a header, a subprotocol, a ticket or a query parameter.',
+    );
   }
   const principal = await principalOf(header, tokens[0], tickets[0], deps);
   requireScope(principal, 'sessions:read');
@@ -57,15 +66,27 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
   };
 }
 
-async function principalOf(header: string | undefined, token: string | undefined, ticket: string | undefined, deps: ApiDeps): Promise<UserPrincipal> {
+async function principalOf(
+  header: string | undefined,
+  token: string | undefined,
+  ticket: string | undefined,
+  deps: ApiDeps,
+): Promise<UserPrincipal> {
   if (ticket !== undefined) {
     const principal = await redeemTicket(deps, ticket);
-    if (!principal) throw new AuthError('INVALID_TOKEN', 'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.');
+    if (!principal)
+      throw new AuthError(
+        'INVALID_TOKEN',
+        'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
+      );
     return principal;
   }
   const presented = header === undefined ? token : bearerFrom(header);
   if (presented === undefined || presented === '') {
-    throw new RelayError('UNAUTHORIZED', 'Send an access token: as a header, a subprotocol, a ticket or the query parameter access_token.');
+    throw new RelayError(
+      'UNAUTHORIZED',
+      'Send an access token: as a header, a subprotocol, a ticket or the query parameter access_token.',
+    );
   }
   return verifyUserToken(presented, deps.jwtVerifier);
 }

@@ -1,5 +1,12 @@
 /** Device registration (contract §4): a code for the daemon, a person who decides, a credential that is shown once. */
-import { createDeviceCode as newDeviceCode, createUserCode, deriveDeviceToken, hashDeviceCode, hashDeviceToken, normalizeUserCode } from '@relay/auth';
+import {
+  createDeviceCode as newDeviceCode,
+  createUserCode,
+  deriveDeviceToken,
+  hashDeviceCode,
+  hashDeviceToken,
+  normalizeUserCode,
+} from '@relay/auth';
 import { createDeviceCode, decideDeviceCode, pollDeviceCode, readDeviceCode } from '@relay/database';
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +20,12 @@ const attempts = 5;
  * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve.
  * @throws RelayError INVALID_REQUEST
  */
-export async function requestCode(deps: Operations, body: RequestCode, requestedFrom: string, boundTo: string | undefined): Promise<DeviceCode> {
+export async function requestCode(
+  deps: Operations,
+  body: RequestCode,
+  requestedFrom: string,
+  boundTo: string | undefined,
+): Promise<DeviceCode> {
   const agentType = body.agent_type ?? body.agentType;
   if (agentType === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "agent_type" is required.');
   const deviceName = (body.device_name ?? body.deviceName ?? '').trim() || body.hostname;
@@ -51,10 +63,14 @@ export async function requestCode(deps: Operations, body: RequestCode, requested
       expiresIn,
     };
   }
-  throw new RelayError('SERVICE_UNAVAILABLE', 'Too many registrations wait right now. Try again in a minute.', { retryAfter: 60 });
+  throw new RelayError('SERVICE_UNAVAILABLE', 'Too many registrations wait right now. Try again in a minute.', {
+    retryAfter: 60,
+  });
 }
 
-export type PollAnswer = { kind: 'granted'; deviceId: string; refreshToken: string } | { kind: 'refused'; error: PollError; /** Costs the caller a request */ illegal: boolean };
+export type PollAnswer =
+  | { kind: 'granted'; deviceId: string; refreshToken: string }
+  | { kind: 'refused'; error: PollError; /** Costs the caller a request */ illegal: boolean };
 
 /**
  * Answers a poll. `slow_down` is only said to callers of the standard's spelling (`patient`): daemons in the field take
@@ -71,7 +87,11 @@ export async function pollCode(deps: Operations, deviceCode: string, patient: bo
     case 'granted':
       return { kind: 'granted', deviceId: poll.deviceId, refreshToken: tokenOf(poll.tokenSalt) };
     case 'pending':
-      return { kind: 'refused', error: poll.tooFast && patient ? 'slow_down' : 'authorization_pending', illegal: poll.tooFast };
+      return {
+        kind: 'refused',
+        error: poll.tooFast && patient ? 'slow_down' : 'authorization_pending',
+        illegal: poll.tooFast,
+      };
     case 'denied':
       return { kind: 'refused', error: 'access_denied', illegal: true };
     case 'expired':
@@ -81,7 +101,8 @@ export async function pollCode(deps: Operations, deviceCode: string, patient: bo
   }
 }
 
-const notFound = () => new RelayError('CODE_NOT_FOUND', 'No device waits under this code. Check it, or start the registration again.');
+const notFound = () =>
+  new RelayError('CODE_NOT_FOUND', 'No device waits under this code. Check it, or start the registration again.');
 const used = () => new RelayError('CODE_ALREADY_USED', 'This code was already approved or denied.');
 
 /** @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
@@ -96,7 +117,8 @@ export async function readCode(deps: Operations, userId: string, text: string): 
 /** Returns the id that the device will have. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
 export async function decideCode(deps: Operations, userId: string, text: string, approve: boolean): Promise<string> {
   const userCode = normalizeUserCode(text);
-  const decision = userCode === undefined ? undefined : await decideDeviceCode(deps.database.prisma, userCode, userId, approve);
+  const decision =
+    userCode === undefined ? undefined : await decideDeviceCode(deps.database.prisma, userCode, userId, approve);
   if (decision?.kind === 'used') throw used();
   if (decision?.kind !== 'decided') throw notFound();
   return decision.deviceId;

@@ -10,7 +10,11 @@ const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device wit
  * The owner of the device whose own token was sent.
  * @throws RelayError DEVICE_NOT_FOUND when the device of this very token is gone already; AuthError for any other token
  */
-export async function ownerByDeviceToken(deps: Operations, deviceId: string, authorization: string | undefined): Promise<string> {
+export async function ownerByDeviceToken(
+  deps: Operations,
+  deviceId: string,
+  authorization: string | undefined,
+): Promise<string> {
   const token = bearerFrom(authorization) ?? '';
   const credential = isDeviceToken(token) ? await readCredential(deps.database.prisma, deviceId) : undefined;
   if (credential?.removedAt && credential.tokenHash === hashDeviceToken(token)) throw missing();
@@ -27,7 +31,12 @@ export async function removeDevice(deps: Operations, ownerId: string, deviceId: 
   deps.deviceVerifier.forget(deviceId);
   await deps.backplane
     .publishControl(JSON.stringify({ v: 1, kind: 'device_closed', deviceId, why: 'deleted' }))
-    .catch((error: unknown) => deps.logger.warn({ err: error, deviceId }, 'the removal could not be announced; gateways will notice by themselves'));
+    .catch((error: unknown) =>
+      deps.logger.warn(
+        { err: error, deviceId },
+        'the removal could not be announced; gateways will notice by themselves',
+      ),
+    );
   if (wasOnline) await deps.publisher.append(ownerId, { type: 'device_status', deviceId, status: 'offline' });
   await deps.publisher.append(ownerId, { type: 'device_removed', deviceId }, 'x');
 }

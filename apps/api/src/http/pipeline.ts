@@ -43,7 +43,8 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
   const hasBearer = request.headers.authorization !== undefined;
   if (route.credential === 'none' || (route.credential === 'optional' && !hasBearer)) return undefined;
   // The handler knows what to do with a device's own token.
-  if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_')) return undefined;
+  if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_'))
+    return undefined;
   return authenticateUser(request, deps.jwtVerifier);
 }
 
@@ -61,7 +62,8 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
     methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
 
     const serve = async (request: Request, response: Response): Promise<void> => {
-      if (request.url.includes('%00')) throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
+      if (request.url.includes('%00'))
+        throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
       let principal: UserPrincipal | undefined;
       try {
         principal = await principalOf(route, request, deps);
@@ -91,7 +93,9 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
 
   for (const [path, allowed] of methods) {
     app.all(path, () => {
-      throw new RelayError('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here.`, { headers: { Allow: allowed.join(', ') } });
+      throw new RelayError('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here.`, {
+        headers: { Allow: allowed.join(', ') },
+      });
     });
   }
 }
@@ -104,8 +108,16 @@ function checked(result: { ok: true; value: unknown } | { ok: false; reason: str
 /** The answer to an error that was thrown anywhere on the way. */
 export function answerError(error: unknown, request: Request, response: Response, deps: Pick<ApiDeps, 'logger'>): void {
   const known = toRelayError(error);
-  if (known.status >= 500 && known.code !== 'DEVICE_OFFLINE' && known.code !== 'DEVICE_TIMEOUT' && known.code !== 'DEVICE_ERROR') {
-    deps.logger.error({ err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') }, 'a request failed');
+  if (
+    known.status >= 500 &&
+    known.code !== 'DEVICE_OFFLINE' &&
+    known.code !== 'DEVICE_TIMEOUT' &&
+    known.code !== 'DEVICE_ERROR'
+  ) {
+    deps.logger.error(
+      { err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') },
+      'a request failed',
+    );
   }
   if (response.headersSent) {
     request.socket.destroy();

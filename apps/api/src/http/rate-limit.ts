@@ -22,7 +22,9 @@ const guessWindowSeconds = 600;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
 
-export function createRateLimits(config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>): RateLimits {
+export function createRateLimits(
+  config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>,
+): RateLimits {
   const windowSeconds = config.rateWindowMs / 1000;
   const requests = new RateLimiterMemory({ points: config.rateLimitPerMinute, duration: windowSeconds });
   const creations = new RateLimiterMemory({ points: config.sessionCreatePerMinute, duration: windowSeconds });

@@ -26,7 +26,13 @@ const batch = 50;
 const retryMs = 60_000;
 const maxAttempts = 5;
 
-export function startOutbox(deps: { database: Database; backplane: Backplane; logger: Logger; pollMs: number; transports: readonly Transport[] }): { stop(): Promise<void> } {
+export function startOutbox(deps: {
+  database: Database;
+  backplane: Backplane;
+  logger: Logger;
+  pollMs: number;
+  transports: readonly Transport[];
+}): { stop(): Promise<void> } {
   const { database, backplane, logger, transports } = deps;
   let stopped = false;
   let running: Promise<void> | undefined;
@@ -35,9 +41,18 @@ export function startOutbox(deps: { database: Database; backplane: Backplane; lo
   const deliver = async (notification: DueNotification) => {
     const results = await Promise.allSettled(transports.map((transport) => transport.send(notification)));
     for (const result of results) {
-      if (result.status === 'rejected') logger.warn({ err: result.reason as unknown, notificationId: notification.id }, 'a notification was not delivered');
+      if (result.status === 'rejected')
+        logger.warn(
+          { err: result.reason as unknown, notificationId: notification.id },
+          'a notification was not delivered',
+        );
     }
-    await finishNotification(database.prisma, notification.id, results.every((result) => result.status === 'fulfilled'), maxAttempts);
+    await finishNotification(
+      database.prisma,
+      notification.id,
+      results.every((result) => result.status === 'fulfilled'),
+      maxAttempts,
+    );
   };
 
   const run = async () => {

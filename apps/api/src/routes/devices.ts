@@ -6,7 +6,16 @@ import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { type Call, type Handlers, addressOf, userOf } from '../http/pipeline.ts';
 
-type Names = 'listDevices' | 'updateDevice' | 'deleteDevice' | 'listConnections' | 'requestCode' | 'pollCode' | 'readCode' | 'approveCode' | 'denyCode';
+type Names =
+  | 'listDevices'
+  | 'updateDevice'
+  | 'deleteDevice'
+  | 'listConnections'
+  | 'requestCode'
+  | 'pollCode'
+  | 'readCode'
+  | 'approveCode'
+  | 'denyCode';
 
 const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
 const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
@@ -22,7 +31,8 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
     try {
       return await work(userId, call.request.params.userCode as string);
     } catch (error) {
-      if (error instanceof RelayError && error.code === 'CODE_NOT_FOUND') await call.limits.guessedWrong(userId, address);
+      if (error instanceof RelayError && error.code === 'CODE_NOT_FOUND')
+        await call.limits.guessedWrong(userId, address);
       throw error;
     }
   };
@@ -37,7 +47,8 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
       return { status: 200, body: device };
     },
     deleteDevice: async (call: Call) => {
-      const ownerId = call.principal?.userId ?? (await ownerByDeviceToken(deps, idOf(call), call.request.headers.authorization));
+      const ownerId =
+        call.principal?.userId ?? (await ownerByDeviceToken(deps, idOf(call), call.request.headers.authorization));
       await removeDevice(deps, ownerId, idOf(call));
       return { status: 204 };
     },
@@ -55,14 +66,25 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
       const answer = await pollCode(deps, deviceCode, call.body.device_code !== undefined);
       if (answer.kind === 'granted') {
         const { deviceId, refreshToken } = answer;
-        return { status: 200, body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' } };
+        return {
+          status: 200,
+          body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' },
+        };
       }
       if (answer.illegal) await call.limits.request(call.response, `poll:${addressOf(call.request)}`);
       // RFC 8628 §3.5: `error` is the machine-readable string; ours goes beside it.
-      const body = { error: answer.error, error_description: pollErrors[answer.error], code: answer.error.toUpperCase(), status: 400 };
+      const body = {
+        error: answer.error,
+        error_description: pollErrors[answer.error],
+        code: answer.error.toUpperCase(),
+        status: 400,
+      };
       return { status: 400, body };
     },
-    readCode: async (call: Call) => ({ status: 200, body: await guarded(call, (userId, code) => readCode(deps, userId, code)) }),
+    readCode: async (call: Call) => ({
+      status: 200,
+      body: await guarded(call, (userId, code) => readCode(deps, userId, code)),
+    }),
     approveCode: async (call: Call) => ({
       status: 200,
       body: { deviceId: await guarded(call, (userId, code) => decideCode(deps, userId, code, true)), approved: true },

@@ -32,7 +32,12 @@ export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
     listNotifications: async (call: Call<unknown, Static<typeof NotificationsQuery>>) => {
       const limit = call.query.limit ?? notificationsDefault;
       const cursor = call.query.cursor === undefined ? undefined : decodeCursor(call.query.cursor);
-      const found = await listNotifications(db, userOf(call).userId, limit, cursor && { createdAt: cursor.at, id: cursor.id });
+      const found = await listNotifications(
+        db,
+        userOf(call).userId,
+        limit,
+        cursor && { createdAt: cursor.at, id: cursor.id },
+      );
       const page = found.slice(0, limit);
       const last = page.at(-1);
       const more = found.length > limit && last ? { nextCursor: encodeCursor(last.createdAt, last.id) } : {};
@@ -46,7 +51,12 @@ export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
       const { userId, email, name, scopes } = userOf(call);
       return {
         status: 200,
-        body: { id: userId, ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }), scopes: [...scopes] },
+        body: {
+          id: userId,
+          ...(email === undefined ? {} : { email }),
+          ...(name === undefined ? {} : { name }),
+          scopes: [...scopes],
+        },
       };
     },
   };

@@ -1,5 +1,14 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
-import { type CreateSession, type HistoryQuery, RelayError, type SendMessage, type SessionsQuery, type Static, type UpdateSession, limits } from '@relay/protocol';
+import {
+  type CreateSession,
+  type HistoryQuery,
+  RelayError,
+  type SendMessage,
+  type SessionsQuery,
+  type Static,
+  type UpdateSession,
+  limits,
+} from '@relay/protocol';
 import { listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
@@ -11,7 +20,16 @@ import { createSession } from '../sessions/create-session.ts';
 import { readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
-type Names = 'listSessions' | 'createSession' | 'readSession' | 'updateSession' | 'deleteSession' | 'readMessages' | 'sendMessage' | 'cancelSession' | 'readTask';
+type Names =
+  | 'listSessions'
+  | 'createSession'
+  | 'readSession'
+  | 'updateSession'
+  | 'deleteSession'
+  | 'readMessages'
+  | 'sendMessage'
+  | 'cancelSession'
+  | 'readTask';
 
 const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
 
@@ -67,7 +85,10 @@ export function sessionRoutes(deps: Operations): Pick<Handlers, Names> {
       const accepted = await sendMessage(deps, userOf(call).userId, idOf(call), call.body, key);
       return replayed(call, { status: 202, body: accepted.response }, accepted.replayed);
     },
-    cancelSession: async (call: Call) => ({ status: 202, body: await cancelSession(deps, userOf(call).userId, idOf(call)) }),
+    cancelSession: async (call: Call) => ({
+      status: 202,
+      body: await cancelSession(deps, userOf(call).userId, idOf(call)),
+    }),
     readTask: async (call: Call) => {
       const task = await readTask(db, userOf(call).userId, idOf(call));
       if (!task) throw new RelayError('TASK_NOT_FOUND', 'You have no task with this id.');

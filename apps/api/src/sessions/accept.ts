@@ -16,7 +16,8 @@ const handOverMs = 5000;
 /** @throws RelayError INVALID_REQUEST (blank), PAYLOAD_TOO_LARGE (over 256 KiB) */
 export function checkMessage(text: string, field: string): void {
   if (text.trim() === '') throw new RelayError('INVALID_REQUEST', `"${field}" may not be empty.`);
-  if (Buffer.byteLength(text) > limits.messageBytes) throw new RelayError('PAYLOAD_TOO_LARGE', `"${field}" exceeds 256 KiB.`);
+  if (Buffer.byteLength(text) > limits.messageBytes)
+    throw new RelayError('PAYLOAD_TOO_LARGE', `"${field}" exceeds 256 KiB.`);
 }
 
 /**
@@ -27,7 +28,12 @@ export async function timeToLive(deps: Operations, deviceId: string, seconds: nu
   const ttlSeconds = seconds ?? deps.config.queueTtlDefaultSeconds;
   if (ttlSeconds > 0) return ttlSeconds * 1000;
   const owners = await deps.backplane.owners([deviceId]);
-  if (!owners.has(deviceId)) throw new RelayError('DEVICE_OFFLINE', 'The device is not connected. Send without "queueTtlSeconds": 0 to let the message wait.', { retryAfter: 10 });
+  if (!owners.has(deviceId))
+    throw new RelayError(
+      'DEVICE_OFFLINE',
+      'The device is not connected. Send without "queueTtlSeconds": 0 to let the message wait.',
+      { retryAfter: 10 },
+    );
   return handOverMs;
 }
 
@@ -50,7 +56,8 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   return header;
 }
 
-const conflict = () => new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
+const conflict = () =>
+  new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
 
 /**
  * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only what succeeds is kept.

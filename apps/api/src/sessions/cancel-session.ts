@@ -6,7 +6,11 @@ import type { Operations } from '../deps.ts';
 import { requireSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, NO_RUNNING_TASK */
-export async function cancelSession(deps: Operations, userId: string, sessionId: string): Promise<{ taskId: string; state: 'cancelled' }> {
+export async function cancelSession(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+): Promise<{ taskId: string; state: 'cancelled' }> {
   const found = await requireSession(deps.database.prisma, userId, sessionId);
   const { deviceId } = found.session;
   const { cancelled, record } = await withDevice(deps.database.prisma, deviceId, async (tx) => {
@@ -16,7 +20,10 @@ export async function cancelSession(deps: Operations, userId: string, sessionId:
     return { cancelled, record };
   });
   // Even then a queue that stood still may go on.
-  deps.tell(deviceId, cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' });
+  deps.tell(
+    deviceId,
+    cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
+  );
   if (!cancelled) throw new RelayError('NO_RUNNING_TASK', 'Nothing runs or waits in this session.');
   if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
   return { taskId: cancelled.taskId, state: 'cancelled' };

@@ -1,12 +1,22 @@
 /** PATCH and DELETE /api/sessions/:id (contract §3, §9). The daemon's own history is untouched. */
 import { sessionUpdate } from '@relay/attention';
-import { deleteSession as hideSession, readSessions, updateSession as changeSession, withDevice } from '@relay/database';
+import {
+  deleteSession as hideSession,
+  readSessions,
+  updateSession as changeSession,
+  withDevice,
+} from '@relay/database';
 import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title) */
-export async function updateSession(deps: Operations, userId: string, sessionId: string, change: UpdateSession): Promise<Session> {
+export async function updateSession(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  change: UpdateSession,
+): Promise<Session> {
   const title = change.title?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
   const found = await requireSession(deps.database.prisma, userId, sessionId);

@@ -34,7 +34,12 @@ export async function createSession(
       });
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');
-      return { ...record.session, taskId, message: message(randomUUID(), 'USER', body.message, record.session.createdAt), key };
+      return {
+        ...record.session,
+        taskId,
+        message: message(randomUUID(), 'USER', body.message, record.session.createdAt),
+        key,
+      };
     });
   });
   const { key, ...response } = accepted.response;

@@ -25,7 +25,13 @@ export async function sendMessage(
   const accepted = await withDevice(deps.database.prisma, deviceId, async (tx) => {
     // Once more, under the lock: it may have got another name, or gone, meanwhile.
     const { key } = await requireSession(tx, userId, found.session.id);
-    const idempotent = { userId, route: 'sendMessage', key: idempotencyKey, request: [key, body], status: 202 } as const;
+    const idempotent = {
+      userId,
+      route: 'sendMessage',
+      key: idempotencyKey,
+      request: [key, body],
+      status: 202,
+    } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.content, async () => {
       const enqueued = await enqueueMessage(tx, {
         key,
@@ -35,9 +41,16 @@ export async function sendMessage(
         ttlMs: await timeToLive(deps, deviceId, body.queueTtlSeconds),
         queueLimit: deps.config.queueLimit,
       });
-      if (enqueued.kind === 'full') throw new RelayError('QUEUE_FULL', `${deps.config.queueLimit} messages already wait in this session. Wait, or cancel some.`);
+      if (enqueued.kind === 'full')
+        throw new RelayError(
+          'QUEUE_FULL',
+          `${deps.config.queueLimit} messages already wait in this session. Wait, or cancel some.`,
+        );
       if (enqueued.kind === 'unresolved') {
-        throw new RelayError('SESSION_NOT_RESOLVED', 'The device never started this session, so there is nothing to continue. Start a new one.');
+        throw new RelayError(
+          'SESSION_NOT_RESOLVED',
+          'The device never started this session, so there is nothing to continue. Start a new one.',
+        );
       }
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');

@@ -11,7 +11,11 @@ async function announce(deps: Operations, userId: string, key: string, deviceId:
 }
 
 /** @throws RelayError SESSION_NOT_FOUND */
-export async function watch(deps: Operations, userId: string, sessionId: string): Promise<{ sessionId: string; first: boolean }> {
+export async function watch(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+): Promise<{ sessionId: string; first: boolean }> {
   const record = await requireSession(deps.database.prisma, userId, sessionId);
   const first = await watchSession(deps.database.prisma, userId, record.key);
   if (first) await announce(deps, userId, record.key, record.session.deviceId);
