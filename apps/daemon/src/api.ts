@@ -162,7 +162,7 @@ function reader(body: Record<string, unknown>) {
 }
 
 function unreachable(server: string, error: unknown): Failure {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause: unknown = (error as { cause?: unknown }).cause ?? error;
   const why = systemCode(cause) ?? reasonOf(cause);
   return new Failure(
     'UNREACHABLE',

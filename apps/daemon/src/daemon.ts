@@ -203,12 +203,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
       onText: inbound.receive,
       onState,
     });
-    return { tasks, connection, inbound };
+    return { tasks, connection, inbound, journal };
   }
 
-  const leave = async ({ tasks, connection }: ReturnType<typeof assemble>) => {
+  const leave = async ({ tasks, connection, journal }: ReturnType<typeof assemble>) => {
     await tasks.stop('The daemon was stopped.');
-    if (state.connection === 'connected') {
+    if (state.connection === 'connected' && journal.owed().length > 0) {
       const received = new Promise<void>((resolve) => connection.confirm(resolve));
       await settledWithin(clock, timings.farewellMs, received);
     }

@@ -26,9 +26,15 @@ export class Failure extends Error {
   }
 }
 
+// By shape, not by `instanceof`: errors of the runtime may come from another realm.
+const textOf = (error: unknown, field: 'message' | 'code'): string | undefined => {
+  const value: unknown =
+    typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[field] : undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
 /** One line for any thrown thing. */
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const reasonOf = (error: unknown): string => textOf(error, 'message') ?? String(error);
 
 /** The `code` that Node puts on system errors, such as ENOENT. */
-export const systemCode = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+export const systemCode = (error: unknown): string | undefined => textOf(error, 'code');

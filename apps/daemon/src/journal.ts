@@ -5,6 +5,7 @@
  */
 import { appendFileSync, closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { DaemonEvent } from '@relay/protocol';
+import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 /** The events that end a task; each task has exactly one. */
@@ -92,7 +93,7 @@ export function openJournal({
         closeSync(opened);
       }
     } catch (error) {
-      onTrouble('journal not written', error instanceof Error ? error.message : String(error));
+      onTrouble('journal not written', reasonOf(error));
     }
   };
 

@@ -7,6 +7,7 @@
  *
  * A turn may also be just its list of steps. Texts may hold `{message}`, `{session}`, `{task}` and `{project}`.
  */
+import { fileURLToPath } from 'node:url';
 import { Failure, exitCodes, reasonOf } from '../failure.ts';
 import { readIfPresent } from '../owner-file.ts';
 
@@ -68,7 +69,7 @@ const fits: Readonly<Record<Field['kind'], { test: (value: unknown) => boolean; 
 export const demoScriptFile = new URL('../../scripts/demo.json', import.meta.url);
 
 export function readScript(file: string | URL): Script {
-  const name = file instanceof URL ? file.pathname : file;
+  const name = typeof file === 'string' ? file : fileURLToPath(file);
   let text: string | undefined;
   try {
     text = readIfPresent(name);

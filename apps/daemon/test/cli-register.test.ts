@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { house } from './house.ts';
+import { runProgram } from './program.ts';
+import { registered, token } from './registered.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const code = {
+  status: 200,
+  body: {
+    device_code: 'dc',
+    user_code: 'BCDF-GHJK',
+    verification_uri_complete: 'http://relay/device?user_code=BCDF-GHJK',
+    expires_in: 900,
+    interval: 0,
+  },
+};
+const pending = { status: 400, body: { error: 'authorization_pending', code: 'AUTHORIZATION_PENDING', status: 400 } };
+
+describe('relay-daemon register', () => {
+  it('shows link and code, waits, and stores config and credentials, the secret for its owner alone', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [
+      pending,
+      pending,
+      { status: 200, body: { device_id: 'd1', refresh_token: token } },
+    ]);
+    const folder = join(home.folder(), 'new');
+    const args = [
+      'register',
+      '--server',
+      `${relay.url}/`,
+      '--home',
+      folder,
+      '--agent-type',
+      'claude_code',
+      '--name',
+      'Laptop',
+      '--hostname',
+      'my-host',
+    ];
+    const { code: exitCode, out, err } = await runProgram(args);
+    expect(exitCode).toBe(0);
+    expect(out).toContain('http://relay/device?user_code=BCDF-GHJK');
+    expect(out).toContain('BCDF-GHJK');
+    expect(err).toContain('Waiting for confirmation');
+    expect(out + err).not.toContain(token);
+    expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))).toMatchObject({
+      server: relay.url,
+      device_id: 'd1',
+      hostname: 'my-host',
+      name: 'Laptop',
+      agent_type: 'claude_code',
+    });
+    expect(JSON.parse(readFileSync(join(folder, 'credentials.json'), 'utf8'))).toEqual({ refresh_token: token });
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, 'credentials.json')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(token);
+  });
+
+  it('speaks JSON lines with --json', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
+    const { out, err } = await runProgram(['register', '--json', '--server', relay.url], {
+      RELAY_DAEMON_HOME: home.folder(),
+    });
+    const [first, second] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toMatchObject({ event: 'code', user_code: 'BCDF-GHJK' });
+    expect(second).toMatchObject({ event: 'registered', device_id: 'd1' });
+    expect(err).toBe('');
+  });
+
+  it.each([
+    ['expired_token', 77],
+    ['access_denied', 77],
+    ['invalid_grant', 77],
+  ])('ends with %s clearly and stores nothing', async (error, exitCode) => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [pending, { status: 400, body: { error } }]);
+    const folder = home.folder();
+    const result = await runProgram(['register', '--server', relay.url, '--home', folder]);
+    expect(result.code).toBe(exitCode);
+    expect(result.err).toMatch(/\.\n$/);
+    expect(existsSync(join(folder, 'config.json'))).toBe(false);
+    expect(existsSync(join(folder, 'credentials.json'))).toBe(false);
+  });
+
+  it('refuses to overwrite a registration without --force, and asks the relay for nothing', async () => {
+    const relay = await home.relay();
+    const folder = registered(home, relay);
+    const refused = await runProgram(['register', '--server', relay.url, '--home', folder]);
+    expect(refused.code).toBe(73);
+    expect(refused.err).toContain('--force');
+    expect(relay.calls).toEqual([]);
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd2', refresh_token: 'new' } }]);
+    expect((await runProgram(['register', '--force', '--server', relay.url, '--home', folder])).code).toBe(0);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain('"d2"');
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  daemonSocketAddress,
+  readConfig,
+  requireConfig,
+  serverAddress,
+  travelsInClear,
+  writeConfig,
+} from '../src/config.ts';
+import { readCredentials, writeCredentials } from '../src/credentials.ts';
+import { homeOf, makePrivateFolder } from '../src/home.ts';
+import { temporaryFolders } from './folders.ts';
+
+const folders = temporaryFolders();
+afterEach(() => folders.remove());
+const newHome = () => homeOf({ home: folders.make(), env: {} });
+const config = {
+  server: 'http://localhost:4000',
+  device_id: 'd1',
+  hostname: 'h',
+  name: 'n',
+  agent_type: 'scripted',
+  registered_at: '2026-01-01T00:00:00.000Z',
+};
+
+describe('the home of the daemon', () => {
+  it('follows XDG, is moved by RELAY_DAEMON_HOME, and by --home above all', () => {
+    expect(homeOf({ env: { HOME: '/u' } })).toMatchObject({
+      configFile: '/u/.config/relay-daemon/config.json',
+      stateDir: '/u/.local/state/relay-daemon',
+    });
+    const xdg = { HOME: '/u', XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: 'not/absolute' };
+    expect(homeOf({ env: xdg })).toMatchObject({
+      configDir: '/c/relay-daemon',
+      stateDir: '/u/.local/state/relay-daemon',
+    });
+    expect(homeOf({ env: { ...xdg, RELAY_DAEMON_HOME: '/r' } })).toMatchObject({
+      configDir: '/r',
+      stateDir: '/r/state',
+    });
+    expect(homeOf({ home: '/h', env: { RELAY_DAEMON_HOME: '/r' } })).toMatchObject({ configDir: '/h' });
+  });
+
+  it('is a folder of its owner; one that others may write to is refused', () => {
+    const folder = join(folders.make(), 'a', 'b');
+    makePrivateFolder(folder);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    chmodSync(folder, 0o777);
+    expect(() => makePrivateFolder(folder)).toThrow(/chmod go-w/);
+  });
+
+  it('says which folder cannot be created', () => {
+    const file = join(folders.make(), 'file');
+    writeFileSync(file, '');
+    expect(() => makePrivateFolder(join(file, 'x'))).toThrow(/--home/);
+  });
+});
+
+describe('the config record', () => {
+  it('is read as it was written, and replaced as a whole', () => {
+    const home = newHome();
+    expect(readConfig(home)).toBeUndefined();
+    writeConfig(home, config);
+    expect(readConfig(home)).toEqual(config);
+    expect(readdirSync(home.configDir)).toEqual(['config.json']);
+  });
+
+  it('that is missing says how to register', () => {
+    expect(() => requireConfig(newHome())).toThrow(/relay-daemon register/);
+  });
+
+  it.each(['{', 'null', '[]', '{"server":"x"}', JSON.stringify({ ...config, device_id: '' })])(
+    'that reads %s is refused, not taken for an empty one',
+    (text) => {
+      const home = newHome();
+      writeFileSync(home.configFile, text);
+      expect(() => readConfig(home)).toThrow(/register --force/);
+    },
+  );
+
+  it('holds an address without a slash at the end; anything else than http and https is refused', () => {
+    expect(serverAddress('https://relay.example.com/base//')).toBe('https://relay.example.com/base');
+    for (const text of ['', 'localhost:4000', 'ftp://x', 'http://u:p@x', 'http://x/?q=1', 'http://x/#f']) {
+      expect(() => serverAddress(text)).toThrow(/Example/);
+    }
+    expect(daemonSocketAddress('http://localhost:4000')).toBe('ws://localhost:4000/ws/daemon');
+    expect(daemonSocketAddress('https://relay.example.com/base')).toBe('wss://relay.example.com/base/ws/daemon');
+  });
+
+  it('knows when the credential would travel in clear', () => {
+    for (const server of ['http://localhost:4000', 'http://127.0.0.1', 'http://[::1]:1', 'https://relay.example.com']) {
+      expect(travelsInClear(server)).toBe(false);
+    }
+    for (const server of ['http://relay.example.com', 'http://192.168.1.2:4000', 'http://localhost.example.com']) {
+      expect(travelsInClear(server)).toBe(true);
+    }
+  });
+});
+
+describe('the credentials file', () => {
+  it('belongs to its owner alone, whatever stood there and whatever the umask', () => {
+    const home = newHome();
+    writeFileSync(home.credentialsFile, 'old', { mode: 0o666 });
+    chmodSync(home.credentialsFile, 0o666);
+    const before = process.umask(0);
+    try {
+      writeCredentials(home, 'rly_drt_x');
+    } finally {
+      process.umask(before);
+    }
+    expect(statSync(home.credentialsFile).mode & 0o777).toBe(0o600);
+    expect(readCredentials(home)).toBe('rly_drt_x');
+    expect(readFileSync(home.credentialsFile, 'utf8')).not.toContain('old');
+  });
+
+  it('is refused when others may read it, when it is a link or a folder, and when it is missing', () => {
+    const readable = newHome();
+    writeCredentials(readable, 'rly_drt_x');
+    chmodSync(readable.credentialsFile, 0o640);
+    expect(() => readCredentials(readable)).toThrow(/chmod 600/);
+    const link = newHome();
+    writeFileSync(join(link.configDir, 'elsewhere'), '{"refresh_token":"x"}', { mode: 0o600 });
+    symlinkSync('elsewhere', link.credentialsFile);
+    expect(() => readCredentials(link)).toThrow(/not an ordinary file/);
+    const folder = newHome();
+    mkdirSync(folder.credentialsFile);
+    expect(() => readCredentials(folder)).toThrow(/not an ordinary file/);
+    expect(() => readCredentials(newHome())).toThrow(/does not exist/);
+  });
+
+  it('that cannot be understood is refused without showing what is in it', () => {
+    for (const text of ['rly_drt_secret', '{"refresh_token":1}', '{"refresh_token":"rly_drt_secret\\r\\nX: y"}']) {
+      const home = newHome();
+      writeFileSync(home.credentialsFile, text, { mode: 0o600 });
+      expect(() => readCredentials(home)).toThrow(/holds no refresh token/);
+      expect(() => readCredentials(home)).not.toThrow(/secret/);
+    }
+  });
+});

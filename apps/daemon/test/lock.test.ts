@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { lockAddress, lockHolder, takeLock } from '../src/lock.ts';
+import { temporaryFolders } from './folders.ts';
+
+const folders = temporaryFolders();
+const releases: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+  folders.remove();
+});
+const take = async (address: string) => {
+  const lock = await takeLock(address);
+  releases.push(() => lock.release());
+  return lock;
+};
+
+/** A process that listens there and is killed with -9: on a file, the socket file stays. */
+async function killedHolder(address: string) {
+  const script = `require('net').createServer().listen(${JSON.stringify(address)}, () => console.log('up'))`;
+  const child = spawn(process.execPath, ['-e', script]);
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+type Place = [name: string, addressOf: (folder: string) => string];
+const file: Place = ['on a socket file', (folder) => join(folder, 'lock.sock')];
+const native: Place = ['at the address of this platform', (folder) => lockAddress(folder)];
+
+describe.each([native, file])('the lock of a home, %s', (_name, addressOf) => {
+  it('is held once; the second one is refused with the pid of the first', async () => {
+    const address = addressOf(folders.make());
+    await take(address);
+    await expect(take(address)).rejects.toMatchObject({
+      code: 'ALREADY_RUNNING',
+      exitCode: 75,
+      message: expect.stringContaining(`pid ${process.pid}`),
+    });
+    expect(await lockHolder(address)).toBe(process.pid);
+  });
+
+  it('is free again after its release', async () => {
+    const address = addressOf(folders.make());
+    const lock = await takeLock(address);
+    await lock.release();
+    expect(await lockHolder(address)).toBeUndefined();
+    await take(address);
+  });
+
+  it('is free again after its holder was killed with -9', async () => {
+    const address = addressOf(folders.make());
+    await killedHolder(address);
+    await take(address);
+    expect(await lockHolder(address)).toBe(process.pid);
+  });
+
+  it('goes to exactly one of many who want it at once', async () => {
+    const address = addressOf(folders.make());
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => take(address)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('the address of a lock', () => {
+  it('is the same for every path to a folder, and another one for another folder', () => {
+    const folder = folders.make();
+    const other = folders.make();
+    const link = join(other, 'link');
+    symlinkSync(folder, link);
+    expect(lockAddress(link)).toBe(lockAddress(folder));
+    expect(lockAddress(other)).not.toBe(lockAddress(folder));
+  });
+
+  it('is short enough for a socket everywhere', () => {
+    expect(lockAddress(folders.make(), 'win32')).toMatch(/^\\\\\.\\pipe\\/);
+    const file = lockAddress(folders.make(), 'darwin');
+    expect(file).toMatch(/\.sock$/);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is held also by somebody who does not answer', async () => {
+    const address = lockAddress(folders.make());
+    const silent = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => silent.listen(address, resolve));
+    releases.push(() => new Promise((resolve) => silent.close(() => resolve())));
+    await expect(take(address)).rejects.toMatchObject({ code: 'ALREADY_RUNNING' });
+  });
+});

@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../src/store.ts';
+import { temporaryFolders } from './folders.ts';
+
+const folders = temporaryFolders();
+afterEach(() => folders.remove());
+const onlyFile = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
+
+describe('the message store', () => {
+  it('gives back after a restart what was said, with the same uuids and times', () => {
+    const folder = folders.make();
+    const before = openStore(folder);
+    before.create('s1', '/project');
+    before.append('s1', 'USER', 'Hello');
+    before.append('s1', 'AGENT', 'Hi\nthere');
+    const said = before.messages('s1');
+    const after = openStore(folder);
+    expect(after.messages('s1')).toEqual(said);
+    expect(said?.map(({ role, content }) => [role, content])).toEqual([
+      ['USER', 'Hello'],
+      ['AGENT', 'Hi\nthere'],
+    ]);
+    expect(after.sessions()).toEqual(before.sessions());
+  });
+
+  it('knows title, path, last message, count and time of each session, newest activity first', () => {
+    let now = Date.parse('2026-01-01T00:00:00.000Z');
+    const store = openStore(folders.make(), () => (now += 1000));
+    store.create('old', '/a');
+    store.append('old', 'USER', `\n  First line ${'x'.repeat(200)}\nsecond line`);
+    store.create('new', '/b');
+    store.append('new', 'USER', 'x');
+    store.append('new', 'AGENT', 'é'.repeat(3000));
+    const [first, second] = store.sessions();
+    expect(first).toMatchObject({ sessionId: 'new', projectPath: '/b', messageCount: 2 });
+    expect(Buffer.byteLength(first?.lastMessage ?? '')).toBe(2048);
+    expect(first?.lastActivity).toBe('2026-01-01T00:00:05.000Z');
+    expect(second?.title).toBe(`First line ${'x'.repeat(69)}`);
+  });
+
+  it('survives a line torn by a crash: the rest is read, and the next message is not glued to it', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    store.create('s1', '');
+    store.append('s1', 'USER', 'one');
+    store.append('s1', 'AGENT', 'torn');
+    truncateSync(onlyFile(folder), statSync(onlyFile(folder)).size - 10);
+    const again = openStore(folder);
+    expect(again.unreadable).toBe(1);
+    again.append('s1', 'USER', 'two');
+    expect(
+      openStore(folder)
+        .messages('s1')
+        ?.map(({ content }) => content),
+    ).toEqual(['one', 'two']);
+  });
+
+  it('skips what it cannot understand and keeps the rest', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    store.create('s1', '');
+    appendFileSync(onlyFile(folder), 'null\n{"m":{"uuid":1}}\n[]\n"x"\n\u0000\u0000\n');
+    store.append('s1', 'USER', 'still here');
+    const again = openStore(folder);
+    expect(again.messages('s1')?.map(({ content }) => content)).toEqual(['still here']);
+    expect(again.unreadable).toBe(5);
+  });
+
+  it('keeps its files to their owner', () => {
+    const folder = join(folders.make(), 'sessions');
+    const store = openStore(folder);
+    store.create('s1', '');
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(onlyFile(folder)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['../../etc/passwd', 'a/b:c', '.', '..', 'UPPER', 'upper', 'x'.repeat(512), 'ünïcode', 'con*?'])(
+    'keeps a session named %s inside its folder',
+    (sessionId) => {
+      const folder = folders.make();
+      const store = openStore(folder);
+      store.create(sessionId, '');
+      store.append(sessionId, 'USER', sessionId);
+      expect(readdirSync(folder)).toHaveLength(1);
+      expect(openStore(folder).messages(sessionId)?.[0]?.content).toBe(sessionId);
+    },
+  );
+
+  it('keeps names apart that differ only in case, also on file systems that do not', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    for (const id of ['abc', 'ABC', 'Abc']) store.create(id, '');
+    expect(new Set(readdirSync(folder).map((name) => name.toLowerCase())).size).toBe(3);
+  });
+
+  it('has nothing to say about a session it does not know', () => {
+    const store = openStore(folders.make());
+    expect(store.messages('nobody')).toBeUndefined();
+    expect(store.session('nobody')).toBeUndefined();
+    expect(() => store.append('nobody', 'USER', 'x')).toThrow(TypeError);
+  });
+
+  it('only ever adds to a file', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    store.create('s1', '');
+    store.append('s1', 'USER', 'one');
+    const before = readFileSync(onlyFile(folder), 'utf8');
+    openStore(folder).append('s1', 'AGENT', 'two');
+    expect(readFileSync(onlyFile(folder), 'utf8').startsWith(before)).toBe(true);
+  });
+});
