@@ -1,0 +1,13 @@
+// What an instance says about itself: its log, its numbers, its health. Knows nothing of what it does.
+
+export { createLogger } from './logger.ts';
+export type { Logger, LoggerOptions } from './logger.ts';
+export { createMetrics } from './metrics.ts';
+export type { Counter, Gauge, Histogram, Metrics, MetricsOptions } from './metrics.ts';
+export { startMetricsServer } from './metrics-server.ts';
+export type { MetricsServer, MetricsServerOptions } from './metrics-server.ts';
+export { createReadiness } from './readiness.ts';
+export type { Readiness, ReadinessCheck, ReadinessOptions, ReadinessProbe } from './readiness.ts';
+export { redactFields } from './redact.ts';
+export { safeUrl } from './safe-url.ts';
+export { maskSecrets } from './secret-text.ts';

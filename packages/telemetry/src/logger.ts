@@ -1,0 +1,63 @@
+// The log of one instance: one JSON object per line, from which no credential can be read.
+//
+// Two nets, because each alone has holes: `redactFields` knows names and structure but not what stands in a sentence;
+// `maskSecrets` reads the finished line but knows a credential only by its look.
+
+import { pino } from 'pino';
+import type { ChildLoggerOptions, LevelWithSilent, Logger } from 'pino';
+import { cutText, redactFields } from './redact.ts';
+import { maskSecrets } from './secret-text.ts';
+
+export type { Logger } from 'pino';
+
+export interface LoggerOptions {
+  readonly level: LevelWithSilent;
+  /** Which program: `standalone`, `api`, `gateway`, … */
+  readonly name: string;
+  /** Which process of that program. */
+  readonly instance: string;
+  /** Gets every line with its newline. Absent: standard output. */
+  readonly destination?: { write(line: string): void };
+}
+
+type LogArguments = [first: unknown, ...rest: unknown[]];
+
+function safeArgument(value: unknown): unknown {
+  if (typeof value === 'string') return cutText(value);
+  return typeof value === 'object' && value !== null ? redactFields(value) : value;
+}
+
+type Child = (this: Logger, bindings: object, options?: ChildLoggerOptions) => Logger;
+
+/** Children get their fields once, when they are made, past the hook below. A child inherits this from its parent. */
+function withSafeChildren(logger: Logger): Logger {
+  const child = Reflect.get(logger, 'child') as unknown as Child;
+  const safeChild: Child = function (bindings, options) {
+    return child.call(this, redactFields(bindings), options);
+  };
+  return Object.assign(logger, { child: safeChild as unknown as typeof logger.child });
+}
+
+/**
+ * A logger with the fields `level` (as a word), `time` (ISO 8601), `name`, `instance` and `msg`. Errors go under `err`,
+ * requests under `req`. Texts of conversation (`content`, `message`, `instruction`, `output`, `result`, `prompt`, …) are
+ * logged as their length, wherever they stand.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const settings = {
+    level: options.level,
+    base: { name: options.name, instance: options.instance },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // The hook has made a view of the error already; the serializer of the library would take it for an error again.
+    serializers: { err: (view: unknown) => view },
+    formatters: { level: (level: string) => ({ level }) },
+    hooks: {
+      logMethod(this: Logger, args: LogArguments, method: (...args: LogArguments) => void) {
+        // The first may be the fields, the others fill the placeholders of the message.
+        method.apply(this, args.map(safeArgument) as LogArguments);
+      },
+      streamWrite: maskSecrets,
+    },
+  };
+  return withSafeChildren(options.destination ? pino(settings, options.destination) : pino(settings));
+}

@@ -1,0 +1,91 @@
+// Numbers about one instance. Every instance has its own registry, so that several live in one process without meeting.
+
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export type { Counter, Gauge, Histogram } from 'prom-client';
+
+/** Seconds; from a call within the process to a daemon that thinks for a while. */
+const DEFAULT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface MetricsOptions {
+  /** The label `instance` of everything. */
+  readonly instance: string;
+  /** Memory, processor and event loop too; once per process. Absent: no. */
+  readonly processMetrics?: boolean;
+}
+
+/**
+ * A metric is made the first time its name is asked for and the same one is returned afterwards. Asking for a known name with
+ * another kind or other labels is a mistake of ours and throws a TypeError. Label values must come from a small fixed set:
+ * every new one is memory for ever.
+ */
+export interface Metrics {
+  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  /** `collect` is called before every reading, to set what is easier counted than followed. */
+  gauge<L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    collect?: (gauge: Gauge<L>) => void | Promise<void>,
+  ): Gauge<L>;
+  /** `buckets` in the unit of the metric, by default seconds from 1 ms to 10 s. */
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    buckets?: readonly number[],
+  ): Histogram<L>;
+  /** Everything, in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+interface Known {
+  readonly shape: string;
+  readonly metric: unknown;
+}
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ instance: options.instance });
+  if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  const known = new Map<string, Known>();
+
+  function once<M>(kind: string, name: string, labels: readonly string[], make: () => M): M {
+    const shape = `${kind}(${[...labels].sort().join(',')})`;
+    const before = known.get(name);
+    if (before && before.shape !== shape) throw new TypeError(`the metric ${name} is ${before.shape}, not ${shape}`);
+    if (before) return before.metric as M;
+    const metric = make();
+    known.set(name, { shape, metric });
+    return metric;
+  }
+
+  return {
+    counter(name, help, labels = []) {
+      return once(
+        'counter',
+        name,
+        labels,
+        () => new Counter({ name, help, labelNames: labels, registers: [registry] }),
+      );
+    },
+    gauge<L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      collect?: (gauge: Gauge<L>) => void | Promise<void>,
+    ) {
+      const read = collect && { collect: () => collect(gauge) };
+      const make = (): Gauge<L> => new Gauge({ name, help, labelNames: labels, registers: [registry], ...read });
+      const gauge: Gauge<L> = once('gauge', name, labels, make);
+      return gauge;
+    },
+    histogram(name, help, labels = [], buckets = DEFAULT_BUCKETS) {
+      const settings = { name, help, labelNames: labels, buckets: [...buckets], registers: [registry] };
+      return once('histogram', name, labels, () => new Histogram(settings));
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

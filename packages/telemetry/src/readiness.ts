@@ -1,0 +1,93 @@
+// Whether this instance should get work (GET /ready). Asks what it depends on; never says why something fails, strangers read it.
+
+/** One dependency: the database, the backplane. May reject; that is a failure too. */
+export type ReadinessCheck = () => Promise<{ ok: boolean; probeMs: number }>;
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly body: {
+    readonly status: 'ok' | 'unavailable' | 'draining';
+    readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
+  };
+}
+
+export interface ReadinessOptions {
+  readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /** A check that takes longer has failed. */
+  readonly timeoutMs: number;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+}
+
+export interface ReadinessProbe {
+  /**
+   * All checks, at once. The answer is kept for a second and callers at the same time share one, so that a stranger who asks
+   * a thousand times asks the database once. Never rejects.
+   */
+  check(): Promise<Readiness>;
+  /** From now on not ready, whatever the checks say. Cannot be taken back. */
+  drain(): void;
+}
+
+const KEPT_MS = 1_000;
+
+type Result = 'ok' | 'failed';
+
+/** Runs `check`, but never a second time beside one that still hangs: those would pile up. */
+function boundedCheck(check: ReadinessCheck, timeoutMs: number): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+
+  function start(): Promise<Result> {
+    const result = (async () => check())().then(
+      ({ ok }): Result => (ok ? 'ok' : 'failed'),
+      (): Result => 'failed',
+    );
+    running = result.finally(() => (running = undefined));
+    return running;
+  }
+
+  return async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<Result>((resolve) => {
+      timer = setTimeout(() => resolve('failed'), timeoutMs);
+    });
+    try {
+      return await Promise.race([running ?? start(), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+export function createReadiness({ checks, timeoutMs, clock = Date.now }: ReadinessOptions): ReadinessProbe {
+  const bounded = Object.entries(checks).map(([name, check]) => [name, boundedCheck(check, timeoutMs)] as const);
+  let draining = false;
+  let kept: { readonly results: Record<string, Result>; readonly until: number } | undefined;
+  let running: Promise<Record<string, Result>> | undefined;
+
+  async function runAll(): Promise<Record<string, Result>> {
+    const entries = await Promise.all(bounded.map(async ([name, check]) => [name, await check()] as const));
+    const results = Object.fromEntries(entries);
+    kept = { results, until: clock() + KEPT_MS };
+    return results;
+  }
+
+  function results(): Promise<Record<string, Result>> {
+    if (kept && clock() < kept.until) return Promise.resolve(kept.results);
+    running ??= runAll().finally(() => (running = undefined));
+    return running;
+  }
+
+  return {
+    async check() {
+      const found = await results();
+      const allOk = Object.values(found).every((result) => result === 'ok');
+      // Looked at after waiting: whoever asks while the draining begins must not be sent more work.
+      const status = draining ? 'draining' : allOk ? 'ok' : 'unavailable';
+      return { ready: status === 'ok', body: { status, checks: found } };
+    },
+    drain() {
+      draining = true;
+    },
+  };
+}

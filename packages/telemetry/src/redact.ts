@@ -1,0 +1,179 @@
+// Makes a copy of a value that may be logged: credentials and what people wrote are replaced by their name, size stays bounded.
+
+import { types } from 'node:util';
+import { safeUrl } from './safe-url.ts';
+
+const REDACTED = '[redacted]';
+const MAX_DEPTH = 6;
+const MAX_VALUES = 500;
+const MAX_ITEMS = 50;
+const MAX_TEXT = 4_096;
+const MAX_NAME = 100;
+const MAX_CAUSES = 3;
+
+/** By their end: `refresh_token`, `x-api-key`, `oldPassword`, `set-cookie`. Compared in small letters, without `_` and `-`. */
+const SECRET_NAME =
+  /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
+
+/** What people and agents say to each other (contract sections 3, 5 and 6) is nobody's business here. */
+const SPOKEN_NAME =
+  /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
+
+const ADDRESS_NAME = /(url|uri|href)(complete)?$/;
+
+/** Everything else in a request is left out: a header nobody thought of cannot leak. */
+const HARMLESS_HEADERS = [
+  'host',
+  'origin',
+  'user-agent',
+  'content-type',
+  'content-length',
+  'upgrade',
+  'x-request-id',
+  'x-device-id',
+  'x-agent-type',
+  'x-daemon-version',
+  'x-daemon-capabilities',
+];
+
+interface Walk {
+  /** How many values may still be copied: breadth and depth alone would not bound a wide and deep one. */
+  left: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const plainName = (name: string): string => name.replaceAll(/[_-]/g, '').toLowerCase();
+
+/** At most 4,096 characters of `text`. */
+export const cutText = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+
+/** Also for errors that were made in another realm, as those of Node are in some test runners. */
+function isError(value: unknown): value is Error {
+  return types.isNativeError(value) || value instanceof Error;
+}
+
+function field(object: object, name: string): unknown {
+  try {
+    return (object as Fields)[name];
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function textField(object: object, name: string): string | undefined {
+  const value = field(object, name);
+  return typeof value === 'string' ? cutText(value) : undefined;
+}
+
+/** Type, message, stack, code and causes. Other properties of errors hold parameters of queries and bodies of requests. */
+function errorView(error: Error, causes = MAX_CAUSES): Fields {
+  const code = field(error, 'code');
+  const cause = field(error, 'cause');
+  const errors = field(error, 'errors');
+  return {
+    type: textField(error, 'name') ?? 'Error',
+    message: textField(error, 'message') ?? '',
+    stack: textField(error, 'stack'),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(causes > 0 && isError(cause) ? { cause: errorView(cause, causes - 1) } : {}),
+    ...(causes > 0 && Array.isArray(errors)
+      ? {
+          errors: errors
+            .filter(isError)
+            .slice(0, 5)
+            .map((one) => errorView(one, 0)),
+        }
+      : {}),
+  };
+}
+
+/** A request of Node or express: method, safe address, where from, and headers that are harmless by name. */
+function requestView(request: object): Fields {
+  const headers = field(request, 'headers');
+  const socket = field(request, 'socket');
+  const from = typeof socket === 'object' && socket !== null ? textField(socket, 'remoteAddress') : undefined;
+  const shown =
+    typeof headers === 'object' && headers !== null
+      ? HARMLESS_HEADERS.flatMap((name) => {
+          const value = textField(headers, name);
+          return value === undefined ? [] : [[name, name === 'origin' ? safeUrl(value) : value] as const];
+        })
+      : [];
+  return {
+    id: textField(request, 'id'),
+    method: textField(request, 'method'),
+    url: safeUrl(textField(request, 'originalUrl') ?? textField(request, 'url') ?? ''),
+    remoteAddress: textField(request, 'ip') ?? from ?? textField(request, 'remoteAddress'),
+    headers: Object.fromEntries(shown),
+  };
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** A request of Node or express, or what a serializer made of one. */
+function isRequest(value: object): boolean {
+  return ['method', 'url', 'headers'].every((name) => name in value);
+}
+
+function textView(text: string, name: string): string {
+  if (SPOKEN_NAME.test(name)) return `[${text.length} characters]`;
+  return ADDRESS_NAME.test(name) ? safeUrl(text) : cutText(text);
+}
+
+function objectView(value: object, name: string, depth: number, walk: Walk): unknown {
+  if (isError(value)) return errorView(value);
+  if (isRequest(value)) return requestView(value);
+  if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
+  if (types.isMap(value) || types.isSet(value)) return `[${value.size} entries]`;
+  if (depth >= MAX_DEPTH) return '[too deep]';
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MAX_ITEMS).map((item) => visit(item, name, depth + 1, walk));
+    return value.length > MAX_ITEMS ? [...items, `[${value.length - MAX_ITEMS} more]`] : items;
+  }
+  if (isPlain(value)) return fieldsView(value, depth, walk);
+  const toJson = field(value, 'toJSON');
+  if (typeof toJson !== 'function') return `[${value.constructor?.name ?? 'object'}]`;
+  try {
+    return visit(toJson.call(value), name, depth + 1, walk);
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function fieldsView(value: object, depth: number, walk: Walk): Fields {
+  const names = Object.keys(value);
+  const shown = names
+    .slice(0, MAX_ITEMS)
+    .map((key) => [key.slice(0, MAX_NAME), visit(field(value, key), plainName(key), depth + 1, walk)]);
+  if (names.length > MAX_ITEMS) shown.push(['…', `[${names.length - MAX_ITEMS} more]`]);
+  return Object.fromEntries(shown) as Fields;
+}
+
+function visit(value: unknown, name: string, depth: number, walk: Walk): unknown {
+  if (value === null || value === undefined || typeof value === 'boolean') return value;
+  if (SECRET_NAME.test(name)) return REDACTED;
+  walk.left -= 1;
+  if (walk.left < 0) return '[too much]';
+  if (typeof value === 'string') return textView(value, name);
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return value.toString();
+  return typeof value === 'object' ? objectView(value, name, depth, walk) : undefined;
+}
+
+/**
+ * A copy of `fields` that may be logged; `fields` stays as it is. Values under names of credentials are replaced, texts under
+ * names of conversation are replaced by their length, errors and requests by what is harmless about them, addresses lose
+ * their credentials. At most 500 values, 6 deep, 4,096 characters each. Never throws.
+ */
+export function redactFields(fields: object): Fields {
+  const walk: Walk = { left: MAX_VALUES };
+  if (isError(fields)) return { err: errorView(fields) };
+  if (isRequest(fields)) return { req: requestView(fields) };
+  if (Array.isArray(fields) || !isPlain(fields)) return { value: visit(fields, '', 0, walk) };
+  return fieldsView(fields, 0, walk);
+}

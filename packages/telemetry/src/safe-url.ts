@@ -1,0 +1,52 @@
+// Addresses as they may be logged.
+
+import { maskSecrets } from './secret-text.ts';
+
+const MAX_LENGTH = 2_048;
+const REDACTED = '[redacted]';
+
+/** Query parameters that are credentials in this protocol (contract sections 4 and 6), and those of sign-in redirects. */
+const CREDENTIAL_PARAMETERS = new Set([
+  'access_token',
+  'token',
+  'ticket',
+  'code',
+  'user_code',
+  'device_code',
+  'refresh_token',
+  'id_token',
+  'client_secret',
+  'code_verifier',
+  'state',
+  'password',
+]);
+
+/** The name as a server may read it: percent-decoded, in any case, without the brackets of nested parameters. */
+function parameterName(raw: string): string {
+  const name = raw.replaceAll('+', ' ');
+  try {
+    return (decodeURIComponent(name).toLowerCase().split('[')[0] ?? '').trim();
+  } catch {
+    return name.toLowerCase();
+  }
+}
+
+function safeParameters(query: string): string {
+  return query.replace(/([^&;=]+)=([^&;]*)/g, (whole, name: string) =>
+    CREDENTIAL_PARAMETERS.has(parameterName(name)) ? `${name}=${REDACTED}` : whole,
+  );
+}
+
+/**
+ * `url` (absolute, or a path with query) with the values of credential parameters, user codes in paths, passwords and tokens
+ * replaced. Cut at 2,048 characters. Takes any text and never throws.
+ */
+export function safeUrl(url: string): string {
+  const cut = url.length > MAX_LENGTH ? `${url.slice(0, MAX_LENGTH)}…` : url;
+  const start = cut.search(/[?#]/);
+  const path = start === -1 ? cut : cut.slice(0, start);
+  const rest = start === -1 ? '' : cut.slice(start);
+  const safePath = path.replace(/(\/devices\/code\/)[^/]+/i, `$1${REDACTED}`);
+  const safeRest = rest.replace(/[^?#]+/g, safeParameters);
+  return maskSecrets(safePath + safeRest);
+}

@@ -1,0 +1,22 @@
+// A logger whose lines a test can read.
+
+import { createLogger } from '../src/index.ts';
+import type { Logger } from '../src/index.ts';
+
+export interface Lines {
+  readonly log: Logger;
+  /** Everything that was written, as it was written. */
+  readonly text: () => string;
+  /** The last line, parsed: a line that is no JSON fails the test. */
+  readonly last: () => Record<string, unknown>;
+}
+
+export function lines(level: 'info' | 'debug' | 'trace' = 'info'): Lines {
+  const written: string[] = [];
+  const destination = { write: (line: string) => void written.push(line) };
+  return {
+    log: createLogger({ level, name: 'api', instance: 'api-1', destination }),
+    text: () => written.join(''),
+    last: () => JSON.parse(written.at(-1) ?? 'null') as Record<string, unknown>,
+  };
+}
