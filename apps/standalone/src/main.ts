@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError } from '@relay/database';
-import { type Relay, startStandalone } from './relay.ts';
+import { type Relay, startStandalone } from './server.ts';
 
 const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
   .version;

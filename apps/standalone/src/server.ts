@@ -1,25 +1,98 @@
-/** Both doors behind one port: requests go to the api, upgrades to whom the path says. Knows no environment. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Duplex } from 'node:stream';
-import type { Api } from '@relay/api';
-import type { Gateway } from '@relay/gateway';
-import { RelayError } from '@relay/protocol';
-import { refuseUpgrade } from '@relay/socket';
+/** The whole relay in one process: embedded memory, in-memory backplane, both doors (architecture, single process). */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createApi } from '@relay/api';
+import { createDeviceVerifier, createJwtVerifier, openDevIssuer } from '@relay/auth';
+import { createMemoryBus } from '@relay/backplane';
+import type { RelayConfig } from '@relay/config';
+import { openDatabase, readCredential } from '@relay/database';
+import { createGateway } from '@relay/gateway';
+import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { createDoors } from './doors.ts';
 
-/** An HTTP server that is not listening yet. */
-export function createDoors(api: Pick<Api, 'handler' | 'upgrade'>, gateway: Pick<Gateway, 'upgrade'>): Server {
-  const server = createServer((request, response) => api.handler(request, response));
-  server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
-    const path = (request.url ?? '').split('?', 1)[0];
-    if (path === '/ws/daemon') gateway.upgrade(request, duplex, head);
-    else if (path === '/ws/attention') api.upgrade(request, duplex, head);
-    else {
-      const { status, body } = new RelayError(
-        'NOT_FOUND',
-        'WebSockets are at /ws/attention (apps) and /ws/daemon (daemons).',
-      );
-      refuseUpgrade(duplex, status, { 'Content-Type': 'application/json' }, JSON.stringify(body));
-    }
+export interface Relay {
+  /** Where it listens. */
+  readonly port: number;
+  /** Stops taking work, lets everybody go, closes everything. May be called twice. */
+  stop(): Promise<void>;
+}
+
+const readinessTimeoutMs = 2000;
+
+/** Opens the database, then listens. Throws, with nothing left open, when one of them cannot be had. */
+export async function startStandalone(config: RelayConfig, version: string): Promise<Relay> {
+  const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
+  const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    vacuumIntervalMs: config.vacuumIntervalMs,
+    onWarning: (message) => logger.warn(message),
   });
-  return server;
+  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
+  const apiBackplane = bus.connect(`${config.instanceName}-api`);
+  const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
+  const issuers = [
+    ...config.authIssuers,
+    ...(config.authDevIssuer ? [openDevIssuer(config.dataDir, { audience: `${config.publicUrl}/api` }).config] : []),
+  ];
+  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const readiness = createReadiness({
+    checks: { database: () => database.health(), backplane: () => gatewayBackplane.health() },
+    timeoutMs: readinessTimeoutMs,
+  });
+  const shared = { config, database, deviceVerifier, logger, metrics };
+  const api = createApi({
+    ...shared,
+    backplane: apiBackplane,
+    jwtVerifier: createJwtVerifier({ issuers }),
+    readiness,
+    version,
+  });
+  const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
+  const server = createDoors(api, gateway);
+
+  const closeRooms = async () => {
+    await api.close();
+    await gateway.close();
+    await apiBackplane.close();
+    await gatewayBackplane.close();
+    await database.close();
+  };
+
+  try {
+    server.listen(config.port, config.host);
+    await once(server, 'listening');
+  } catch (error) {
+    await closeRooms();
+    throw error;
+  }
+  const metricsServer =
+    config.metricsPort === 0
+      ? undefined
+      : await startMetricsServer({
+          host: config.host,
+          port: config.metricsPort,
+          metrics,
+          required: false,
+          log: logger,
+        });
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    readiness.drain();
+    const drainMs = config.drainSeconds * 1000;
+    await Promise.all([api.drain(drainMs), gateway.drain(drainMs)]);
+    const closed = once(server, 'close');
+    server.close();
+    server.closeIdleConnections();
+    await closeRooms();
+    server.closeAllConnections();
+    await closed;
+    await metricsServer?.close();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => (stopping ??= stop()),
+  };
 }
