@@ -1,0 +1,12 @@
+/** An upgrade request that is no WebSocket handshake. */
+export class HandshakeError extends Error {
+  readonly code = 'BAD_HANDSHAKE';
+  /** The HTTP status to refuse it with; 0 when nobody is there to be answered. */
+  readonly status: 0 | 400 | 405;
+
+  constructor(status: 0 | 400 | 405, message: string) {
+    super(message);
+    this.name = 'HandshakeError';
+    this.status = status;
+  }
+}

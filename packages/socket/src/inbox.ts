@@ -1,0 +1,87 @@
+/** Frames on their way in: handled one at a time, in the order of arrival. Above its bounds it asks not to be filled. */
+
+export type Inbound = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'binary' };
+
+export interface InboxOwner {
+  /** Never rejects. The next frame waits for it. */
+  handle(frame: Inbound): Promise<void>;
+  /** Asks for no more frames; those that were read already may still come. */
+  onFull(): void;
+  onRoom(): void;
+}
+
+interface Bounds {
+  maxQueuedFrames: number;
+  maxQueuedBytes: number;
+}
+
+export class Inbox {
+  readonly #owner: InboxOwner;
+  readonly #bounds: Bounds;
+  #queue: { frame: Inbound; bytes: number }[] = [];
+  #bytes = 0;
+  #full = false;
+  /** 'held' until `open`: whoever accepts a socket must have it in hand before the first frame is handled. */
+  #state: 'held' | 'idle' | 'busy' = 'held';
+  #onEnd: (() => void) | undefined;
+
+  constructor(owner: InboxOwner, bounds: Bounds) {
+    this.#owner = owner;
+    this.#bounds = bounds;
+  }
+
+  open(): void {
+    if (this.#state !== 'held') return;
+    this.#state = 'idle';
+    this.#run();
+  }
+
+  push(frame: Inbound, bytes: number): void {
+    this.#queue.push({ frame, bytes });
+    this.#bytes += bytes;
+    if (!this.#full && !this.#within(1)) {
+      this.#full = true;
+      this.#owner.onFull();
+    }
+    this.#run();
+  }
+
+  /** Drops what waits. The frame in progress is not touched. */
+  clear(): void {
+    this.#queue = [];
+    this.#bytes = 0;
+    this.#full = false;
+  }
+
+  /** Calls back once, when what waits and what is in progress has been handled. Nothing may be pushed after it. */
+  end(onEnd: () => void): void {
+    this.#onEnd = onEnd;
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#state !== 'idle') return;
+    this.#state = 'busy';
+    void this.#handleAll();
+  }
+
+  async #handleAll(): Promise<void> {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      this.#bytes -= next.bytes;
+      if (this.#full && this.#within(0.5)) {
+        this.#full = false;
+        this.#owner.onRoom();
+      }
+      await this.#owner.handle(next.frame);
+    }
+    this.#state = 'idle';
+    const onEnd = this.#onEnd;
+    this.#onEnd = undefined;
+    onEnd?.();
+  }
+
+  #within(share: number): boolean {
+    const { maxQueuedFrames, maxQueuedBytes } = this.#bounds;
+    return this.#queue.length <= maxQueuedFrames * share && this.#bytes <= maxQueuedBytes * share;
+  }
+}

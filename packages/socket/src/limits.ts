@@ -1,0 +1,37 @@
+/** Every bound of a live socket, in one place. */
+
+export interface SocketLimits {
+  /** Inbound: a longer frame closes the socket with 1009. */
+  maxFrameBytes: number;
+  /** Inbound frames that wait to be handled: above it reading pauses, at half of it reading goes on. */
+  maxQueuedFrames: number;
+  /** The same for their bytes. One frame may exceed it, so memory is bounded by this and the longest frame. */
+  maxQueuedBytes: number;
+  /** Outbound: above it droppable frames are not written. */
+  droppableUnsentBytes: number;
+  /** Outbound: a reader with more than this unsent, all of which it had `unsentGraceMs` or more to take, is too slow. */
+  maxUnsentBytes: number;
+  /** Looked at in steps of this, so a reader is judged after one to two of them. */
+  unsentGraceMs: number;
+  /** Outbound: what may wait in any case, for any time. */
+  maxBurstBytes: number;
+  /** Outbound: a reader that takes no frame for so long while some wait is too slow. */
+  stallMs: number;
+  /** How long a peer has to answer the close frame, and a refused one to read its refusal. */
+  closeTimeoutMs: number;
+}
+
+export function withDefaults(limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>): SocketLimits {
+  const maxUnsentBytes = limits.maxUnsentBytes ?? 2 ** 20;
+  return {
+    maxFrameBytes: limits.maxFrameBytes,
+    maxQueuedFrames: limits.maxQueuedFrames ?? 64,
+    maxQueuedBytes: limits.maxQueuedBytes ?? 2 ** 20,
+    droppableUnsentBytes: limits.droppableUnsentBytes ?? 2 ** 16,
+    maxUnsentBytes,
+    unsentGraceMs: limits.unsentGraceMs ?? 2_000,
+    maxBurstBytes: limits.maxBurstBytes ?? 16 * maxUnsentBytes,
+    stallMs: limits.stallMs ?? 10_000,
+    closeTimeoutMs: limits.closeTimeoutMs ?? 1_000,
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Frames on their way out. Most go straight through; what the peer does not take waits here, and a peer that is too slow is
+ * told apart from one that has had no time yet: a burst within one turn says nothing about its reader.
+ */
+import type { SocketLimits } from './limits.ts';
+
+/** Where frames go: `taken` is called when the operating system has taken all of the frame. */
+export interface Line {
+  write(text: string, taken: () => void): void;
+  /** What was written and not taken yet. */
+  readonly bufferedBytes: number;
+}
+
+type Limits = Pick<
+  SocketLimits,
+  'droppableUnsentBytes' | 'maxUnsentBytes' | 'unsentGraceMs' | 'maxBurstBytes' | 'stallMs'
+>;
+
+/** What is handed to the line ahead of time. Small, so that progress is seen frame by frame and not burst by burst. */
+const windowBytes = 2 ** 16;
+/** `drained` means below this. */
+const lowWaterBytes = 2 ** 14;
+
+export class Outbox {
+  readonly #line: Line;
+  readonly #limits: Limits;
+  readonly #onTooSlow: () => void;
+  #queue: { text: string; bytes: number }[] = [];
+  #queuedBytes = 0;
+  #acceptedBytes = 0;
+  #takenBytes = 0;
+  #progressAt = 0;
+  #check: NodeJS.Timeout | undefined;
+  #open = true;
+  #drained: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(line: Line, limits: Limits, onTooSlow: () => void) {
+    this.#line = line;
+    this.#limits = limits;
+    this.#onTooSlow = onTooSlow;
+  }
+
+  get unsentBytes(): number {
+    return this.#open ? this.#queuedBytes + this.#line.bufferedBytes : 0;
+  }
+
+  /** False: not written and never will be. */
+  send(text: string, droppable: boolean): boolean {
+    if (!this.#open) return false;
+    const unsent = this.unsentBytes;
+    if (droppable && unsent > this.#limits.droppableUnsentBytes) return false;
+    const bytes = Buffer.byteLength(text);
+    // A single frame is never too much: it was somebody's decision to make it so long.
+    if (unsent > 0 && unsent + bytes > this.#limits.maxBurstBytes) {
+      this.#onTooSlow();
+      return false;
+    }
+    if (this.#takenBytes === this.#acceptedBytes) this.#progressAt = performance.now();
+    this.#acceptedBytes += bytes;
+    this.#queuedBytes += bytes;
+    this.#queue.push({ text, bytes });
+    this.#pump();
+    if (this.unsentBytes > 0) this.#watch();
+    return true;
+  }
+
+  /** Resolves when little waits, or nothing will be written any more. */
+  async drained(): Promise<void> {
+    if (this.unsentBytes <= lowWaterBytes) return;
+    this.#drained ??= new Promise((resolve) => (this.#onDrained = resolve));
+    await this.#drained;
+  }
+
+  /** Takes no more frames. What waits is written, so that a close frame comes last, or dropped. */
+  close(rest: 'write' | 'drop'): void {
+    if (!this.#open) return;
+    if (rest === 'write') for (const { text } of this.#queue) this.#line.write(text, () => undefined);
+    this.#open = false;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    clearTimeout(this.#check);
+    this.#release();
+  }
+
+  #pump(): void {
+    let written = 0;
+    for (const { text, bytes } of this.#queue) {
+      if (this.#line.bufferedBytes >= windowBytes) break;
+      written += 1;
+      this.#queuedBytes -= bytes;
+      this.#line.write(text, () => this.#onTaken(bytes));
+    }
+    if (written > 0) this.#queue.splice(0, written);
+  }
+
+  #onTaken(bytes: number): void {
+    if (!this.#open) return;
+    this.#takenBytes += bytes;
+    this.#progressAt = performance.now();
+    this.#pump();
+    if (this.unsentBytes <= lowWaterBytes) this.#release();
+  }
+
+  #release(): void {
+    this.#onDrained?.();
+    this.#drained = undefined;
+    this.#onDrained = undefined;
+  }
+
+  /** While something waits: looks again after the grace, and judges by what waits now and did then. */
+  #watch(): void {
+    if (this.#check) return;
+    const graceMs = Math.min(this.#limits.unsentGraceMs, this.#limits.stallMs);
+    const dueAt = performance.now() + graceMs;
+    const acceptedBytes = this.#acceptedBytes;
+    this.#check = setTimeout(() => {
+      // Timers come before reading and writing in a turn. An event loop that was stuck has given the reader no time:
+      // then it gets another grace.
+      const wasStuck = performance.now() - dueAt > graceMs / 2;
+      setImmediate(() => this.#judge(acceptedBytes, wasStuck));
+    }, graceMs);
+  }
+
+  #judge(acceptedBefore: number, wasStuck: boolean): void {
+    this.#check = undefined;
+    if (!this.#open || this.#takenBytes === this.#acceptedBytes) return;
+    const waitedAllTheTime = acceptedBefore - this.#takenBytes;
+    const isStalled = performance.now() - this.#progressAt >= this.#limits.stallMs;
+    if (!wasStuck && (waitedAllTheTime > this.#limits.maxUnsentBytes || isStalled)) return this.#onTooSlow();
+    this.#watch();
+  }
+}

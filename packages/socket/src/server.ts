@@ -1,0 +1,80 @@
+/** Turns an upgrade request into a live socket. Who may have one is decided before, and refused with `refuseUpgrade`. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { ServerOptions, WebSocket } from 'ws';
+import { HandshakeError } from './errors.ts';
+import { withDefaults } from './limits.ts';
+import type { SocketLimits } from './limits.ts';
+import { LiveSocket } from './live-socket.ts';
+import type { Socket, SocketCloses, SocketHandlers } from './socket.ts';
+
+export interface SocketServerOptions {
+  readonly limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>;
+  /** What is said to a peer that is too slow, and to one whose handler failed. */
+  readonly closes: SocketCloses;
+  /** The clock of `lastInboundAt`. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+export interface SocketServer {
+  /**
+   * Sends the 101 and resolves with the socket; the first handler is called in a later turn. Without a `protocol` none is
+   * named; one that the client did not offer is not named either.
+   * @throws HandshakeError when the request is no WebSocket handshake: nothing was sent, the caller refuses it with the
+   *   error's `status`; or, with status 0, when the client has gone already.
+   */
+  accept(
+    request: IncomingMessage,
+    duplex: Duplex,
+    head: Buffer,
+    handlers: SocketHandlers,
+    options?: { protocol?: string },
+  ): Promise<Socket>;
+}
+
+export function createSocketServer({ limits, closes, now = Date.now }: SocketServerOptions): SocketServer {
+  const bounds = withDefaults(limits);
+  const protocols = new WeakMap<IncomingMessage, string>();
+  const complaints = new WeakMap<IncomingMessage, Error>();
+  // `closeTimeout` is not in the types yet: without it a half-open peer would be waited for, for 30 s.
+  const options: ServerOptions & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    autoPong: true,
+    maxPayload: bounds.maxFrameBytes,
+    closeTimeout: bounds.closeTimeoutMs,
+    handleProtocols: (offered, request) => {
+      const protocol = protocols.get(request);
+      return protocol !== undefined && offered.has(protocol) ? protocol : false;
+    },
+  };
+  const server = new WebSocketServer(options);
+  server.on('wsClientError', (error, _duplex, request) => complaints.set(request, error));
+
+  /** `ws` answers within the call, one way or the other. */
+  const shakeHands = (request: IncomingMessage, duplex: Duplex, head: Buffer): WebSocket => {
+    const accepted: WebSocket[] = [];
+    server.handleUpgrade(request, duplex, head, (ws) => accepted.push(ws));
+    const [ws] = accepted;
+    if (ws) return ws;
+    const complaint = complaints.get(request);
+    if (!complaint) throw new HandshakeError(0, 'the client has gone');
+    throw new HandshakeError(request.method === 'GET' ? 400 : 405, complaint.message);
+  };
+
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- a refusal is a rejection
+    async accept(request, duplex, head, handlers, { protocol } = {}) {
+      if (protocol !== undefined) protocols.set(request, protocol);
+      const socket = new LiveSocket(shakeHands(request, duplex, head), duplex, handlers, {
+        limits: bounds,
+        closes,
+        now,
+      });
+      setImmediate(() => socket.open());
+      return socket;
+    },
+  };
+}

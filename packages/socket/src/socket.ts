@@ -1,0 +1,67 @@
+/**
+ * One live WebSocket, as a door sees it: text comes in one frame at a time, text goes out without waiting, and the end is told
+ * once. It has never heard of a daemon, an app or a frame type. Nothing here waits for a peer without a clock.
+ */
+
+/** What a close frame says. Entries of the protocol's table of close codes fit. */
+export interface CloseCode {
+  readonly code: number;
+  /** At most 123 bytes go out; more is cut. */
+  readonly reason: string;
+}
+
+/** How a socket ended. */
+export interface SocketClose extends CloseCode {
+  /** Code and reason are those of whoever closed first; 1006 when the connection was lost without a word. */
+  readonly code: number;
+  readonly reason: string;
+  /** Both sides said goodbye. */
+  readonly clean: boolean;
+  /** What broke the connection, where something did. */
+  readonly cause?: Error;
+}
+
+export interface SocketHandlers {
+  /**
+   * One text frame. The next one waits until this has returned or resolved, so frames are handled in the order of arrival.
+   * A throw or rejection goes to `onError` and closes the socket with the code for internal errors.
+   */
+  onFrame(text: string, socket: Socket): void | Promise<void>;
+  /** A binary frame, in its place among the others. Its content is dropped; closing is up to the door. */
+  onBinary(socket: Socket): void;
+  /**
+   * Exactly once, after the frame in progress is finished. When the peer left, everything it had sent before is handled
+   * first; when this side closed, what was not yet handled is dropped.
+   */
+  onClose(close: SocketClose, socket: Socket): void;
+  /** What a handler threw. */
+  onError(error: unknown, socket: Socket): void;
+}
+
+export interface Socket {
+  /** `live`: frames go both ways. `closing`: one side has said so, and nothing is sent any more. `closed`: gone. */
+  readonly state: 'live' | 'closing' | 'closed';
+  /** Bytes accepted by `send` that the operating system has not taken yet. */
+  readonly unsentBytes: number;
+  /** When a byte last came in, in ms of the server's clock; pings and parts of frames count. Now, while reading pauses. */
+  readonly lastInboundAt: number;
+  /**
+   * False: not written, because the socket is closing or because the reader is behind and the frame is droppable. True is
+   * not a delivery. Never throws. Frames leave in the order of the calls.
+   */
+  send(text: string, options?: { droppable?: boolean }): boolean;
+  /** Resolves when less than 16 KiB are unsent, or the socket is not live any more. Never rejects. */
+  drained(): Promise<void>;
+  /** A WebSocket ping; a peer that lives answers it, which shows in `lastInboundAt`. */
+  ping(): void;
+  /** Sends what waits and the close frame; ends the connection when the peer answers, or after `closeTimeoutMs`. */
+  close(code: number, reason: string): void;
+  /** Ends the connection now. */
+  terminate(): void;
+}
+
+/** What the socket itself says when it closes. */
+export interface SocketCloses {
+  readonly tooSlow: CloseCode;
+  readonly internal: CloseCode;
+}

@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { clientFrame, createGate, handshake, openDoor, until } from './door.ts';
+import type { Door, DoorOptions } from './door.ts';
+
+describe('inbound frames', () => {
+  let door: Door;
+  const open = async (options?: DoorOptions) => (door = await openDoor(options));
+  afterEach(() => door.close());
+
+  it('are handled one at a time, in the order of arrival', async () => {
+    const log: string[] = [];
+    await open({
+      handlers: {
+        onFrame: async (text) => {
+          log.push(`begin ${text}`);
+          // The earlier a frame, the longer it takes.
+          for (let turns = 20 - Number(text); turns > 0; turns--) await new Promise(setImmediate);
+          log.push(`end ${text}`);
+        },
+      },
+    });
+    const { client } = await door.connect();
+    const texts = Array.from({ length: 20 }, (_, n) => `${n}`);
+    texts.forEach((text) => client.send(text));
+    await until('all are handled', () => log.length === 40);
+    expect(log).toEqual(texts.flatMap((text) => [`begin ${text}`, `end ${text}`]));
+  });
+
+  it('that come together with the handshake are handled once the socket is accepted', async () => {
+    const order: string[] = [];
+    await open({ handlers: { onFrame: (text) => void order.push(text) } });
+    const accepted = door.accepted.next().then(() => order.push('accepted'));
+    await door.dial(Buffer.concat([Buffer.from(handshake()), clientFrame(1, 'first')]));
+    await accepted;
+    await until('the frame is handled', () => order.length === 2);
+    expect(order).toEqual(['accepted', 'first']);
+  });
+
+  it('may be empty, in pieces, and in any language', async () => {
+    await open();
+    const line = await door.dial();
+    line.write(clientFrame(1, ''));
+    line.write(clientFrame(1, 'Grüße '.slice(0, 3), false));
+    line.write(clientFrame(9, 'a ping in between'));
+    line.write(clientFrame(0, 'ße 🐢'));
+    expect(await door.frames.next()).toBe('');
+    expect(await door.frames.next()).toBe('Grüße 🐢');
+  });
+
+  it('are not read while too many wait, and none is lost', async () => {
+    const gate = createGate();
+    const count = 2_000;
+    const frameBytes = 16 * 1024;
+    await open({
+      limits: { maxFrameBytes: 2 ** 20, maxQueuedFrames: 8 },
+      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.hear(text)) },
+    });
+    const { client, duplex } = await door.connect();
+    for (let n = 0; n < count; n++) client.send(`${n} `.padEnd(frameBytes, '.'));
+    await until('reading pauses', () => duplex.isPaused());
+    const readBytes = duplex.bytesRead;
+    // Eight that wait, the one in progress, and what one read brings at once.
+    expect(readBytes).toBeLessThan(20 * frameBytes);
+    const other = await door.connect();
+    other.client.ping();
+    await once(other.client, 'pong');
+    expect(duplex.bytesRead).toBe(readBytes);
+    gate.open();
+    for (let n = 0; n < count; n++) expect(parseInt(await door.frames.next())).toBe(n);
+  });
+
+  it('are bounded by their bytes as well', async () => {
+    const gate = createGate();
+    await open({
+      limits: { maxFrameBytes: 2 ** 20, maxQueuedFrames: 1_000, maxQueuedBytes: 2 ** 17 },
+      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.hear(text)) },
+    });
+    const { client, duplex } = await door.connect();
+    const count = 400;
+    for (let n = 0; n < count; n++) client.send(`${n} `.padEnd(2 ** 16, '.'));
+    await until('reading pauses', () => duplex.isPaused());
+    expect(duplex.bytesRead).toBeLessThan(2 ** 19);
+    gate.open();
+    for (let n = 0; n < count; n++) expect(parseInt(await door.frames.next())).toBe(n);
+  });
+
+  it('that are binary are told to the door in their place, and the door closes', async () => {
+    await open();
+    const { client } = await door.connect();
+    client.send('before');
+    client.send(Buffer.from('bytes'));
+    client.send('after');
+    const [code, reason] = (await once(client, 'close')) as [number, Buffer];
+    expect([code, reason.toString()]).toEqual([1003, 'binary frame']);
+    expect(await door.ends.next()).toEqual({ code: 1003, reason: 'binary frame', clean: true });
+    expect(door.frames.heard).toEqual(['before']);
+  });
+
+  it('that are not valid UTF-8 close the socket with 1007', async () => {
+    await open();
+    const { client } = await door.connect();
+    client.send('before');
+    client.send(Buffer.from([0x61, 0xff, 0x62]), { binary: false });
+    const [code] = (await once(client, 'close')) as [number];
+    expect(code).toBe(1007);
+    expect(await door.ends.next()).toMatchObject({ code: 1007, clean: false });
+    expect(door.frames.heard).toEqual(['before']);
+  });
+
+  it('that are too long close the socket with 1009, and the longest allowed one does not', async () => {
+    await open({ limits: { maxFrameBytes: 1_000 } });
+    const { client } = await door.connect();
+    client.send('.'.repeat(1_000));
+    client.send('.'.repeat(1_001));
+    const [code] = (await once(client, 'close')) as [number];
+    expect(code).toBe(1009);
+    const end = await door.ends.next();
+    expect(end).toMatchObject({ code: 1009, clean: false });
+    expect(end.cause).toBeInstanceOf(Error);
+    expect(door.frames.heard.map((text) => text.length)).toEqual([1_000]);
+  });
+
+  it('that break the protocol close the socket with 1002', async () => {
+    await open();
+    const line = await door.dial();
+    line.write(Buffer.from([0x81, 0x01, 0x61]));
+    expect(await door.ends.next()).toMatchObject({ code: 1002, clean: false });
+  });
+
+  it('whose handler throws or rejects close the socket with the code for internal errors', async () => {
+    const broken = new Error('broken');
+    await open({
+      handlers: {
+        onFrame: (text) => {
+          if (text === 'throw') throw broken;
+          return Promise.reject(broken);
+        },
+      },
+    });
+    for (const text of ['throw', 'reject']) {
+      const { client } = await door.connect();
+      client.send(text);
+      const [code, reason] = (await once(client, 'close')) as [number, Buffer];
+      expect([code, reason.toString()]).toEqual([1011, 'internal error']);
+      expect(await door.errors.next()).toBe(broken);
+      expect(await door.ends.next()).toMatchObject({ code: 1011, clean: true });
+    }
+  });
+
+  it('that came before the peer left are all handled, and then the end is told, once', async () => {
+    const gate = createGate();
+    const log: string[] = [];
+    await open({
+      handlers: {
+        onFrame: async (text) => {
+          await gate.opened;
+          log.push(text);
+        },
+        onClose: ({ code }) => {
+          log.push(`end ${code}`);
+        },
+      },
+    });
+    const { client, socket } = await door.connect();
+    ['one', 'two', 'three'].forEach((text) => client.send(text));
+    client.close(1000, 'bye');
+    await until('the connection is gone', () => socket.state === 'closed');
+    expect(log).toEqual([]);
+    gate.open();
+    await until('the end is told', () => log.length === 4);
+    socket.close(1001, 'too late');
+    socket.terminate();
+    expect(log).toEqual(['one', 'two', 'three', 'end 1000']);
+  });
+
+  it('that were not handled when this side closed are dropped, and the one in progress is finished first', async () => {
+    const gate = createGate();
+    const log: string[] = [];
+    await open({
+      handlers: {
+        onFrame: async (text) => {
+          log.push(`begin ${text}`);
+          await gate.opened;
+          log.push(`end ${text}`);
+        },
+        onClose: ({ code }) => {
+          log.push(`closed ${code}`);
+        },
+      },
+    });
+    const { client, socket } = await door.connect();
+    client.send('one');
+    client.send('two');
+    await until('the first is in progress', () => log.length === 1);
+    socket.close(4409, 'replaced');
+    client.send('three');
+    await until('the connection is gone', () => socket.state === 'closed');
+    expect(log).toEqual(['begin one']);
+    gate.open();
+    await until('the end is told', () => log.length === 3);
+    expect(log).toEqual(['begin one', 'end one', 'closed 4409']);
+  });
+});

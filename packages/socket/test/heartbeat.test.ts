@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import { startHeartbeat } from '../src/index.ts';
+import type { HeartbeatOptions, HeartbeatTimers } from '../src/index.ts';
+
+/** Time that passes when the test says so. */
+function createTimers() {
+  const due = new Set<{ at: number; act: () => void }>();
+  let nowMs = 0;
+  const after = (ms: number, act: () => void) => {
+    const timer = { at: nowMs + ms, act };
+    due.add(timer);
+    return () => void due.delete(timer);
+  };
+  const timers: HeartbeatTimers = { now: () => nowMs, after, soon: (act) => after(0, act) };
+  const runDue = (at: number) => {
+    for (;;) {
+      const [next] = [...due].filter((timer) => timer.at <= at).sort((a, b) => a.at - b.at);
+      if (!next) return;
+      nowMs = Math.max(nowMs, next.at);
+      due.delete(next);
+      next.act();
+    }
+  };
+  return {
+    timers,
+    pending: () => due.size,
+    pass(ms: number) {
+      const end = nowMs + ms;
+      runDue(end);
+      nowMs = end;
+    },
+    /** Time passes and no timer runs, as in a process that is stuck. */
+    stick: (ms: number) => void (nowMs += ms),
+  };
+}
+
+function start(options: Partial<HeartbeatOptions> = {}) {
+  const time = createTimers();
+  const pings: number[] = [];
+  const timeouts: number[] = [];
+  let lastInboundAt = 0;
+  const heartbeat = startHeartbeat({
+    intervalMs: 30_000,
+    timeoutMs: 75_000,
+    firstDelayMs: 10_000,
+    ping: () => pings.push(time.timers.now()),
+    lastInboundAt: () => lastInboundAt,
+    onTimeout: () => timeouts.push(time.timers.now()),
+    timers: time.timers,
+    ...options,
+  });
+  const hear = () => void (lastInboundAt = time.timers.now());
+  return { time, pings, timeouts, heartbeat, hear };
+}
+
+describe('a heartbeat', () => {
+  it('pings after the first delay and then at the interval', () => {
+    const { time, pings } = start();
+    time.pass(70_000);
+    expect(pings).toEqual([10_000, 40_000, 70_000]);
+  });
+
+  it('pings first at a random point of the interval', () => {
+    const firsts = Array.from({ length: 50 }, () => {
+      const { time, pings } = start({ firstDelayMs: undefined });
+      time.pass(30_000);
+      return pings[0] as number;
+    });
+    expect(new Set(firsts).size).toBeGreaterThan(1);
+    expect(Math.max(...firsts)).toBeLessThanOrEqual(30_000);
+  });
+
+  it('ends after the silence it allows, once, and stops pinging', () => {
+    const { time, pings, timeouts } = start();
+    time.pass(74_999);
+    expect(timeouts).toEqual([]);
+    time.pass(500_000);
+    expect(timeouts).toEqual([75_000]);
+    expect(pings).toEqual([10_000, 40_000, 70_000]);
+    expect(time.pending()).toBe(0);
+  });
+
+  it('counts silence from what was heard last', () => {
+    const { time, timeouts, hear } = start();
+    time.pass(60_000);
+    hear();
+    time.pass(60_000);
+    hear();
+    time.pass(74_999);
+    expect(timeouts).toEqual([]);
+    time.pass(1);
+    expect(timeouts).toEqual([195_000]);
+  });
+
+  it('listens before it judges when the process was stuck', () => {
+    const { time, timeouts, hear } = start({ ping: () => undefined });
+    time.stick(200_000);
+    // The timers are due now, and what has arrived meanwhile is read before anything is judged.
+    time.timers.soon(hear);
+    time.pass(0);
+    expect(timeouts).toEqual([]);
+    time.pass(75_000);
+    expect(timeouts).toEqual([275_000]);
+  });
+
+  it('does nothing more once it is stopped', () => {
+    const { time, pings, timeouts, heartbeat } = start();
+    time.pass(10_000);
+    heartbeat.stop();
+    heartbeat.stop();
+    time.pass(500_000);
+    expect([pings, timeouts]).toEqual([[10_000], []]);
+    expect(time.pending()).toBe(0);
+  });
+
+  it('may be stopped by its own ping', () => {
+    const { time, pings, heartbeat } = start({
+      ping: () => {
+        pings.push(0);
+        heartbeat.stop();
+      },
+    });
+    time.pass(500_000);
+    expect(pings).toEqual([0]);
+    expect(time.pending()).toBe(0);
+  });
+});

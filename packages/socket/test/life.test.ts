@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { startHeartbeat } from '../src/index.ts';
+import { clientFrame, createGate, openDoor, readUntil, until } from './door.ts';
+import type { Door } from './door.ts';
+
+describe('what counts as life', () => {
+  let door: Door;
+  let nowMs = 0;
+  const open = async (...[options]: Parameters<typeof openDoor>) => {
+    nowMs = 1;
+    door = await openDoor({ ...options, now: () => nowMs });
+  };
+  afterEach(() => door.close());
+
+  it('is being accepted', async () => {
+    await open();
+    expect((await door.connect()).socket.lastInboundAt).toBe(1);
+  });
+
+  it('is a ping of the peer, which is answered', async () => {
+    await open();
+    const { client, socket } = await door.connect();
+    nowMs = 2;
+    client.ping('hello');
+    const [payload] = (await once(client, 'pong')) as [Buffer];
+    expect(payload.toString()).toBe('hello');
+    expect(socket.lastInboundAt).toBe(2);
+  });
+
+  it('is the answer to our ping', async () => {
+    await open();
+    const { socket } = await door.connect();
+    nowMs = 2;
+    socket.ping();
+    await until('the pong is heard', () => socket.lastInboundAt === 2);
+  });
+
+  it('is a frame, and a part of one', async () => {
+    await open();
+    const line = await door.dial();
+    const { socket } = await door.accepted.next();
+    const frame = clientFrame(1, 'hello');
+    nowMs = 2;
+    line.write(frame.subarray(0, 3));
+    await until('a part is heard', () => socket.lastInboundAt === 2);
+    nowMs = 3;
+    line.write(frame.subarray(3));
+    expect(await door.frames.next()).toBe('hello');
+    expect(socket.lastInboundAt).toBe(3);
+  });
+
+  it('is not asked of a peer that is not read', async () => {
+    const gate = createGate();
+    await open({
+      limits: { maxFrameBytes: 1_000, maxQueuedFrames: 1 },
+      handlers: {
+        onFrame: async (text) => {
+          await gate.opened;
+          door.frames.hear(text);
+        },
+      },
+    });
+    const { client, socket, duplex } = await door.connect();
+    ['one', 'two', 'three'].forEach((text) => client.send(text));
+    await until('reading pauses', () => duplex.isPaused());
+    nowMs = 100;
+    expect(socket.lastInboundAt).toBe(100);
+    gate.open();
+    for (const text of ['one', 'two', 'three']) expect(await door.frames.next()).toBe(text);
+    nowMs = 200;
+    expect(socket.lastInboundAt).toBe(100);
+  });
+
+  it('is missing from a peer that went silent, and a heartbeat ends it', async () => {
+    door = await openDoor({ limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 } });
+    const line = await door.dial();
+    const { socket } = await door.accepted.next();
+    const heartbeat = startHeartbeat({
+      intervalMs: 20,
+      timeoutMs: 200,
+      firstDelayMs: 0,
+      ping: () => socket.ping(),
+      lastInboundAt: () => socket.lastInboundAt,
+      onTimeout: () => socket.close(4408, 'heartbeat timeout'),
+    });
+    // It was asked: a ping without payload is the byte 0x89 and a zero.
+    await readUntil(line, '\x89\0');
+    expect(await door.ends.next()).toEqual({ code: 4408, reason: 'heartbeat timeout', clean: false });
+    heartbeat.stop();
+  });
+});

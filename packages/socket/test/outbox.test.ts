@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Outbox } from '../src/outbox.ts';
+
+const kib = 2 ** 10;
+const limits = {
+  droppableUnsentBytes: 64 * kib,
+  maxUnsentBytes: 1_024 * kib,
+  unsentGraceMs: 2_000,
+  maxBurstBytes: 16_384 * kib,
+  stallMs: 10_000,
+};
+
+/** An outbox whose reader takes frames when the test says so. */
+function open(options: Partial<typeof limits> = {}) {
+  const onWay: { bytes: number; taken: () => void }[] = [];
+  const line = {
+    bufferedBytes: 0,
+    write(text: string, taken: () => void) {
+      onWay.push({ bytes: text.length, taken });
+      line.bufferedBytes += text.length;
+    },
+  };
+  let verdicts = 0;
+  const outbox = new Outbox(line, { ...limits, ...options }, () => {
+    verdicts += 1;
+    outbox.close('drop');
+  });
+  return {
+    outbox,
+    line,
+    verdicts: () => verdicts,
+    send: (count: number, bytes = 64 * kib) => {
+      for (let n = 0; n < count; n++) outbox.send('.'.repeat(bytes), false);
+    },
+    take: (count: number) => {
+      for (let n = 0; n < count; n++) {
+        const frame = onWay.shift();
+        line.bufferedBytes -= frame?.bytes ?? 0;
+        frame?.taken();
+      }
+    },
+  };
+}
+
+describe('a slow reader', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('is judged by what it had the grace to take, not by what came a moment ago', () => {
+    const { verdicts, send } = open();
+    send(14);
+    jest.advanceTimersByTime(1_900);
+    send(80);
+    jest.advanceTimersByTime(200);
+    expect(verdicts()).toBe(0);
+    jest.advanceTimersByTime(2_000);
+    expect(verdicts()).toBe(1);
+  });
+
+  it('is one that still has too much of a burst after the grace, however steadily it reads', () => {
+    const { verdicts, send, take } = open();
+    send(80);
+    for (let n = 0; n < 40; n++) {
+      take(1);
+      jest.advanceTimersByTime(90);
+    }
+    expect(verdicts()).toBe(0);
+    jest.advanceTimersByTime(500);
+    expect(verdicts()).toBe(1);
+  });
+
+  it('is not one that takes a burst within the grace, again and again', () => {
+    const { verdicts, send, take } = open();
+    for (let n = 0; n < 50; n++) {
+      send(80);
+      jest.advanceTimersByTime(1_000);
+      take(80);
+      jest.advanceTimersByTime(100);
+    }
+    expect(verdicts()).toBe(0);
+  });
+
+  it('is not stalled while it takes a frame now and then', () => {
+    const { verdicts, send, take } = open();
+    send(15);
+    for (let n = 0; n < 15; n++) {
+      jest.advanceTimersByTime(7_000);
+      expect(verdicts()).toBe(0);
+      take(1);
+    }
+    jest.advanceTimersByTime(60_000);
+    expect(verdicts()).toBe(0);
+  });
+
+  it('is stalled when it takes nothing for too long, counted from what it was given after it had taken all', () => {
+    const { verdicts, send, take } = open();
+    send(1, 100);
+    take(1);
+    jest.advanceTimersByTime(60_000);
+    send(1, 100);
+    jest.advanceTimersByTime(9_000);
+    expect(verdicts()).toBe(0);
+    jest.advanceTimersByTime(4_000);
+    expect(verdicts()).toBe(1);
+  });
+
+  it('holds at most the burst, and one frame however long', () => {
+    const { outbox, verdicts, send } = open();
+    send(1, limits.maxBurstBytes + 1);
+    expect(verdicts()).toBe(0);
+    send(1, 1);
+    expect(verdicts()).toBe(1);
+    expect(outbox.unsentBytes).toBe(0);
+  });
+
+  it('keeps no timer once it has taken all, or is closed', () => {
+    const [taking, closing] = [open(), open()];
+    taking.send(20);
+    taking.take(20);
+    closing.send(20);
+    closing.outbox.close('drop');
+    jest.advanceTimersByTime(2_100);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is told that all is drained when little waits', async () => {
+    const { outbox, send, take } = open();
+    send(3);
+    let isDrained = false;
+    const drained = outbox.drained().then(() => (isDrained = true));
+    take(2);
+    await Promise.resolve();
+    expect(isDrained).toBe(false);
+    take(1);
+    await drained;
+    await outbox.drained();
+  });
+});
+
+describe('a process that was stuck', () => {
+  it('gives its readers another grace', async () => {
+    const { verdicts, send, take } = open({ unsentGraceMs: 50, maxUnsentBytes: 10 });
+    send(20);
+    const stuckUntil = performance.now() + 200;
+    while (performance.now() < stuckUntil);
+    // The reader needs a few turns, and it has them.
+    for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+    take(20);
+    send(1);
+    take(1);
+    expect(verdicts()).toBe(0);
+  });
+});
