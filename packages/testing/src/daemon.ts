@@ -1,0 +1,153 @@
+/** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
+import { WebSocket } from 'ws';
+import { type Frame, Inbox } from './inbox.ts';
+import type { TestRelay } from './relay.ts';
+
+export interface Registration {
+  deviceId: string;
+  refreshToken: string;
+  agentType: string;
+  user: string;
+}
+
+/** Registers a device the way a daemon and its owner do it: code, approval, poll. */
+export async function registerDevice(
+  relay: TestRelay,
+  { user = 'alice', agentType = 'scripted', hostname = 'laptop' } = {},
+): Promise<Registration> {
+  const code = await relay.call('POST', '/api/devices/code', { user: null, body: { hostname, agent_type: agentType } });
+  await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`, { user });
+  const granted = await relay.call('POST', '/api/devices/token', {
+    user: null,
+    body: { device_code: code.body.device_code as string },
+  });
+  if (granted.status !== 200) throw new Error(`the registration failed: ${granted.status} ${granted.text}`);
+  return {
+    deviceId: granted.body.device_id as string,
+    refreshToken: granted.body.refresh_token as string,
+    agentType,
+    user,
+  };
+}
+
+export interface DaemonOptions {
+  /** Which gateway; default the first. */
+  gateway?: number;
+  user?: string;
+  agentType?: string;
+  /** An earlier registration; default a new device. */
+  registration?: Registration;
+  /** Frames sent right after the open, as daemons do; default `status` with nothing running and an empty report. */
+  hello?: readonly Frame[];
+  /** Answer pings; default yes. */
+  pong?: boolean;
+  headers?: Record<string, string>;
+}
+
+export interface TestDaemon {
+  readonly registration: Registration;
+  readonly deviceId: string;
+  readonly inbox: Inbox;
+  readonly socket: WebSocket;
+  send(frame: Frame): void;
+  /** An `event` frame. */
+  event(taskId: string, eventType: string, fields?: Record<string, unknown>): void;
+  next: Inbox['next'];
+  /** How the connection ended. */
+  readonly closed: Promise<{ code: number; reason: string }>;
+  close(): Promise<void>;
+  /** Cuts the connection without a goodbye. */
+  drop(): Promise<void>;
+}
+
+/** Opens `/ws/daemon`. Rejects with the status and body of a refusal, as `UpgradeRefused`. */
+export async function connectDaemon(relay: TestRelay, options: DaemonOptions = {}): Promise<TestDaemon> {
+  const registration =
+    options.registration ??
+    (await registerDevice(relay, {
+      ...(options.user === undefined ? {} : { user: options.user }),
+      ...(options.agentType === undefined ? {} : { agentType: options.agentType }),
+    }));
+  const socket = new WebSocket(`${relay.gateways[options.gateway ?? 0]!.url.replace('http', 'ws')}/ws/daemon`, {
+    headers: {
+      Authorization: `Bearer ${registration.refreshToken}`,
+      'X-Device-ID': registration.deviceId,
+      'X-Agent-Type': registration.agentType,
+      'X-Daemon-Version': '1.0.0',
+      ...options.headers,
+    },
+  });
+  const inbox = new Inbox('the daemon');
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once('close', (code, reason) => {
+      inbox.end(`closed with ${code}`);
+      resolve({ code, reason: reason.toString() });
+    });
+  });
+  const write = (frame: Frame) => socket.send(JSON.stringify(frame));
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString('utf8')) as Frame;
+    if (frame.type === 'ping' && options.pong !== false) write({ type: 'pong' });
+    inbox.push(frame);
+  });
+  await opened(socket);
+  for (const frame of options.hello ?? [
+    { type: 'status', running_tasks: [] },
+    { type: 'report_sessions', sessions: [] },
+  ])
+    write(frame);
+  return {
+    registration,
+    deviceId: registration.deviceId,
+    inbox,
+    socket,
+    send: write,
+    event: (taskId, eventType, fields = {}) =>
+      write({ type: 'event', task_id: taskId, event_type: eventType, ...fields }),
+    next: (type, match, timeoutMs) => inbox.next(type, match, timeoutMs),
+    closed,
+    close: async () => {
+      socket.close(1000);
+      await closed;
+    },
+    drop: async () => {
+      socket.terminate();
+      await closed;
+    },
+  };
+}
+
+export class UpgradeRefused extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
+  readonly body: any;
+  constructor(status: number, headers: Record<string, string>, text: string) {
+    super(`refused with ${status}: ${text}`);
+    this.status = status;
+    this.headers = headers;
+    this.body = text.startsWith('{') ? (JSON.parse(text) as unknown) : text;
+  }
+}
+
+/** Resolves when the socket is open; rejects with `UpgradeRefused` when it was answered with anything but 101. */
+export function opened(socket: WebSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+    socket.once('unexpected-response', (_request, response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        reject(
+          new UpgradeRefused(
+            response.statusCode ?? 0,
+            response.headers as Record<string, string>,
+            Buffer.concat(chunks).toString('utf8'),
+          ),
+        );
+        socket.terminate();
+      });
+    });
+  });
+}

@@ -1,0 +1,68 @@
+/** What a test peer received, in order, with waiting that never sleeps: a frame that came before is found as well as one to come. */
+
+export type Frame = Record<string, unknown> & { type: string };
+
+interface Waiter {
+  match(frame: Frame): boolean;
+  resolve(frame: Frame): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+const patienceMs = 10_000;
+
+export class Inbox {
+  /** Everything ever received, in order. */
+  readonly all: Frame[] = [];
+  #unread: Frame[] = [];
+  #waiters: Waiter[] = [];
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  push(frame: Frame): void {
+    this.all.push(frame);
+    const index = this.#waiters.findIndex((waiter) => waiter.match(frame));
+    if (index < 0) {
+      this.#unread.push(frame);
+      return;
+    }
+    const [waiter] = this.#waiters.splice(index, 1);
+    clearTimeout(waiter!.timer);
+    waiter!.resolve(frame);
+  }
+
+  /** The first frame of this type (and match) that nobody took yet; waits for it. Rejects after 10 s, saying what came instead. */
+  next(type: string, match: (frame: Frame) => boolean = () => true, timeoutMs = patienceMs): Promise<Frame> {
+    const matches = (frame: Frame) => frame.type === type && match(frame);
+    const index = this.#unread.findIndex(matches);
+    if (index >= 0) return Promise.resolve(this.#unread.splice(index, 1)[0]!);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((waiter) => waiter.timer !== timer);
+        const seen = this.#unread.map((frame) => JSON.stringify(frame).slice(0, 200)).join('\n  ');
+        reject(
+          new Error(
+            `${this.#name} waited ${timeoutMs} ms for "${type}". Not taken by anybody:\n  ${seen || 'nothing'}`,
+          ),
+        );
+      }, timeoutMs);
+      this.#waiters.push({ match: matches, resolve, reject, timer });
+    });
+  }
+
+  /** How many frames of this type came so far, taken or not. */
+  count(type: string, match: (frame: Frame) => boolean = () => true): number {
+    return this.all.filter((frame) => frame.type === type && match(frame)).length;
+  }
+
+  /** The connection ended: whoever waits is told. */
+  end(why: string): void {
+    for (const { reject, timer } of this.#waiters.splice(0)) {
+      clearTimeout(timer);
+      reject(new Error(`${this.#name}: ${why} while somebody waited for a frame`));
+    }
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * A whole relay in one process, on real sockets and free ports: as many apis and gateways as wanted, one backplane between them,
+ * one database below. The same rooms that production starts, in the same way.
+ */
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Api, type Transport, createApi } from '@relay/api';
+import { createDeviceVerifier, createJwtVerifier } from '@relay/auth';
+import { type Backplane, createMemoryBus } from '@relay/backplane';
+import { type RelayConfig, testConfig } from '@relay/config';
+import { type Database, readCredential } from '@relay/database';
+import { type Gateway, createGateway } from '@relay/gateway';
+import { createLogger, createMetrics, createReadiness, type Metrics } from '@relay/telemetry';
+import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
+import { type Answer, type RequestOptions, send } from './rest.ts';
+import { openTestDatabase } from './template.ts';
+
+export interface RelayOptions {
+  apis?: number;
+  gateways?: number;
+  /** Variables of the configuration; timings are short enough for tests unless given. */
+  config?: Partial<RelayConfig>;
+  /** A database to use; it is then not closed. */
+  database?: Database;
+  transports?: readonly Transport[];
+}
+
+export interface Door {
+  readonly url: string;
+  readonly backplane: Backplane;
+  readonly metrics: Metrics;
+}
+
+export interface TestRelay {
+  readonly apis: readonly (Door & { readonly api: Api })[];
+  readonly gateways: readonly (Door & {
+    readonly gateway: Gateway;
+    /** Ends this gateway as SIGTERM would, or as SIGKILL would. */ stop(): Promise<void>;
+    kill(): Promise<void>;
+  })[];
+  /** Address of the first api. */
+  readonly url: string;
+  readonly config: RelayConfig;
+  readonly database: Database;
+  readonly issuer: TestIssuer;
+  token(user?: string, options?: TokenOptions): string;
+  /** One REST call as `user` (default `alice`); `null` sends no credential. */
+  call(
+    method: string,
+    path: string,
+    options?: RequestOptions & { user?: string | null; api?: number },
+  ): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** Limits out of the way of tests that are about something else. */
+const generous: Partial<RelayConfig> = {
+  rateLimitPerMinute: 100_000,
+  sessionCreatePerMinute: 100_000,
+  sweepIntervalMs: 300,
+  outboxPollMs: 200,
+};
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+export async function startRelay(options: RelayOptions = {}): Promise<TestRelay> {
+  const config = testConfig({ ...generous, ...options.config });
+  const database = options.database ?? (await openTestDatabase());
+  const issuer = await startIssuer(`${config.publicUrl}/api`);
+  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
+  const stops: (() => Promise<void>)[] = [];
+  const shared = (name: string) => {
+    const metrics = createMetrics({ instance: name });
+    return {
+      config,
+      database,
+      metrics,
+      logger: createLogger({ level: config.logLevel, name: 'test', instance: name }),
+      backplane: bus.connect(name),
+      deviceVerifier: createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) }),
+    };
+  };
+
+  const apis = await Promise.all(
+    Array.from({ length: options.apis ?? 1 }, async (_, index) => {
+      const deps = shared(`api${index}`);
+      const readiness = createReadiness({
+        checks: { database: () => database.health(), backplane: () => deps.backplane.health() },
+        timeoutMs: 2000,
+      });
+      const api = createApi(
+        { ...deps, readiness, jwtVerifier: createJwtVerifier({ issuers: [issuer.config] }), version: '1.0.0' },
+        options.transports ? { transports: options.transports } : {},
+      );
+      const server = createServer((request, response) => api.handler(request, response));
+      server.on('upgrade', (request, duplex, head) => api.upgrade(request, duplex, head));
+      const url = await listen(server);
+      stops.push(async () => {
+        await api.close();
+        await deps.backplane.close();
+        await closeServer(server);
+      });
+      return { url, api, backplane: deps.backplane, metrics: deps.metrics };
+    }),
+  );
+
+  const gateways = await Promise.all(
+    Array.from({ length: options.gateways ?? 1 }, async (_, index) => {
+      const deps = shared(`gateway${index}`);
+      const gateway = createGateway(deps);
+      const server = createServer((_request, response) => response.writeHead(404).end());
+      server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
+      const url = await listen(server);
+      let stopped: Promise<void> | undefined;
+      const stop = () =>
+        (stopped ??= (async () => {
+          await gateway.close();
+          await deps.backplane.close();
+          await closeServer(server);
+        })());
+      const kill = () =>
+        (stopped ??= (async () => {
+          await bus.kill(deps.backplane.instance);
+          await closeServer(server);
+          await gateway.close().catch(() => undefined);
+        })());
+      stops.push(stop);
+      return { url, gateway, backplane: deps.backplane, metrics: deps.metrics, stop, kill };
+    }),
+  );
+
+  const token = (user = 'alice', tokenOptions: TokenOptions = {}) => issuer.token(user, tokenOptions);
+  return {
+    apis,
+    gateways,
+    url: apis[0]?.url ?? '',
+    config,
+    database,
+    issuer,
+    token,
+    call: (method, path, { user = 'alice', api = 0, ...request } = {}) =>
+      send(method, `${apis[api]!.url}${path}`, {
+        ...request,
+        headers: { ...(user === null ? {} : { Authorization: `Bearer ${token(user)}` }), ...request.headers },
+      }),
+    stop: async () => {
+      for (const stop of stops) await stop();
+      await issuer.close();
+      if (!options.database) await database.close();
+    },
+  };
+}
