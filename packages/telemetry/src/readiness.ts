@@ -33,7 +33,7 @@ const KEPT_MS = 1_000;
 
 type Result = 'ok' | 'failed';
 
-/** Runs `check`, but never a second time beside one that still hangs: those would pile up. */
+/** Whoever asks while `check` runs shares its answer, also when it hangs: otherwise hanging ones would pile up. */
 function boundedCheck(check: ReadinessCheck, timeoutMs: number): () => Promise<Result> {
   let running: Promise<Result> | undefined;
 
@@ -63,7 +63,6 @@ export function createReadiness({ checks, timeoutMs, clock = Date.now }: Readine
   const bounded = Object.entries(checks).map(([name, check]) => [name, boundedCheck(check, timeoutMs)] as const);
   let draining = false;
   let kept: { readonly results: Record<string, Result>; readonly until: number } | undefined;
-  let running: Promise<Record<string, Result>> | undefined;
 
   async function runAll(): Promise<Record<string, Result>> {
     const entries = await Promise.all(bounded.map(async ([name, check]) => [name, await check()] as const));
@@ -72,15 +71,9 @@ export function createReadiness({ checks, timeoutMs, clock = Date.now }: Readine
     return results;
   }
 
-  function results(): Promise<Record<string, Result>> {
-    if (kept && clock() < kept.until) return Promise.resolve(kept.results);
-    running ??= runAll().finally(() => (running = undefined));
-    return running;
-  }
-
   return {
     async check() {
-      const found = await results();
+      const found = kept && clock() < kept.until ? kept.results : await runAll();
       const allOk = Object.values(found).every((result) => result === 'ok');
       // Looked at after waiting: whoever asks while the draining begins must not be sent more work.
       const status = draining ? 'draining' : allOk ? 'ok' : 'unavailable';
