@@ -2,7 +2,7 @@
 import { WebSocket } from 'ws';
 import { opened } from './daemon.ts';
 import { type Frame, Inbox } from './inbox.ts';
-import type { TestRelay } from './relay.ts';
+import type { RelayAddress } from './relay.ts';
 
 export interface AppOptions {
   user?: string;
@@ -30,7 +30,7 @@ export interface TestApp {
 }
 
 /** Opens `/ws/attention`. Rejects with `UpgradeRefused` when it is refused. */
-export async function connectApp(relay: TestRelay, options: AppOptions = {}): Promise<TestApp> {
+export async function connectApp(relay: RelayAddress, options: AppOptions = {}): Promise<TestApp> {
   const { credential = 'header', user = 'alice' } = options;
   const token = options.token ?? relay.token(user);
   const url = new URL('/ws/attention', relay.apis[options.api ?? 0]!.url.replace('http', 'ws'));

@@ -1,7 +1,7 @@
 /** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
 import { WebSocket } from 'ws';
 import { type Frame, Inbox } from './inbox.ts';
-import type { TestRelay } from './relay.ts';
+import type { RelayAddress } from './relay.ts';
 
 export interface Registration {
   deviceId: string;
@@ -12,7 +12,7 @@ export interface Registration {
 
 /** Registers a device the way a daemon and its owner do it: code, approval, poll. */
 export async function registerDevice(
-  relay: TestRelay,
+  relay: RelayAddress,
   { user = 'alice', agentType = 'scripted', hostname = 'laptop' } = {},
 ): Promise<Registration> {
   const code = await relay.call('POST', '/api/devices/code', { user: null, body: { hostname, agent_type: agentType } });
@@ -61,7 +61,7 @@ export interface TestDaemon {
 }
 
 /** Opens `/ws/daemon`. Rejects with the status and body of a refusal, as `UpgradeRefused`. */
-export async function connectDaemon(relay: TestRelay, options: DaemonOptions = {}): Promise<TestDaemon> {
+export async function connectDaemon(relay: RelayAddress, options: DaemonOptions = {}): Promise<TestDaemon> {
   const registration =
     options.registration ??
     (await registerDevice(relay, {

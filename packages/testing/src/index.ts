@@ -6,3 +6,4 @@ export * from './issuer.ts';
 export * from './relay.ts';
 export * from './rest.ts';
 export * from './template.ts';
+export * from './process.ts';

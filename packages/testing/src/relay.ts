@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Api, type Transport, createApi } from '@relay/api';
 import { createDeviceVerifier, createJwtVerifier } from '@relay/auth';
 import { type Backplane, createMemoryBus } from '@relay/backplane';
@@ -32,7 +32,18 @@ export interface Door {
   readonly metrics: Metrics;
 }
 
-export interface TestRelay {
+/** What peers need of a relay: where it is, and who may talk to it. A relay in another process has that too. */
+export interface RelayAddress {
+  readonly apis: readonly { readonly url: string }[];
+  readonly gateways: readonly { readonly url: string }[];
+  token(user?: string, options?: TokenOptions): string;
+  /** One REST call as `user` (default `alice`); `null` sends no credential. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+}
+
+export type CallOptions = RequestOptions & { user?: string | null; api?: number };
+
+export interface TestRelay extends RelayAddress {
   readonly apis: readonly (Door & { readonly api: Api })[];
   readonly gateways: readonly (Door & {
     readonly gateway: Gateway;
@@ -44,13 +55,6 @@ export interface TestRelay {
   readonly config: RelayConfig;
   readonly database: Database;
   readonly issuer: TestIssuer;
-  token(user?: string, options?: TokenOptions): string;
-  /** One REST call as `user` (default `alice`); `null` sends no credential. */
-  call(
-    method: string,
-    path: string,
-    options?: RequestOptions & { user?: string | null; api?: number },
-  ): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -62,17 +66,38 @@ const generous: Partial<RelayConfig> = {
   outboxPollMs: 200,
 };
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+interface Listening {
+  url: string;
+  /** Cuts every connection, upgraded ones too, and frees the port. */
+  close(): Promise<void>;
 }
 
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
+async function listen(server: Server): Promise<Listening> {
+  const connections = new Set<Socket>();
+  server.on('connection', (connection: Socket) => {
+    connections.add(connection);
+    connection.once('close', () => connections.delete(connection));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const connection of connections) connection.destroy();
+      await closed;
+    },
+  };
+}
+
+/** REST calls to the apis at these addresses. */
+export function callerOf(urls: readonly string[], token: (user?: string) => string): RelayAddress['call'] {
+  return (method, path, { user = 'alice', api = 0, ...request } = {}) =>
+    send(method, `${urls[api]!}${path}`, {
+      ...request,
+      headers: { ...(user === null ? {} : { Authorization: `Bearer ${token(user)}` }), ...request.headers },
+    });
 }
 
 export async function startRelay(options: RelayOptions = {}): Promise<TestRelay> {
@@ -106,11 +131,11 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       );
       const server = createServer((request, response) => api.handler(request, response));
       server.on('upgrade', (request, duplex, head) => api.upgrade(request, duplex, head));
-      const url = await listen(server);
+      const { url, close } = await listen(server);
       stops.push(async () => {
         await api.close();
         await deps.backplane.close();
-        await closeServer(server);
+        await close();
       });
       return { url, api, backplane: deps.backplane, metrics: deps.metrics };
     }),
@@ -122,18 +147,18 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       const gateway = createGateway(deps);
       const server = createServer((_request, response) => response.writeHead(404).end());
       server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
-      const url = await listen(server);
+      const { url, close } = await listen(server);
       let stopped: Promise<void> | undefined;
       const stop = () =>
         (stopped ??= (async () => {
           await gateway.close();
           await deps.backplane.close();
-          await closeServer(server);
+          await close();
         })());
       const kill = () =>
         (stopped ??= (async () => {
-          await bus.kill(deps.backplane.instance);
-          await closeServer(server);
+          bus.kill(deps.backplane.instance);
+          await close();
           await gateway.close().catch(() => undefined);
         })());
       stops.push(stop);
@@ -150,11 +175,10 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
     database,
     issuer,
     token,
-    call: (method, path, { user = 'alice', api = 0, ...request } = {}) =>
-      send(method, `${apis[api]!.url}${path}`, {
-        ...request,
-        headers: { ...(user === null ? {} : { Authorization: `Bearer ${token(user)}` }), ...request.headers },
-      }),
+    call: callerOf(
+      apis.map(({ url }) => url),
+      token,
+    ),
     stop: async () => {
       for (const stop of stops) await stop();
       await issuer.close();

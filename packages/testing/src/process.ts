@@ -1,0 +1,81 @@
+/** The relay as it is shipped: the built single process, as a child, on a free port and a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDevIssuer } from '@relay/auth';
+import { type RelayAddress, callerOf } from './relay.ts';
+
+export interface RelayProcess extends RelayAddress {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Everything it wrote. */
+  output(): string;
+  /** Ends it with a signal and waits until it is gone. Returns its exit code, null after SIGKILL. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../../../apps/standalone/dist/main.js', import.meta.url));
+const startTimeoutMs = 60_000;
+
+/** Starts the built program and waits until it answers. Rejects, with what it wrote, when it ends before. */
+export async function startRelayProcess(
+  options: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<RelayProcess> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'relay-process-')));
+  const child = spawn(process.execPath, [main], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      PUBLIC_URL: 'http://relay.test',
+      METRICS_PORT: '0',
+      DATA_DIR: dataDir,
+      DRAIN_SECONDS: '0',
+      RATE_LIMIT_PER_MINUTE: '100000',
+      SESSION_CREATE_PER_MINUTE: '100000',
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  const exited = once(child, 'exit');
+  const port = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => fail(`not ready after ${startTimeoutMs} ms`), startTimeoutMs);
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`the relay did not start (${why}):\n${written}`));
+    };
+    const read = (chunk: Buffer) => {
+      written += chunk.toString('utf8');
+      const ready = /listening on 127\.0\.0\.1:(\d+)/.exec(written);
+      if (!ready) return;
+      clearTimeout(timer);
+      resolve(ready[1]!);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => fail(`exit code ${String(code)}`));
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const issuer = openDevIssuer(dataDir, { audience: 'http://relay.test/api' });
+  const token = (user = 'alice') => issuer.sign({ sub: user });
+  return {
+    url,
+    dataDir,
+    process: child,
+    apis: [{ url }],
+    gateways: [{ url }],
+    token,
+    call: callerOf([url], token),
+    output: () => written,
+    end: async (signal) => {
+      child.kill(signal);
+      const [code] = (await exited) as [number | null];
+      return code;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { rm } from 'node:fs/promises';
+import { type RelayProcess, connectApp, connectDaemon, startRelayProcess } from '@relay/testing';
+
+/** Promise: what was accepted is not lost, and what was sent is not sent again, when the process is killed. */
+describe('kill -9 of the process', () => {
+  let relay: RelayProcess | undefined;
+
+  afterEach(async () => {
+    await relay?.end('SIGKILL');
+    if (relay) await rm(relay.dataDir, { recursive: true, force: true });
+    relay = undefined;
+  });
+
+  it('keeps the lists as they were, and a task that still runs goes on after the daemon is back', async () => {
+    relay = await startRelayProcess();
+    const daemon = await connectDaemon(relay);
+    const { body: created } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'a long job' },
+    });
+    const { task_id: taskId } = await daemon.next('task_start');
+    daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'native-1' });
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    const id = `${daemon.deviceId}:scripted:native-1`;
+    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: created.id as string } });
+    // The answer to a history request comes after everything above was handled.
+    const asked = relay.call('GET', `/api/sessions/${id}/messages`);
+    const request = await daemon.next('get_messages');
+    daemon.send({
+      type: 'messages',
+      request_id: request.request_id,
+      session_id: 'native-1',
+      messages: [],
+      has_more: false,
+    });
+    await asked;
+    const before = {
+      sessions: (await relay.call('GET', '/api/sessions')).body as unknown,
+      devices: (await relay.call('GET', '/api/devices')).body as { devices: object[] },
+      watched: (await relay.call('GET', '/api/watched-sessions')).body as unknown,
+    };
+
+    await relay.end('SIGKILL');
+    await daemon.closed;
+    relay = await startRelayProcess({ dataDir: relay.dataDir });
+
+    expect((await relay.call('GET', '/api/sessions')).body).toEqual(before.sessions);
+    expect((await relay.call('GET', '/api/watched-sessions')).body).toEqual(before.watched);
+    expect((await relay.call('GET', '/api/devices')).body).toMatchObject({ devices: [{ id: daemon.deviceId }] });
+    const again = await connectDaemon(relay, {
+      registration: daemon.registration,
+      hello: [
+        { type: 'status', running_tasks: [taskId as string] },
+        { type: 'report_sessions', sessions: [] },
+      ],
+    });
+    expect(await again.next('watch_session')).toMatchObject({ session_id: 'native-1' });
+    expect((await relay.call('GET', `/api/tasks/${taskId as string}`)).body).toMatchObject({ state: 'running' });
+    const app = await connectApp(relay);
+    again.event(taskId as string, 'TASK_COMPLETE', { result: 'finished after all' });
+    expect(await app.next('new_message')).toMatchObject({ sessionId: id, message: { content: 'finished after all' } });
+    expect((await relay.call('GET', `/api/tasks/${taskId as string}`)).body).toMatchObject({
+      state: 'completed',
+      result: 'finished after all',
+    });
+    expect(again.inbox.count('task_start')).toBe(0);
+  }, 60_000);
+
+  it('says that a task is unknown when the daemon that came back does not know it, and never sends it again', async () => {
+    relay = await startRelayProcess();
+    const daemon = await connectDaemon(relay);
+    const { body: created } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'did it arrive?' },
+    });
+    await daemon.next('task_start');
+    await relay.end('SIGKILL');
+    await daemon.closed;
+    relay = await startRelayProcess({ dataDir: relay.dataDir });
+
+    const again = await connectDaemon(relay, { registration: daemon.registration });
+    // A second session arrives after whatever the first would have caused.
+    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'a new one' } });
+    expect(await again.next('task_start')).toMatchObject({ instruction: 'a new one' });
+    expect(again.inbox.count('task_start')).toBe(1);
+    expect((await relay.call('GET', `/api/tasks/${created.taskId as string}`)).body).toMatchObject({
+      state: 'unknown',
+      error: { code: 'DELIVERY_UNKNOWN' },
+    });
+    expect((await relay.call('GET', `/api/sessions/${created.id as string}`)).body).toMatchObject({
+      status: 'failed',
+      lastTask: { code: 'DELIVERY_UNKNOWN' },
+    });
+  }, 60_000);
+
+  it('leaves a queued message where it was: the daemon gets it when it comes', async () => {
+    relay = await startRelayProcess();
+    const daemon = await connectDaemon(relay);
+    await daemon.close();
+    const { body: created } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'for later' },
+    });
+    await relay.end('SIGKILL');
+    relay = await startRelayProcess({ dataDir: relay.dataDir });
+    const again = await connectDaemon(relay, { registration: daemon.registration });
+    expect(await again.next('task_start')).toMatchObject({
+      task_id: created.taskId as string,
+      instruction: 'for later',
+    });
+  }, 60_000);
+
+  it('refuses a second process on the same folder, and says who holds it', async () => {
+    relay = await startRelayProcess();
+    await expect(startRelayProcess({ dataDir: relay.dataDir })).rejects.toThrow(String(relay.process.pid));
+    expect((await relay.call('GET', '/health', { user: null })).status).toBe(200);
+  }, 60_000);
+
+  it('leaves with exit code 0 on SIGTERM and tells everybody to come back', async () => {
+    relay = await startRelayProcess();
+    const daemon = await connectDaemon(relay);
+    const app = await connectApp(relay);
+    const ended = relay.end('SIGTERM');
+    expect((await daemon.closed).code).toBe(1001);
+    expect((await app.closed).code).toBe(1001);
+    expect(await ended).toBe(0);
+  }, 60_000);
+});
