@@ -77,7 +77,9 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     if (confirmed.length + unknown.length + lost.length === 0) return;
     const { tasks } = connection.memory;
     const ended = [...unknown, ...lost];
-    const { keys, notified } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+    const { keys, notified } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+      // A newer connection has its own view of what runs; this one's no longer counts.
+      if (device?.fence !== connection.fence) return { keys: [], notified: false };
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
       let notified = false;
@@ -228,7 +230,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     },
     statusOverdue: async (connection) => {
       const { memory } = connection;
-      if (memory.mayReceiveTasks) return;
+      if (memory.mayReceiveTasks || !connection.live) return;
       await settle(connection, { unknown: unconfirmed(memory.tasks, connection.fence), lost: [] });
       memory.mayReceiveTasks = true;
       await writer.drain(connection);
