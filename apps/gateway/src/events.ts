@@ -127,7 +127,7 @@ export function createEvents(deps: InboundDeps): HandleEvent {
       const key = resolved?.key ?? sessionKey;
       const ended = await endTask(tx, taskId, outcome);
       const notified =
-        ended &&
+        ended === 'ended' &&
         (await addNotification(tx, {
           sessionKey: key,
           cause: causes[outcome.kind],
@@ -139,11 +139,12 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     });
     connection.memory.tasks.delete(taskId);
     board.drop(sessionKey);
-    if (ended) metrics.tasks.inc({ state: outcome.kind });
+    if (ended === 'ended') metrics.tasks.inc({ state: outcome.kind });
     if (record) {
       await announceResolution(connection, record, resolved);
-      await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
-      if (ended) await publisher.append(record.ownerId, sessionUpdate(record.session));
+      // A daemon that was cut off says its last word again: it was heard.
+      if (ended !== 'repeated') await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
+      if (ended === 'ended') await publisher.append(record.ownerId, sessionUpdate(record.session));
     }
     if (notified) deps.notify();
     void writer.drain(connection);

@@ -11,10 +11,13 @@ export type Outcome =
   | { kind: 'failed'; code: TaskErrorCode; error: string };
 
 /**
- * Ends a task that was sent or runs. Returns false, and changes nothing, when it has ended before: a late result is a
- * message, it never revives a task.
+ * What became of an ending: `ended` — the task ended with it; `repeated` — the task had ended with such an event before, and
+ * this is the same news once more; `late` — the task was cancelled, lost or unknown before its result came, which is shown
+ * and never revives it. The last two change nothing.
  */
-export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise<boolean> {
+export type Ended = 'ended' | 'repeated' | 'late';
+
+export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise<Ended> {
   const result =
     outcome.kind === 'completed' ? outcome.result : outcome.kind === 'waiting' ? outcome.prompt.result : null;
   const code = outcome.kind === 'failed' ? outcome.code : null;
@@ -23,7 +26,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise
     UPDATE tasks SET state = ${outcome.kind}, finished_at = now(), instruction = '',
       result = ${result === null ? null : cutText(result, limits.messageBytes)}, error_code = ${code}, error_text = ${error}
     WHERE id = ${taskId} AND state IN ('sent', 'running') RETURNING session_key`;
-  if (!ended) return false;
+  if (!ended) return howItEnded(db, taskId);
   const said =
     outcome.kind === 'failed'
       ? ''
@@ -39,7 +42,14 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise
       message_count = message_count + ${said === '' ? 0 : 1}, updated_at = now()
     WHERE key = ${ended.session_key}`;
   await failUnreachable(db, [ended.session_key]);
-  return true;
+  return 'ended';
+}
+
+async function howItEnded(db: Db, taskId: string): Promise<Ended> {
+  const [task] = await db.$queryRaw<{ state: string; error_code: string | null }[]>`
+    SELECT state, error_code FROM tasks WHERE id = ${taskId}`;
+  const bySuchAnEvent = task?.state === 'completed' || task?.state === 'waiting' || task?.error_code === 'AGENT_ERROR';
+  return bySuchAnEvent ? 'repeated' : 'late';
 }
 
 /** sent → unknown: the connection died before the daemon confirmed it. The queue of the session stands still. */
