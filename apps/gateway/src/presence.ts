@@ -10,7 +10,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { Publisher } from '@relay/attention';
 
 export class Presence {
-  readonly #graceTimers = new Map<string, NodeJS.Timeout>();
+  readonly #graces = new Map<string, { fence: number; timer: NodeJS.Timeout }>();
   readonly #database: Database;
   readonly #backplane: Backplane;
   readonly #publisher: Publisher;
@@ -53,15 +53,22 @@ export class Presence {
       code,
       reason,
     });
-    this.#cancelGrace(connection.deviceId);
+    this.#startGrace(connection);
+  }
+
+  /** The end of an older connection may be noticed after that of a newer one: the newest end is the one that counts. */
+  #startGrace({ deviceId, fence }: DaemonConnection): void {
+    const running = this.#graces.get(deviceId);
+    if (running && running.fence > fence) return;
+    clearTimeout(running?.timer);
     const timer = setTimeout(() => {
-      this.#graceTimers.delete(connection.deviceId);
-      this.offline(connection.deviceId, connection.fence).catch((error: unknown) =>
-        this.#logger.warn({ err: error, deviceId: connection.deviceId }, 'a device could not be marked offline'),
+      this.#graces.delete(deviceId);
+      this.offline(deviceId, fence).catch((error: unknown) =>
+        this.#logger.warn({ err: error, deviceId }, 'a device could not be marked offline'),
       );
     }, this.#graceMs);
     timer.unref();
-    this.#graceTimers.set(connection.deviceId, timer);
+    this.#graces.set(deviceId, { fence, timer });
   }
 
   /** Marks a device offline unless a newer connection has come, anywhere. */
@@ -71,12 +78,12 @@ export class Presence {
   }
 
   #cancelGrace(deviceId: string): void {
-    clearTimeout(this.#graceTimers.get(deviceId));
-    this.#graceTimers.delete(deviceId);
+    clearTimeout(this.#graces.get(deviceId)?.timer);
+    this.#graces.delete(deviceId);
   }
 
   stop(): void {
-    for (const timer of this.#graceTimers.values()) clearTimeout(timer);
-    this.#graceTimers.clear();
+    for (const { timer } of this.#graces.values()) clearTimeout(timer);
+    this.#graces.clear();
   }
 }

@@ -125,7 +125,9 @@ export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
       .all()
       .filter((connection) => connection.live && Date.now() - connection.lastInboundAt < config.silenceTimeoutMs)
       .map((connection) => ({ device: connection.deviceId, connection: connection.id, fence: connection.fence }));
-    for (const deviceId of await backplane.refresh(leases)) hub.get(deviceId)?.close('replaced');
+    const lost = new Set(await backplane.refresh(leases));
+    // Only under the fence that was refreshed: the newer owner may be a connection of this very instance.
+    for (const { device, fence } of leases) if (lost.has(device)) hub.get(device, fence)?.close('replaced');
   };
 
   const sweep = config.sweepIntervalMs;
