@@ -132,7 +132,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
   );
 
   return {
-    handler: (request, response) => app(request, response),
+    handler: (request, response) => void app(request, response),
     upgrade: (request, duplex, head) => door.upgrade(request, duplex, head),
     get size() {
       return door.size;

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type CloseReason, RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
 import { HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { ulid } from 'ulid';
@@ -125,9 +125,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
-    // Frames that come before the device is ours wait for `ready`; the socket keeps their order.
-    let connection: DaemonConnection;
-    let ready: Promise<boolean>;
+    // The handlers run in a later turn. Frames that come before the device is ours wait for `ready`; the socket keeps their order.
     const socket = await sockets.accept(request, duplex, head, {
       onFrame: async (text) => {
         if (!(await ready)) return;
@@ -150,9 +148,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       },
       onError: (error) => connection.logger.error({ err: error }, 'a frame could not be handled'),
     });
-    connection = new DaemonConnection(ulid(), peer, socket, config, metrics, logger);
+    const connection = new DaemonConnection(ulid(), peer, socket, config, metrics, logger);
     connections.add(connection);
-    ready = begin(connection).then(
+    const ready = begin(connection).then(
       () => connection.live,
       (error: unknown) => {
         connection.logger.error({ err: error }, 'the connection could not begin');

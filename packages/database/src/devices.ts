@@ -51,8 +51,11 @@ export interface DeviceCredential {
   agentType: string;
   removedAt: Date | null;
   revokedAt: Date | null;
-  lastSeenAt: Date;
+  /** A credential that was not used for 90 days is worth nothing any more (contract §4). */
+  expiresAt: Date;
 }
+
+const unusedMs = 90 * 86_400_000;
 
 /** What is needed to check a device token; removed devices are found too. */
 export async function readCredential(db: Db, deviceId: string): Promise<DeviceCredential | undefined> {
@@ -60,7 +63,9 @@ export async function readCredential(db: Db, deviceId: string): Promise<DeviceCr
     where: { id: deviceId },
     select: { tokenHash: true, ownerId: true, agentType: true, removedAt: true, revokedAt: true, lastSeenAt: true },
   });
-  return row ?? undefined;
+  if (!row) return undefined;
+  const { lastSeenAt, ...credential } = row;
+  return { ...credential, expiresAt: new Date(lastSeenAt.getTime() + unusedMs) };
 }
 
 /** Which of these devices were removed or lost their credential. */

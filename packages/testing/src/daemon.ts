@@ -16,18 +16,12 @@ export async function registerDevice(
   { user = 'alice', agentType = 'scripted', hostname = 'laptop' } = {},
 ): Promise<Registration> {
   const code = await relay.call('POST', '/api/devices/code', { user: null, body: { hostname, agent_type: agentType } });
-  await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`, { user });
-  const granted = await relay.call('POST', '/api/devices/token', {
-    user: null,
-    body: { device_code: code.body.device_code as string },
-  });
+  const { user_code: userCode, device_code: deviceCode } = code.body as { user_code: string; device_code: string };
+  await relay.call('POST', `/api/devices/code/${userCode}/approve`, { user });
+  const granted = await relay.call('POST', '/api/devices/token', { user: null, body: { device_code: deviceCode } });
   if (granted.status !== 200) throw new Error(`the registration failed: ${granted.status} ${granted.text}`);
-  return {
-    deviceId: granted.body.device_id as string,
-    refreshToken: granted.body.refresh_token as string,
-    agentType,
-    user,
-  };
+  const { deviceId, refreshToken } = granted.body as { deviceId: string; refreshToken: string };
+  return { deviceId, refreshToken, agentType, user };
 }
 
 export interface DaemonOptions {

@@ -35,7 +35,11 @@ export class Inbox {
   }
 
   /** The first frame of this type (and match) that nobody took yet; waits for it. Rejects after 10 s, saying what came instead. */
-  next(type: string, match: (frame: Frame) => boolean = () => true, timeoutMs = patienceMs): Promise<Frame> {
+  readonly next = (
+    type: string,
+    match: (frame: Frame) => boolean = () => true,
+    timeoutMs = patienceMs,
+  ): Promise<Frame> => {
     const matches = (frame: Frame) => frame.type === type && match(frame);
     const index = this.#unread.findIndex(matches);
     if (index >= 0) return Promise.resolve(this.#unread.splice(index, 1)[0]!);
@@ -51,7 +55,7 @@ export class Inbox {
       }, timeoutMs);
       this.#waiters.push({ match: matches, resolve, reject, timer });
     });
-  }
+  };
 
   /** How many frames of this type came so far, taken or not. */
   count(type: string, match: (frame: Frame) => boolean = () => true): number {

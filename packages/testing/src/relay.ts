@@ -69,7 +69,7 @@ const generous: Partial<RelayConfig> = {
 interface Listening {
   url: string;
   /** Cuts every connection, upgraded ones too, and frees the port. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 async function listen(server: Server): Promise<Listening> {
