@@ -4,8 +4,8 @@ export type Frame = Record<string, unknown> & { type: string };
 
 interface Waiter {
   match(frame: Frame): boolean;
-  resolve(frame: Frame): void;
-  reject(error: Error): void;
+  resolve: (frame: Frame) => void;
+  reject: (error: Error) => void;
   timer: NodeJS.Timeout;
 }
 
