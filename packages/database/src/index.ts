@@ -11,3 +11,8 @@ export * from './watches.ts';
 export * from './notifications.ts';
 export * from './idempotency.ts';
 export * from './purge.ts';
+export * from './database-error.ts';
+export * from './open.ts';
+export * from './migrate.ts';
+export * from './unavailable.ts';
+export { PrismaClient } from './generated/prisma/client.ts';

@@ -1,0 +1,27 @@
+/** Why a database could not be opened. The code is stable, the text says what to do; neither contains a password. */
+
+export type DatabaseErrorCode =
+  /** Another process has the embedded folder open. */
+  | 'DATA_DIR_IN_USE'
+  /** The embedded folder cannot be written, or what is in it cannot be opened. */
+  | 'DATA_DIR_UNUSABLE'
+  /** PostgreSQL does not answer. */
+  | 'DATABASE_UNREACHABLE'
+  /** PostgreSQL answers, but refuses us: wrong password, no such database. */
+  | 'DATABASE_REFUSED'
+  /** A migration failed, now or earlier. */
+  | 'MIGRATION_FAILED'
+  /** Another process has been migrating for too long. */
+  | 'MIGRATION_BUSY'
+  /** The database was migrated by a newer release than this one. */
+  | 'SCHEMA_NEWER';
+
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly code: DatabaseErrorCode;
+
+  constructor(code: DatabaseErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The folder of an embedded database: made on first use, locked, and never half made. Knows files and processes, no SQL.
+ *
+ * Layout: `<folder>/pgdata` is the database. A new one is built as `pgdata.new-<pid>` and renamed, so that a crash during
+ * the first start leaves either no database or a complete one. The rest of the folder belongs to whoever else uses it.
+ */
+import { fork } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseError } from './database-error.ts';
+import type { CreateReply } from './embedded-create.ts';
+import { type PGliteStart, builtFile, clusterName } from './embedded-pglite.ts';
+import { lockFolder } from './lock.ts';
+
+const createTimeoutMs = 120_000;
+
+export interface EmbeddedFolder {
+  /** Where PGlite finds its files. */
+  readonly cluster: string;
+  /** Gives the lock back. */
+  release(): Promise<void>;
+}
+
+/** An error that says which folder, why, and what to do. */
+export function unusable(folder: string, reason: string, whatToDo: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(
+    'DATA_DIR_UNUSABLE',
+    `The data folder ${folder} cannot be used: ${reason}. ${whatToDo}`,
+    cause,
+  );
+}
+
+const restore = 'Restore it from a backup, or move it away to start with an empty database.';
+
+/**
+ * Makes the folder (mode 700) and an empty database in it unless they exist, and locks it. `template`: the files of a new
+ * database, instead of an empty one. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
+ */
+export async function openFolder(folder: string, template?: Uint8Array): Promise<EmbeddedFolder> {
+  makeWritable(folder);
+  const lock = await lockFolder(folder);
+  const cluster = path.join(folder, clusterName);
+  try {
+    removeLeftovers(folder);
+    if (!existsSync(cluster)) await create(folder, cluster, template);
+    else if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
+      throw unusable(folder, `${clusterName} in it is damaged (it has no PG_VERSION)`, restore);
+    }
+    return { cluster, release: () => lock.release() };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The error for files that are there and complete, but that PostgreSQL cannot open. */
+export function damaged(folder: string, cause: Error): DatabaseError {
+  return unusable(folder, `PostgreSQL cannot open the database in it (${cause.message})`, restore, cause);
+}
+
+function makeWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    readdirSync(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw unusable(folder, code, 'It must be a folder that this user can write; or choose another folder.', error);
+  }
+}
+
+/** What a killed first start left behind. Only under the lock: nobody is working on it. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${clusterName}.new-`)) rmSync(path.join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function create(folder: string, cluster: string, template: Uint8Array | undefined): Promise<void> {
+  const unfinished = `${cluster}.new-${process.pid}`;
+  try {
+    mkdirSync(unfinished, { mode: 0o700 });
+    await runCreate({ cluster: unfinished, template });
+    renameSync(unfinished, cluster);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    const reason = `no database could be created in it (${error instanceof Error ? error.message : String(error)})`;
+    throw unusable(folder, reason, 'Check that the disk has 100 MB free and that this user can write there.', error);
+  }
+}
+
+function runCreate(start: PGliteStart): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = fork(builtFile('embedded-create'), {
+      serialization: 'advanced',
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      timeout: createTimeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    let reply: CreateReply | undefined;
+    child.once('message', (message: CreateReply) => (reply = message));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (reply && 'created' in reply) resolve();
+      else reject(new Error(reply?.failed ?? `the process that creates it ended with ${signal ?? `code ${code}`}`));
+    });
+    child.send(start);
+  });
+}

@@ -1,0 +1,52 @@
+/** How PGlite is started, wherever it runs: in the worker thread, in the process that creates a folder, in a tool. */
+import { PGlite } from '@electric-sql/pglite';
+
+/** Inside the folder that the caller names, so that a new database can be built beside it and renamed into place. */
+export const clusterName = 'pgdata';
+
+const settings = [
+  'shared_buffers=16MB', // the default costs 130 MB of resident memory and gains nothing: the files are in the page cache
+  'max_wal_size=64MB', // what a checkpoint keeps for reuse, see upkeep.ts
+  'min_wal_size=32MB',
+];
+
+/**
+ * A file of this package that runs on its own, in a thread or a process. Those cannot load TypeScript: when the package runs
+ * from source (in its tests) the built file is used.
+ */
+export function builtFile(name: string): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? `../dist/${name}.js` : `./${name}.js`, import.meta.url);
+}
+
+export interface PGliteStart {
+  /** Folder with (or for) the files of the database; absent: in memory. */
+  cluster?: string | undefined;
+  /** Files to begin with, from `dumpDataDir`. Only for a cluster that does not exist yet. */
+  template?: Uint8Array | undefined;
+}
+
+export interface PGliteEvents {
+  /** The engine is broken and must not be used again: a PANIC, or an abort of the WebAssembly code. */
+  onPanic?(message: string): void;
+}
+
+/** Starts PGlite. Throws an Error with what PostgreSQL said when it cannot. */
+export async function startPGlite({ cluster, template }: PGliteStart, { onPanic }: PGliteEvents = {}): Promise<PGlite> {
+  let said = '';
+  const listen = (line: string) => {
+    if (/\b(FATAL|PANIC):/.test(line)) said = line.replace(/^.*?(FATAL|PANIC):\s*/, '');
+    if (/\bPANIC:|^Aborted\(/.test(line)) onPanic?.(said || line);
+    return false; // not printed
+  };
+  try {
+    return await PGlite.create({
+      ...(cluster === undefined ? {} : { dataDir: cluster }),
+      ...(template === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(template)]) }),
+      startParams: [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])],
+      onStderr: listen,
+    });
+  } catch (error) {
+    const reason = said || (error instanceof Error ? error.message : String(error));
+    throw new Error(reason, { cause: error });
+  }
+}

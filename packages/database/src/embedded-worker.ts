@@ -1,0 +1,67 @@
+/**
+ * The worker thread that runs the embedded PostgreSQL. PGlite is synchronous: on the main thread one slow query would stop
+ * every socket of the process. This file knows PGlite and its mailbox, nothing else.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { PGlite } from '@electric-sql/pglite';
+import { type PGliteStart, startPGlite } from './embedded-pglite.ts';
+
+/** `wire`: complete messages of the PostgreSQL protocol. `dump`: the files as gzipped tar. */
+export type WorkerRequest = { id: number; wire: Uint8Array } | { id: number; ask: 'dump' | 'close' };
+export type WorkerReply =
+  | { ready: true }
+  | { unusable: string }
+  | { panic: string }
+  | { id: number; data: Uint8Array }
+  | { id: number; failed: string };
+
+const port = parentPort!;
+const send = (reply: WorkerReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer);
+
+/**
+ * The answer as one piece of memory of its own. The streaming call is used because the plain one keeps every message that
+ * was ever answered in memory.
+ */
+async function exchange(db: PGlite, wire: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  await db.execProtocolRawStream(wire, {
+    syncToFs: true,
+    onRawData: (part) => {
+      parts.push(part.slice()); // the engine reuses its memory
+      length += part.length;
+    },
+  });
+  const data = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    data.set(part, offset);
+    offset += part.length;
+  }
+  return data;
+}
+
+async function answer(db: PGlite, request: WorkerRequest): Promise<Uint8Array<ArrayBuffer>> {
+  if ('wire' in request) return exchange(db, request.wire);
+  if (request.ask === 'dump') return new Uint8Array(await (await db.dumpDataDir('gzip')).arrayBuffer());
+  await db.close();
+  return new Uint8Array();
+}
+
+try {
+  const db = await startPGlite(workerData as PGliteStart, { onPanic: (panic) => send({ panic }) });
+  let queue = Promise.resolve();
+  port.on('message', (request: WorkerRequest) => {
+    queue = queue.then(async () => {
+      try {
+        const data = await answer(db, request);
+        send({ id: request.id, data }, [data.buffer]);
+      } catch (error) {
+        send({ id: request.id, failed: String(error) });
+      }
+    });
+  });
+  send({ ready: true });
+} catch (error) {
+  send({ unusable: error instanceof Error ? error.message : String(error) });
+}

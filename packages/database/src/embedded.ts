@@ -1,0 +1,151 @@
+/**
+ * PostgreSQL inside this process: a pg.Pool of one connection whose other end is PGlite in a worker thread. Single process,
+ * safe against `kill -9`, not against power loss (nothing is fsynced).
+ *
+ * When the engine breaks (a full disk makes PostgreSQL panic, for example) the running statements fail like a dropped
+ * connection, and the next statement opens the folder again with an engine of its own. In memory there is nothing to open
+ * again: everything fails from then on.
+ */
+import pg from 'pg';
+import { type EmbeddedFolder, damaged, openFolder } from './embedded-folder.ts';
+import { EmbeddedStream } from './embedded-stream.ts';
+import { EmbeddedThread, EngineGone } from './embedded-thread.ts';
+import { startUpkeep } from './upkeep.ts';
+
+const connectTimeoutMs = 10_000;
+const patienceMs = 600_000;
+const reopenDelayMs = 1_000;
+const finishTimeoutMs = 2_000;
+
+export interface EmbeddedOptions {
+  /** Folder of the database; absent: in memory. */
+  dataDir?: string | undefined;
+  /** Files of a new database, from `dump`. */
+  template?: Uint8Array | undefined;
+  /** A statement that runs longer is taken for a hung engine: the engine is ended. */
+  statementTimeoutMs: number;
+  vacuumIntervalMs: number;
+  onWarning(message: string): void;
+}
+
+export interface Embedded {
+  /** One connection: a transaction holds the whole database. Waiting for it ends after 10 s. */
+  readonly pool: pg.Pool;
+  /** Statements may take 10 minutes while `work` runs. */
+  patiently<T>(work: () => Promise<T>): Promise<T>;
+  /** All files as a gzipped tar, to be used as `template`. */
+  dump(): Promise<Uint8Array>;
+  /** Ends what runs (waiting 2 s at most), closes the files and gives the folder free. */
+  close(): Promise<void>;
+}
+
+/** Opens, and creates on first use. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { dataDir, template } = options;
+  const folder = dataDir === undefined ? undefined : await openFolder(dataDir, template);
+  const engine = new Lives(options, folder);
+  try {
+    await engine.connect();
+  } catch (error) {
+    await folder?.release();
+    if (dataDir !== undefined && error instanceof Error) throw damaged(dataDir, error);
+    throw error;
+  }
+  const pool = new pg.Pool({
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: connectTimeoutMs,
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+    stream: () => new EmbeddedStream(() => engine.connect()) as never,
+  });
+  pool.on('error', () => {}); // the end of the engine, which was told by the engine
+  const patiently = <T>(work: () => Promise<T>) => engine.patiently(work);
+  const stopUpkeep = startUpkeep(pool, { ...options, patiently });
+  return {
+    pool,
+    patiently,
+    dump: async () => {
+      await pool.query('CHECKPOINT');
+      return (await engine.connect()).dump();
+    },
+    close: async () => {
+      stopUpkeep();
+      await atMost(finishTimeoutMs, pool.end());
+      await engine.close();
+      await folder?.release();
+    },
+  };
+}
+
+/** The engine through its lives: at most one thread at a time, a new one on demand when the last one broke. */
+class Lives {
+  readonly #options: EmbeddedOptions;
+  readonly #folder: EmbeddedFolder | undefined;
+  #life: Promise<EmbeddedThread> | undefined;
+  #patient = 0;
+  #lastExit: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: EmbeddedOptions, folder: EmbeddedFolder | undefined) {
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  connect(): Promise<EmbeddedThread> {
+    if (this.#closed) return Promise.reject(new EngineGone('The embedded database is closed'));
+    this.#life ??= this.#start();
+    return this.#life;
+  }
+
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    this.#patient += 1;
+    try {
+      return await work();
+    } finally {
+      this.#patient -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const thread = await this.#life?.catch(() => undefined);
+    await thread?.close();
+  }
+
+  async #start(): Promise<EmbeddedThread> {
+    const { template, statementTimeoutMs } = this.#options;
+    const files = this.#folder ? { cluster: this.#folder.cluster } : { template };
+    try {
+      await this.#lastExit;
+      const timeoutMs = () => (this.#patient > 0 ? patienceMs : statementTimeoutMs);
+      const thread = await EmbeddedThread.start(files, timeoutMs);
+      this.#lastExit = thread.exited;
+      thread.onEnd((reason) => this.#ended(reason.message));
+      return thread;
+    } catch (error) {
+      // Not tried again at once: every statement that waits would start an engine.
+      setTimeout(() => (this.#life = undefined), reopenDelayMs).unref();
+      throw error instanceof EngineGone
+        ? error
+        : new EngineGone(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #ended(reason: string): void {
+    if (this.#closed) return;
+    if (this.#folder) this.#life = undefined;
+    this.#options.onWarning(
+      `${reason}. ${this.#folder ? 'It is opened again.' : 'It was in memory: its data is lost.'}`,
+    );
+  }
+}
+
+/** Waits for `work`, but not longer. Its failure does not matter to the caller. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const clock = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([work.catch(() => {}), clock]);
+  clearTimeout(timer);
+}

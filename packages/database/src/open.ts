@@ -1,0 +1,175 @@
+/**
+ * The door of the memory: opens PostgreSQL or the embedded database, brings it to the schema of this code and connects
+ * Prisma. Both kinds are reached by the same driver and adapter, so that nothing above can tell them apart.
+ */
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { DatabaseError } from './database-error.ts';
+import { type Embedded, openEmbedded } from './embedded.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { migrate } from './migrate.ts';
+import { isUnavailable } from './unavailable.ts';
+
+const healthTimeoutMs = 2_000;
+const closeTimeoutMs = 5_000;
+const connectTimeoutMs = 5_000;
+const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
+
+export interface Database {
+  /** Inside an interactive transaction only its own client may be used: embedded, the other one waits for its end. */
+  readonly prisma: PrismaClient;
+  readonly kind: 'embedded' | 'postgres';
+  /** Asks the database for an answer, at most 2 s. Never rejects; `probeMs` is how long it took. */
+  health(): Promise<{ ok: boolean; probeMs: number }>;
+  /** Disconnects, ending what runs after a few seconds, and gives the folder free. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface OpenDatabaseOptions {
+  /** Address of a PostgreSQL (15 or newer), connected directly. Absent: embedded. */
+  url?: string | undefined;
+  /** Folder of the embedded database, made with mode 700 on first use. Absent: in memory, for tests. */
+  dataDir?: string | undefined;
+  /** Embedded: files of a new database, from `createTemplate`. Faster than an empty one. Ignored when the folder has one. */
+  template?: Uint8Array | Blob | undefined;
+  /** Default: `prisma/migrations` of this repository. */
+  migrationsDir?: string | undefined;
+  /** PostgreSQL: most connections at a time. Default 10. */
+  poolSize?: number | undefined;
+  /** Embedded: between two rounds of VACUUM. Default one hour. */
+  vacuumIntervalMs?: number | undefined;
+  /** Longest statement. Default 30 s. PostgreSQL cancels it; embedded, the engine is taken for hung and opened again. */
+  statementTimeoutMs?: number | undefined;
+  /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
+  onWarning?(message: string): void;
+}
+
+/**
+ * Opens, locks, migrates, connects. Throws DatabaseError: DATA_DIR_IN_USE, DATA_DIR_UNUSABLE, DATABASE_UNREACHABLE,
+ * DATABASE_REFUSED, SCHEMA_NEWER, MIGRATION_FAILED, MIGRATION_BUSY. Leaves nothing open when it throws.
+ */
+export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<Database> {
+  return options.url === undefined ? openEmbeddedDatabase(options) : openPostgres(options.url, options);
+}
+
+/** The files of a new embedded database with all migrations applied: what `template` takes. About 5 MB; takes seconds. */
+export async function createTemplate(options: Pick<OpenDatabaseOptions, 'migrationsDir'> = {}): Promise<Uint8Array> {
+  const embedded = await migratedEmbedded(options);
+  try {
+    return await embedded.dump();
+  } finally {
+    await embedded.close();
+  }
+}
+
+async function openEmbeddedDatabase(options: OpenDatabaseOptions): Promise<Database> {
+  const embedded = await migratedEmbedded(options);
+  return connect('embedded', embedded.pool, () => embedded.close());
+}
+
+async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded> {
+  const { template, statementTimeoutMs = 30_000, vacuumIntervalMs = 3_600_000, onWarning = () => {} } = options;
+  const embedded = await openEmbedded({
+    dataDir: options.dataDir,
+    template: template instanceof Blob ? new Uint8Array(await template.arrayBuffer()) : template,
+    statementTimeoutMs,
+    vacuumIntervalMs,
+    onWarning,
+  });
+  try {
+    const client = await embedded.pool.connect();
+    try {
+      await embedded.patiently(() => migrate(client, options));
+    } finally {
+      client.release(true);
+    }
+    return embedded;
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<Database> {
+  const { poolSize = 10, statementTimeoutMs = 30_000, onWarning = () => {} } = options;
+  await migratePostgres(url, options);
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'relay',
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    statement_timeout: statementTimeoutMs,
+    // an instance that froze must not hold the lock of a device for ever
+    idle_in_transaction_session_timeout: 2 * transactionOptions.timeout,
+    // when nothing comes back at all, not even the cancellation: a network that swallows packets
+    query_timeout: statementTimeoutMs + 5_000,
+  });
+  pool.on('error', (error) => onWarning(`A PostgreSQL connection was lost: ${error.message}`));
+  return connect('postgres', pool, () => pool.end());
+}
+
+/** Migrates over a connection of its own, which has no statement timeout. Needs DATABASE_URL-like text. */
+export async function migratePostgres(
+  url: string,
+  options: Pick<OpenDatabaseOptions, 'migrationsDir' | 'onWarning'> = {},
+): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'relay-migrate',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  });
+  client.on('error', () => {}); // the running query is told too
+  try {
+    await client.connect();
+    return await migrate(client, options);
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`;
+    const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+    if (isUnavailable(error)) throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
+    throw new DatabaseError('DATABASE_REFUSED', `${where} refuses: ${reason}`, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function connect(kind: Database['kind'], pool: pg.Pool, closeBelow: () => Promise<void>): Database {
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
+  let probe: Promise<unknown> | undefined;
+  let closing: Promise<void> | undefined;
+  return {
+    prisma,
+    kind,
+    health: async () => {
+      const startedAt = performance.now();
+      // One probe at a time: a database that hangs must not collect them.
+      probe ??= pool.query('SELECT 1').finally(() => (probe = undefined));
+      const ok = closing === undefined && (await within(healthTimeoutMs, probe));
+      return { ok, probeMs: performance.now() - startedAt };
+    },
+    close: () => {
+      closing ??= (async () => {
+        await within(closeTimeoutMs, prisma.$disconnect());
+        await within(closeTimeoutMs, closeBelow());
+      })();
+      return closing;
+    },
+  };
+}
+
+/** Whether `work` succeeded in that time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const clock = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  const done = work.then(
+    () => true,
+    () => false,
+  );
+  const ok = await Promise.race([done, clock]);
+  clearTimeout(timer);
+  return ok;
+}
