@@ -5,6 +5,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { ProgressBoard } from './progress.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
 
@@ -13,11 +14,26 @@ export interface Outbound {
   history: History;
   writer: TaskWriter;
   watching: Watching;
+  progress: ProgressBoard;
   metrics: GatewayMetrics;
 }
 
 /** Returns the listener of the backplane: true when the bytes are with the socket or the work is under way here. */
-export function createOutbound({ hub, history, writer, watching, metrics }: Outbound): (command: Command) => boolean {
+export function createOutbound({
+  hub,
+  history,
+  writer,
+  watching,
+  progress,
+  metrics,
+}: Outbound): (command: Command) => boolean {
+  /** Progress that was not shown yet would bring the task back to life on every screen. */
+  const forget = (connection: DaemonConnection, taskId: string) => {
+    const entry = connection.memory.tasks.get(taskId);
+    if (entry) progress.drop(entry.sessionKey);
+    connection.memory.tasks.delete(taskId);
+  };
+
   const act = (connection: DaemonConnection, body: CommandBody, command: Command): boolean => {
     const later = (work: Promise<void>) => {
       work.catch((error: unknown) => connection.logger.warn({ err: error, kind: body.kind }, 'a command failed'));
@@ -25,9 +41,11 @@ export function createOutbound({ hub, history, writer, watching, metrics }: Outb
     };
     switch (body.kind) {
       case 'wake':
+        // Somebody sent something: sessions have a newer last message than was read.
+        connection.memory.forgetRecords();
         return later(writer.drain(connection));
       case 'cancel':
-        connection.memory.tasks.delete(body.taskId);
+        forget(connection, body.taskId);
         later(writer.drain(connection));
         return connection.send({ type: 'task_cancel', task_id: body.taskId });
       case 'changed':

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { closedAmong, isUnavailable } from '@relay/database';
 import { HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { ulid } from 'ulid';
@@ -14,6 +15,7 @@ import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createInbound } from './inbound.ts';
 import { gatewayMetrics } from './metrics.ts';
+import { outlast } from './outage.ts';
 import { createOutbound } from './outbound.ts';
 import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
@@ -72,8 +74,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const connections = new Set<DaemonConnection>();
   const ending = new Set<Promise<void>>();
   let draining = false;
+  let closing = false;
 
-  backplane.onCommand(createOutbound({ hub, history, writer, watching, metrics }));
+  backplane.onCommand(createOutbound({ hub, history, writer, watching, progress, metrics }));
   backplane.onEvict((lease) => {
     metrics.evictions.inc();
     const connection = hub.get(lease.device, lease.fence);
@@ -94,7 +97,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     metrics.connections.set(hub.size);
     const connected = await presence.online(connection);
     if (!connected) {
-      connection.close('replaced');
+      const [closed] = await closedAmong(database.prisma, [connection.deviceId]);
+      connection.close(!closed ? 'replaced' : closed.removed ? 'deviceDeleted' : 'credential');
       return;
     }
     connection.live = connection.open;
@@ -103,10 +107,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const policy = config.daemonVersions?.[connection.agentType];
     if (policy) connection.send(versionStatus(connection.daemonVersion, policy));
     await inbound.begin(connection, connected.reportHash);
+    awaitStatus(connection);
+  };
+
+  const awaitStatus = (connection: DaemonConnection): void => {
     const timer = setTimeout(() => {
-      inbound
-        .statusOverdue(connection)
-        .catch((error: unknown) => connection.logger.warn({ err: error }, 'tasks could not be settled'));
+      inbound.statusOverdue(connection).catch((error: unknown) => {
+        connection.logger.warn({ err: error }, 'tasks could not be settled');
+        if (connection.live) awaitStatus(connection);
+      });
     }, config.statusWaitMs);
     timer.unref();
   };
@@ -120,7 +129,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     history.abandon(connection);
     connection.memory.clear();
     if (connection.fence === 0) return;
-    await backplane.release(connection.deviceId, connection.fence);
+    // A lease that cannot be given back ends by itself; when the device was last here is noted in any case.
+    await backplane
+      .release(connection.deviceId, connection.fence)
+      .catch((error: unknown) => connection.logger.warn({ err: error }, 'a lease could not be released'));
     await presence.closed(connection, code, reason);
   };
 
@@ -131,9 +143,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
         if (!(await ready)) return;
         try {
           const frame = connection.decode(text);
-          if (frame) await inbound.frame(connection, frame, text);
+          if (frame)
+            await outlast(
+              () => inbound.frame(connection, frame, text),
+              () => closing,
+            );
         } catch (error) {
           connection.logger.error({ err: error }, 'a frame could not be handled');
+          // What comes next would be lost as well: the daemon keeps it better than we do.
+          if (isUnavailable(error)) connection.close('overloaded');
         }
       },
       onBinary: () => connection.close('binary'),
@@ -160,9 +178,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     );
   };
 
+  const refuseWhenDraining = (): void => {
+    if (draining)
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+  };
+
   const refuse = (duplex: Duplex, error: unknown): void => {
     if (error instanceof HandshakeError) {
-      if (error.status !== 0) refuseUpgrade(duplex, error.status, {}, error.message);
+      if (error.status === 0) return;
+      refuse(duplex, new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message));
       return;
     }
     if (error instanceof UpdateRequired) {
@@ -185,8 +209,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     upgrade: (request, duplex, head) => {
       guardUpgrade(duplex);
       (async () => {
-        if (draining)
-          throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+        refuseWhenDraining();
         const peer = await authenticateDaemon(request, deps);
         if (!(await admission.admit(peer.deviceId))) {
           throw new RelayError(
@@ -195,6 +218,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
             { retryAfter: 5 },
           );
         }
+        // It may have waited for its turn meanwhile.
+        refuseWhenDraining();
         await open(request, duplex, head, peer);
       })().catch((error: unknown) => refuse(duplex, error));
     },
@@ -212,6 +237,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     close: async () => {
       draining = true;
+      closing = true;
       admission.stop();
       await sweeps.stop();
       for (const connection of connections) connection.close('goingAway');
