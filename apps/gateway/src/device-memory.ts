@@ -8,8 +8,6 @@ import type { UnderWay } from './reconcile.ts';
 export interface TaskEntry extends UnderWay {
   id: string;
   sessionKey: string;
-  /** Any frame that named it, in the clock of this process. */
-  mentionedAtMs: number;
   /** The session as last read or written; absent after somebody else changed it. Only for hot frames. */
   record?: SessionRecord | undefined;
 }
@@ -23,8 +21,8 @@ export interface HistoryRequest {
 
 export class DeviceMemory {
   readonly tasks = new Map<string, TaskEntry>();
-  /** Sessions the daemon was told to watch: key → native id. */
-  readonly watching = new Map<string, string>();
+  /** Sessions the daemon was told to watch, and in which words. */
+  readonly watching = new Map<string, { nativeId: string; filePath: string }>();
   /** Sessions a client looks at: key → timer that ends it. */
   readonly opened = new Map<string, NodeJS.Timeout>();
   readonly requests = new Map<string, HistoryRequest>();
@@ -34,6 +32,8 @@ export class DeviceMemory {
   /** True once the first `status` came, or the wait for it is over: tasks may be written. */
   mayReceiveTasks = false;
   sawStatus = false;
+  /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
+  statusUnderWay = false;
 
   rememberKey(nativeId: string, key: string): void {
     if (this.keys.size >= 10_000) this.keys.clear();
@@ -43,16 +43,22 @@ export class DeviceMemory {
   /** Another row is now the session (it was merged), or its id changed. */
   rekey(from: string, to: string): void {
     for (const task of this.tasks.values()) if (task.sessionKey === from) task.sessionKey = to;
-    const native = this.watching.get(from);
-    if (native !== undefined && from !== to) {
+    const told = this.watching.get(from);
+    if (told !== undefined && from !== to) {
       this.watching.delete(from);
-      this.watching.set(to, native);
+      this.watching.set(to, told);
     }
+    clearTimeout(this.opened.get(from));
+    this.opened.delete(from);
     this.keys.clear();
   }
 
   forgetRecord(sessionKey: string): void {
     for (const task of this.tasks.values()) if (task.sessionKey === sessionKey) task.record = undefined;
+  }
+
+  forgetRecords(): void {
+    for (const task of this.tasks.values()) task.record = undefined;
   }
 
   clear(): void {

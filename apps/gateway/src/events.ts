@@ -4,7 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { message, sessionUpdate } from '@relay/attention';
-import type { DaemonEvent, DaemonEventType, NotificationCause } from '@relay/protocol';
+import {
+  type DaemonEvent,
+  type DaemonEventType,
+  type NotificationCause,
+  type Progress,
+  isNativeId,
+} from '@relay/protocol';
 import {
   type Db,
   type Outcome,
@@ -70,16 +76,14 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     return entry;
   };
 
+  /** The native id that an event carries; one that no session can have names nothing (contract §9). */
+  const named = ({ session_id: id }: DaemonEvent) => (id && isNativeId(id) ? id : undefined);
+
   /** Gives the session the native id that the event carries, if that is news. */
   const resolve = async (tx: Db, connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
-    if (!event.session_id) return undefined;
-    return resolveSession(
-      tx,
-      connection.deviceId,
-      sessionKey,
-      event.session_id,
-      event.event_type === 'SESSION_STARTED',
-    );
+    const nativeId = named(event);
+    if (nativeId === undefined) return undefined;
+    return resolveSession(tx, connection.deviceId, sessionKey, nativeId, event.event_type === 'SESSION_STARTED');
   };
 
   const refresh = (connection: DaemonConnection, taskId: string, record: SessionRecord | undefined) => {
@@ -97,12 +101,15 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
     connection.memory.rememberKey(record.nativeId, record.key);
     await publisher.append(record.ownerId, sessionUpdate(record.session, resolved.previousId));
-    if (record.session.watched) await watching.sync(connection, record.key);
+    await watching
+      .sync(connection, record.key)
+      .catch((error: unknown) => connection.logger.warn({ err: error }, 'the daemon was not told what to watch'));
   };
 
   /** The first sign of a task, or a new name of its session: the only non-final events that change state. */
   const confirm = async (connection: DaemonConnection, entry: TaskEntry, event: DaemonEvent) => {
-    const isNews = event.session_id && event.session_id !== entry.record?.nativeId;
+    const nativeId = named(event);
+    const isNews = nativeId !== undefined && nativeId !== entry.record?.nativeId;
     if (entry.state === 'running' && !isNews && entry.record) return;
     const wasSent = entry.state === 'sent';
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
@@ -153,9 +160,20 @@ export function createEvents(deps: InboundDeps): HandleEvent {
   const speak = async (record: SessionRecord, event: Transcript) => {
     const uuid = event.uuid || randomUUID();
     const role = event.event_type === 'AGENT_RESPONSE' ? 'AGENT' : 'USER';
-    const uuids = [event.uuid, event.user_message_uuid].filter((id): id is string => !!id);
+    // With an answer, `user_message_uuid` is what it answers and not another name of it.
+    const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
+    const uuids = names.filter((id): id is string => !!id);
     const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
     await publisher.say(record.ownerId, record.key, record.session.id, spoken, uuids);
+  };
+
+  /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
+  const show = async (connection: DaemonConnection, entry: TaskEntry, progress: Progress) => {
+    const { tasks } = connection.memory;
+    entry.record ??= (await readSessions(database.prisma, [entry.sessionKey]))[0];
+    const { record } = entry;
+    if (record && tasks.get(entry.id) === entry)
+      publisher.hot(record.ownerId, sessionUpdate({ ...record.session, progress }), 'p');
   };
 
   const output = (record: SessionRecord, event: DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>) => {
@@ -171,7 +189,7 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     }
     const isEnding =
       event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
-    if (event.user_message_uuid) {
+    if (event.user_message_uuid && event.event_type !== 'USER_MESSAGE') {
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     }
     if (isEnding) {
@@ -183,14 +201,19 @@ export function createEvents(deps: InboundDeps): HandleEvent {
       return;
     }
     entry.mentionedAtMs = Date.now();
+    // It lives: that a `status` omitted it before proves nothing any more.
+    delete entry.missingSinceMs;
     await confirm(connection, entry, event);
     const { record } = entry;
     if (!record) return;
     switch (event.event_type) {
       case 'PROGRESS': {
         const now = progress(event, new Date());
-        record.session = { ...record.session, progress: now };
-        board.offer(record.key, now, () => publisher.hot(record.ownerId, sessionUpdate(record.session), 'p'));
+        board.offer(record.key, now, () => {
+          show(connection, entry, now).catch((error: unknown) =>
+            connection.logger.warn({ err: error }, 'progress was not shown'),
+          );
+        });
         return;
       }
       case 'OUTPUT':

@@ -3,7 +3,7 @@
  * breaks the build here. Knows no socket. Frames of a connection come one at a time, in order.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { FromDaemon, FromDaemonFrame } from '@relay/protocol';
+import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protocol';
 import {
   addNotification,
   applyFacts,
@@ -51,6 +51,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
   };
 
   const sessionOf: InboundDeps['sessionOf'] = async (connection, nativeId) => {
+    if (!isNativeId(nativeId)) return undefined;
     const key = connection.memory.keys.get(nativeId);
     const [known] = key === undefined ? [] : await readSessions(database.prisma, [key]);
     const record = known ?? (await findNativeSession(database.prisma, connection.deviceId, nativeId));
@@ -62,6 +63,8 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
       device ? applyFacts(tx, device, [fact], true) : [],
     );
+    // Apps must know what a message belongs to.
+    await announce(keys);
     const [discovered] = await readSessions(database.prisma, keys);
     return discovered;
   };
@@ -118,6 +121,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       first: !memory.sawStatus,
       nowMs,
       lostAfterMs: config.statusLostMs,
+      silentAfterMs: config.taskSilenceMs,
     });
     for (const id of verdict.present) {
       const entry = memory.tasks.get(id)!;
@@ -126,7 +130,8 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     }
     for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
     const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
-    await settle(connection, verdict);
+    memory.statusUnderWay = true;
+    await settle(connection, verdict).finally(() => (memory.statusUnderWay = false));
     if (!memory.sawStatus && strangers.length > 0) {
       // A cancel that the daemon never heard of, because it was away.
       for (const id of await cancelledAmong(database.prisma, connection.deviceId, strangers.slice(0, 1000))) {
@@ -139,19 +144,26 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
   };
 
   /** A report that says "not active" about a task that nobody mentioned for a long time contradicts it (contract §2). */
-  const contradicted = (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>): string[] => {
+  const contradicted = async (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>) => {
     const nowMs = Date.now();
     const silent = [...connection.memory.tasks.values()].filter(
       (task) => task.state === 'running' && nowMs - task.mentionedAtMs >= config.taskSilenceMs,
     );
     if (silent.length === 0) return [];
     const idle = new Set(frame.sessions.filter((entry) => entry.is_active === false).map((entry) => entry.session_id));
-    return silent.filter((task) => task.record && idle.has(task.record.nativeId)).map((task) => task.id);
+    const sessions = await readSessions(
+      database.prisma,
+      silent.map((task) => task.sessionKey),
+    );
+    const stopped = new Set(sessions.filter((record) => idle.has(record.nativeId)).map((record) => record.key));
+    return silent.filter((task) => stopped.has(task.sessionKey)).map((task) => task.id);
   };
 
   const onReport = async (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>, text: string) => {
     const { memory } = connection;
-    await settle(connection, { unknown: [], lost: contradicted(connection, frame) });
+    const lost = await contradicted(connection, frame);
+    await settle(connection, { unknown: [], lost });
+    if (lost.length > 0) void writer.drain(connection);
     const hash = createHash('sha256').update(text).digest('base64url');
     if (memory.reportHash === hash) {
       metrics.reports.inc({ outcome: 'same' });
@@ -167,10 +179,13 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     metrics.reports.inc({ outcome: 'changed' });
     for (const key of keys) memory.forgetRecord(key);
     await announce(keys);
+    for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
   };
 
   const onActivity = async (connection: DaemonConnection, frame: FromDaemon<'session_activity'>) => {
-    const found = await findNativeSession(database.prisma, connection.deviceId, frame.session_id);
+    const found = isNativeId(frame.session_id)
+      ? await findNativeSession(database.prisma, connection.deviceId, frame.session_id)
+      : undefined;
     if (!found) {
       metrics.ignored.inc({ cause: 'unknown session' });
       return;
@@ -230,7 +245,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     },
     statusOverdue: async (connection) => {
       const { memory } = connection;
-      if (memory.mayReceiveTasks || !connection.live) return;
+      if (memory.mayReceiveTasks || memory.statusUnderWay || !connection.live) return;
       await settle(connection, { unknown: unconfirmed(memory.tasks, connection.fence), lost: [] });
       memory.mayReceiveTasks = true;
       await writer.drain(connection);

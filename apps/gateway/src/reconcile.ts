@@ -7,7 +7,9 @@ export interface UnderWay {
   state: 'sent' | 'running';
   /** Fence of the connection it was written to. */
   fence: number;
-  /** Since when every `status` has omitted it. */
+  /** When a frame last named it. */
+  mentionedAtMs: number;
+  /** Since when every `status` has omitted it, and nothing else has named it. */
   missingSinceMs?: number;
 }
 
@@ -26,12 +28,13 @@ export interface Verdict {
 
 /**
  * A task written to this very connection proves nothing by being absent: the frame may have been on its way. One that ran
- * before this connection is lost when the first `status` omits it; later, when every `status` over `lostAfterMs` did.
+ * before this connection is lost when the first `status` omits it; later, when every `status` over `lostAfterMs` did, or
+ * when nothing has named it for `silentAfterMs`.
  */
 export function reconcile(
   underWay: ReadonlyMap<string, UnderWay>,
   listed: ReadonlySet<string>,
-  context: { fence: number; first: boolean; nowMs: number; lostAfterMs: number },
+  context: { fence: number; first: boolean; nowMs: number; lostAfterMs: number; silentAfterMs: number },
 ): Verdict {
   const verdict: Verdict = { confirmed: [], unknown: [], lost: [], present: [], missing: [] };
   for (const [id, task] of underWay) {
@@ -45,7 +48,8 @@ export function reconcile(
       if (before) verdict.unknown.push(id);
       continue;
     }
-    if (before && context.first) verdict.lost.push(id);
+    const silent = context.nowMs - task.mentionedAtMs >= context.silentAfterMs;
+    if (silent || (before && context.first)) verdict.lost.push(id);
     else if (task.missingSinceMs === undefined) verdict.missing.push(id);
     else if (context.nowMs - task.missingSinceMs >= context.lostAfterMs) verdict.lost.push(id);
   }

@@ -17,16 +17,18 @@ export interface Watching {
 export function createWatching(database: Database, openMs: number): Watching {
   const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
     const before = connection.memory.watching.get(key);
-    if (before === nativeId) return;
-    if (before !== undefined) connection.send({ type: 'unwatch_session', session_id: before });
-    connection.memory.watching.set(key, nativeId);
+    if (before?.nativeId === nativeId && before.filePath === filePath) return;
+    // Another file path alone is told by watching once more: daemons find the session by it.
+    if (before !== undefined && before.nativeId !== nativeId)
+      connection.send({ type: 'unwatch_session', session_id: before.nativeId });
+    connection.memory.watching.set(key, { nativeId, filePath });
     connection.send({ type: 'watch_session', session_id: nativeId, file_path: filePath });
   };
   const untell = (connection: DaemonConnection, key: string) => {
-    const nativeId = connection.memory.watching.get(key);
-    if (nativeId === undefined) return;
+    const told = connection.memory.watching.get(key);
+    if (told === undefined) return;
     connection.memory.watching.delete(key);
-    connection.send({ type: 'unwatch_session', session_id: nativeId });
+    connection.send({ type: 'unwatch_session', session_id: told.nativeId });
   };
 
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
