@@ -12,6 +12,7 @@ import {
   devicesWithQueue,
   expireTasks,
   markLost,
+  markUnknown,
   onlineDevices,
   purge,
   readSessions,
@@ -77,6 +78,7 @@ export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
   const abandon = async () => {
     for (const { deviceId, taskId } of await abandonedTasks(database.prisma, config.deviceGoneMs)) {
       const { keys, notified } = await withDevice(database.prisma, deviceId, async (tx) => {
+        const unknown = await markUnknown(tx, [taskId]);
         const keys = await markLost(tx, [taskId]);
         let notified = false;
         for (const sessionKey of keys) {
@@ -84,7 +86,7 @@ export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
             (await addNotification(tx, { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs })) ||
             notified;
         }
-        return { keys, notified };
+        return { keys: [...unknown, ...keys], notified };
       });
       await announce(keys);
       if (notified) deps.notify();

@@ -55,7 +55,7 @@ export function createTaskWriter(database: Database, publisher: Publisher, metri
           : { type: 'task_resume', task_id: task.id, session_id: task.nativeId, message: task.instruction, ...project },
       );
       if (!bytesLeft) {
-        await unclaimTask(database.prisma, task.id, connection.fence);
+        await withDevice(database.prisma, connection.deviceId, (tx) => unclaimTask(tx, task.id, connection.fence));
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });

@@ -41,7 +41,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise
       last_message = CASE WHEN ${said} = '' THEN last_message ELSE ${cutText(said, limits.lastMessageBytes)} END,
       message_count = message_count + ${said === '' ? 0 : 1}, updated_at = now()
     WHERE key = ${ended.session_key}`;
-  await failUnreachable(db, [ended.session_key]);
+  await cancelUnreachable(db, [ended.session_key]);
   return 'ended';
 }
 
@@ -83,11 +83,19 @@ export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
   const rows = await db.$queryRaw<{ session_key: string }[]>`
     UPDATE tasks SET state = 'expired', finished_at = expires_at, instruction = '', error_code = 'TASK_EXPIRED', error_text = ${taskErrors.TASK_EXPIRED}
     WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at <= now() RETURNING session_key`;
-  return failSessions(
+  if (rows.length === 0) return [];
+  const keys = [...new Set(rows.map((row) => row.session_key))];
+  // What ended since then says more about the session than a message whose end is only noticed now.
+  const last = await db.$queryRaw<{ session_key: string }[]>`
+    SELECT DISTINCT e.session_key FROM tasks e WHERE e.session_key = ANY(${keys}::text[]) AND e.state = 'expired'
+      AND NOT EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = e.session_key AND l.state <> 'expired' AND l.finished_at > e.finished_at)`;
+  await failSessions(
     db,
-    rows.map((row) => row.session_key),
+    last.map((row) => row.session_key),
     false,
   );
+  await cancelUnreachable(db, keys);
+  return keys;
 }
 
 /** A session fails with its task unless something else of it still runs, or it waits for its user. */
@@ -95,17 +103,17 @@ async function failSessions(db: Db, keys: readonly string[], hold: boolean): Pro
   if (keys.length === 0) return [];
   const unique = [...new Set(keys)];
   await db.$executeRaw`
-    UPDATE sessions s SET status = 'failed', progress = NULL, queue_held = ${hold} OR queue_held, updated_at = now()
+    UPDATE sessions s SET status = 'failed', progress = NULL, prompt = NULL, queue_held = ${hold} OR queue_held, updated_at = now()
     WHERE s.key = ANY(${unique}::text[]) AND s.status <> 'waiting'
       AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))`;
-  await failUnreachable(db, unique);
+  await cancelUnreachable(db, unique);
   return unique;
 }
 
-/** Follow-ups behind a first task that ended without naming a session have nowhere to go. */
-async function failUnreachable(db: Db, keys: readonly string[]): Promise<void> {
+/** Follow-ups behind a first task that ended without naming a session have nowhere to go: what only waited is cancelled. */
+async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void> {
   await db.$executeRaw`
-    UPDATE tasks t SET state = 'failed', finished_at = now(), instruction = '', error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
+    UPDATE tasks t SET state = 'cancelled', finished_at = now(), instruction = '', error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
     FROM sessions s
     WHERE t.session_key = s.key AND s.key = ANY(${keys as string[]}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
       AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.kind = 'start'
@@ -130,17 +138,20 @@ export async function cancelTask(db: Db, key: string): Promise<{ taskId: string;
     UPDATE sessions s SET queue_held = false, updated_at = now(),
       status = CASE WHEN s.status = 'waiting' OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))
         THEN s.status ELSE 'idle' END,
-      progress = NULL
+      prompt = CASE WHEN s.status = 'waiting' THEN s.prompt END, progress = NULL
     WHERE s.key = ${key}`;
-  await failUnreachable(db, [key]);
+  await cancelUnreachable(db, [key]);
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
 }
 
-/** Running tasks of devices that have been away for so long that nobody will ever hear of them (contract §2: 24 h). */
+/**
+ * Tasks under way on devices that have been away for so long that nobody will ever hear of them (contract §2: 24 h): what ran
+ * is lost, and of what was only sent the delivery is unknown.
+ */
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
   const rows = await db.$queryRaw<{ device_id: string; id: string }[]>`
     SELECT t.device_id, t.id FROM tasks t JOIN devices d ON d.id = t.device_id
-    WHERE t.state = 'running' AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
+    WHERE t.state IN ('sent', 'running') AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
   return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
 }
 

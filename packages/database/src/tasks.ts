@@ -130,7 +130,8 @@ export interface ClaimedTask {
 /**
  * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
  * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in order of acceptance.
- * A session that waits for its user only gives out what was accepted after the prompt. The caller has checked the fence.
+ * A session that waits for its user only gives out what was accepted after the prompt; should that answer not have arrived,
+ * the next one still goes before what is older than the prompt. The caller has checked the fence.
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
   const rows = await db.$queryRaw<
@@ -143,14 +144,16 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
         AND (t.kind = 'start' OR NOT s.placeholder)
         AND (s.status <> 'waiting' OR t.seq > s.prompt_seq)
         AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ('sent', 'running'))
-      ORDER BY t.session_key, t.seq LIMIT 100
+      ORDER BY t.session_key, t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
+        WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')), t.seq
+      LIMIT 100
     ), claimed AS (
       UPDATE tasks t SET state = 'sent', sent_at = now(), fence = ${fence}
       FROM next WHERE t.id = next.id AND t.state = 'queued'
       RETURNING t.id, t.seq, t.kind, t.session_key, t.instruction
     ), touched AS (
       UPDATE sessions s SET status = CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END,
-        prompt = NULL, progress = NULL, updated_at = now()
+        progress = NULL, updated_at = now()
       FROM claimed WHERE s.key = claimed.session_key
       RETURNING s.key, s.native_id, s.project_path
     )
@@ -168,18 +171,24 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
 
 /**
  * Gives a claimed task back when it is certain that no byte of it was written, because the socket was closed before the
- * write. Only under the same fence, and only while it is `sent`.
+ * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
  */
 export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
   await db.$executeRaw`
-    UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL WHERE id = ${taskId} AND state = 'sent' AND fence = ${fence}`;
+    WITH back AS (
+      UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL WHERE id = ${taskId} AND state = 'sent' AND fence = ${fence}
+      RETURNING session_key
+    )
+    UPDATE sessions s SET status = CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END,
+      updated_at = now()
+    FROM back WHERE s.key = back.session_key`;
 }
 
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
   const rows = await db.$queryRaw<{ key: string }[]>`
     WITH started AS (UPDATE tasks SET state = 'running' WHERE id = ${taskId} AND state = 'sent' RETURNING session_key)
-    UPDATE sessions s SET status = 'active', updated_at = now() FROM started WHERE s.key = started.session_key RETURNING s.key`;
+    UPDATE sessions s SET status = 'active', prompt = NULL, updated_at = now() FROM started WHERE s.key = started.session_key RETURNING s.key`;
   return rows.length > 0;
 }
 
