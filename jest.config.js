@@ -1,6 +1,7 @@
 /** Native ESM: run by scripts/jest.mjs with --experimental-vm-modules. Tests run from source, other packages from dist. */
 export default {
   testEnvironment: 'node',
+  globalSetup: '<rootDir>/packages/testing/dist/jest-global-setup.js',
   roots: ['<rootDir>/packages', '<rootDir>/apps', '<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],

@@ -9,7 +9,7 @@ import type { WorkerReply, WorkerRequest } from './embedded-worker.ts';
 
 const closeTimeoutMs = 5_000;
 const startTimeoutMs = 120_000;
-const youngGenerationMb = Number(process.env.YG ?? 4);
+const youngGenerationMb = 4;
 
 /** The connection to the engine is gone. Looks like a dropped socket, because that is what it is to everybody above. */
 export class EngineGone extends Error {

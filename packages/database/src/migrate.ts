@@ -140,7 +140,9 @@ async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration):
     await client.query('BEGIN');
     await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', row);
     await client.query(sql); // without values: a whole script in one message
-    await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [row[0]]);
+    await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [
+      row[0],
+    ]);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});

@@ -130,7 +130,8 @@ export async function migratePostgres(
     if (error instanceof DatabaseError) throw error;
     const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`;
     const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
-    if (isUnavailable(error)) throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
+    if (isUnavailable(error))
+      throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
     throw new DatabaseError('DATABASE_REFUSED', `${where} refuses: ${reason}`, error);
   } finally {
     await client.end().catch(() => {});

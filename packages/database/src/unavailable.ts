@@ -39,7 +39,11 @@ export function isUnavailable(error: unknown): boolean {
     if (typeof value !== 'object' || value === null || seen.has(value) || seen.size > 20) return false;
     seen.add(value);
     if (saysSo(value)) return true;
-    const { cause, meta, errors } = value as { cause?: unknown; meta?: { driverAdapterError?: unknown }; errors?: unknown };
+    const { cause, meta, errors } = value as {
+      cause?: unknown;
+      meta?: { driverAdapterError?: unknown };
+      errors?: unknown;
+    };
     // AggregateError: every address of a host name was tried
     const inner = Array.isArray(errors) ? (errors as unknown[]) : [];
     return look(cause) || look(meta?.driverAdapterError) || inner.some(look);
@@ -53,7 +57,8 @@ function saysSo(value: object): boolean {
   const { code, errorCode, originalCode } = value as Record<string, unknown>;
   for (const name of [code, errorCode, originalCode]) {
     if (typeof name !== 'string') continue;
-    if (prismaCodes.has(name) || socketCodes.has(name) || postgresCodes.has(name) || /^08[0-9A-Z]{3}$/.test(name)) return true;
+    if (prismaCodes.has(name) || socketCodes.has(name) || postgresCodes.has(name) || /^08[0-9A-Z]{3}$/.test(name))
+      return true;
     if (name === 'DATABASE_UNREACHABLE') return true;
   }
   if (typeof message !== 'string') return false;

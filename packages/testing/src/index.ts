@@ -1,9 +1,9 @@
 /** A whole relay in one process with real sockets, a scripted daemon and an app: what tests are written with. */
 export * from './app.ts';
+export * from './database.ts';
 export * from './daemon.ts';
 export * from './inbox.ts';
 export * from './issuer.ts';
 export * from './relay.ts';
 export * from './rest.ts';
-export * from './template.ts';
 export * from './process.ts';

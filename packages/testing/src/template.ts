@@ -1,10 +1,88 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createTemplate, type Database, openDatabase } from '@relay/database';
+/**
+ * Databases for tests, quickly: all migrations are applied once and the result is copied. By default each is an embedded
+ * one in memory; with TEST_DATABASE=postgres each is a new database on one real PostgreSQL, so that the same tests run on
+ * both.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  type Database,
+  type OpenDatabaseOptions,
+  createTemplate,
+  migratePostgres,
+  openDatabase,
+  ownMigrationsDir,
+} from '@relay/database';
+import { type PostgresAddress, connectPostgres, dropDatabase, startPostgres } from './postgres.ts';
 
-export async function openTestDatabase(): Promise<Database> {
-  const file = join(tmpdir(), 'relay-interim-template.tgz');
-  if (!existsSync(file)) writeFileSync(file, await createTemplate());
-  return openDatabase({ template: readFileSync(file) });
+const templateDatabase = 'relay_template';
+/** Set by `prepareTestDatabases` for the processes of the test run: PostgresAddress as JSON. */
+const postgresVariable = 'RELAY_TEST_POSTGRES';
+
+/** What an application may choose; where the database is, the test run decides. */
+export type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'onWarning'>;
+
+export function wantsPostgres(): boolean {
+  const wanted = process.env.TEST_DATABASE ?? 'embedded';
+  if (wanted === 'postgres') return true;
+  if (wanted === 'embedded') return false;
+  throw new Error(`TEST_DATABASE must be "embedded" or "postgres", not "${wanted}"`);
+}
+
+/** Does once what every test would otherwise do for itself. Called before the first test of a run. */
+export async function prepareTestDatabases(): Promise<void> {
+  if (!wantsPostgres()) {
+    await templateFile();
+    return;
+  }
+  const postgres = await startPostgres(); // ends with this process
+  await migratePostgres(await postgres.createDatabase({ name: templateDatabase }));
+  process.env[postgresVariable] = JSON.stringify(postgres.address);
+}
+
+/** A database of its own for one test, with all migrations applied and no rows. `close()` removes it. */
+export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<Database> {
+  if (!wantsPostgres()) return openDatabase({ ...options, template: readFileSync(await templateFile()) });
+  const address = sharedPostgres();
+  const url = await connectPostgres(address).createDatabase({ template: templateDatabase });
+  const database = await openDatabase({ ...options, url });
+  return {
+    ...database,
+    close: async () => {
+      await database.close();
+      await dropDatabase(address, url);
+    },
+  };
+}
+
+/** The files of a migrated embedded database, built when this run is the first since the migrations changed. */
+export async function templateFile(): Promise<string> {
+  const file = path.join(os.tmpdir(), `relay-template-${process.getuid?.() ?? 0}-${fingerprint()}.tgz`);
+  if (existsSync(file) && statSync(file).size > 0) return file;
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, await createTemplate(), { mode: 0o600 });
+  renameSync(unfinished, file);
+  return file;
+}
+
+/** Everything that decides what is in the template. */
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  const dir = ownMigrationsDir();
+  for (const name of readdirSync(dir).sort()) {
+    const sql = path.join(dir, name, 'migration.sql');
+    if (existsSync(sql)) hash.update(`${name}\0`).update(readFileSync(sql));
+  }
+  const engine = createRequire(import.meta.resolve('@relay/database')).resolve('@electric-sql/pglite');
+  hash.update(readFileSync(path.join(path.dirname(engine), '..', 'package.json')));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function sharedPostgres(): PostgresAddress {
+  const found = process.env[postgresVariable];
+  if (!found) throw new Error('TEST_DATABASE=postgres works in a test run only: its start sets up the server');
+  return JSON.parse(found) as PostgresAddress;
 }

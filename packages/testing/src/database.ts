@@ -1,0 +1,3 @@
+/** The part of this package that needs the database alone: for tests of rooms that must not load the apps. */
+export * from './postgres.ts';
+export { type TestDatabaseOptions, openTestDatabase, templateFile, wantsPostgres } from './template.ts';

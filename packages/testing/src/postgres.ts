@@ -1,0 +1,240 @@
+/**
+ * A real PostgreSQL for tests: in a temporary folder, on a free loopback port, with nothing kept. It ends with the process
+ * that started it, `kill -9` included. Knows nothing of the relay.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+const startTimeoutMs = 60_000;
+
+/** Where a running server is; plain data, so that another process can be told. */
+export interface PostgresAddress {
+  port: number;
+  /** Folder of the programs of PostgreSQL. */
+  bin: string;
+}
+
+export interface TestPostgres {
+  readonly address: PostgresAddress;
+  url(database: string): string;
+  /** A new database: empty, or a copy of `template`, to which nobody may be connected then. Returns its address. */
+  createDatabase(options?: { template?: string; name?: string }): Promise<string>;
+  /** Stops the server as a restart would, dropping every connection. The data stays. */
+  halt(): Promise<void>;
+  /** Starts it again, on the same port. */
+  resume(): Promise<void>;
+  /** Stops the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server; resolves when it answers. As root it runs as the user `postgres` (else `nobody`), because PostgreSQL
+ * refuses root. Throws when PostgreSQL is not installed, naming the package to install.
+ */
+export async function startPostgres(): Promise<TestPostgres> {
+  const bin = findPrograms();
+  const owner = serverUser();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const cluster = path.join(folder, 'data');
+  try {
+    // A linguistic collation, as servers usually have: an order that only holds bytewise fails here and not in production.
+    const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
+    const how = ['--no-sync', '--username=postgres', '--auth=trust', '--pgdata', cluster];
+    await run(path.join(bin, 'initdb'), [...how, ...locale], { ...owner, cwd: folder });
+    let server = await launch(bin, folder, cluster, owner);
+    const { port } = server;
+    return {
+      ...connectPostgres({ port, bin }),
+      halt: () => server.end('halt'),
+      resume: async () => {
+        server = await launch(bin, folder, cluster, owner, port);
+      },
+      stop: async () => {
+        await server.end('remove');
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Uses a server that another process started. */
+export function connectPostgres(address: PostgresAddress): Pick<TestPostgres, 'address' | 'url' | 'createDatabase'> {
+  const url = (database: string) => `postgresql://postgres@127.0.0.1:${address.port}/${database}`;
+  return {
+    address,
+    url,
+    createDatabase: async ({ template = 'template0', name = `test_${randomUUID().replaceAll('-', '')}` } = {}) => {
+      await runSql(address, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+      return url(name);
+    },
+  };
+}
+
+/** Removes a database, ending its connections. */
+export async function dropDatabase(address: PostgresAddress, url: string): Promise<void> {
+  await runSql(address, `DROP DATABASE "${new URL(url).pathname.slice(1)}" WITH (FORCE)`);
+}
+
+/** One statement, by psql. */
+async function runSql({ port, bin }: PostgresAddress, sql: string): Promise<void> {
+  const where = ['--host=127.0.0.1', `--port=${port}`, '--username=postgres', '--dbname=postgres'];
+  await run(path.join(bin, 'psql'), [...where, '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--command', sql]);
+}
+
+function findPrograms(): string {
+  const complete = (dir: string) => ['postgres', 'initdb'].every((name) => existsSync(path.join(dir, name)));
+  for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
+    // psql is beside the real program, not always beside a link to it
+    if (dir !== '' && complete(dir)) return path.dirname(realpathSync(path.join(dir, 'initdb')));
+  }
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const found = versions.map((version) => path.join(debian, version, 'bin')).find(complete);
+  if (found) return found;
+  throw new Error(
+    'PostgreSQL is not installed: no `postgres` and `initdb` on the PATH or in /usr/lib/postgresql/*/bin. ' +
+      'On Debian and Ubuntu: apt-get install --no-install-recommends postgresql',
+  );
+}
+
+/** Nothing when we may run the server ourselves. */
+function serverUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (what: string) => {
+    const { status, stdout } = spawnSync('id', [what, 'postgres'], { encoding: 'utf8' });
+    return status === 0 ? Number(stdout) : 65534;
+  };
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+interface Server {
+  port: number;
+  end(how: 'halt' | 'remove'): Promise<void>;
+}
+
+/**
+ * Runs the server with its stdin, which ends with us: then it is stopped and its folder removed. The word "halt" only stops
+ * it. `$1` is the folder, the rest the command.
+ */
+const guardian = `
+  folder=$1; shift
+  exec 3<&0
+  "$@" 3<&- </dev/null & server=$!
+  { if read -r word <&3; then kill -INT $server
+    else
+      kill -INT $server
+      while kill -0 $server; do sleep 0.1; done
+      rm -rf "$folder"
+    fi
+  } 2>/dev/null &
+  wait $server`;
+
+async function launch(
+  bin: string,
+  folder: string,
+  cluster: string,
+  owner: { uid: number; gid: number } | undefined,
+  samePort?: number,
+): Promise<Server> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = samePort ?? (await freePort());
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      `port=${port}`,
+      'unix_socket_directories=',
+      'max_connections=200',
+      'fsync=off',
+      'synchronous_commit=off',
+      'full_page_writes=off',
+    ].flatMap((setting) => ['-c', setting]);
+    const command = [path.join(bin, 'postgres'), '-D', cluster, ...settings];
+    const child = spawn('/bin/sh', ['-c', guardian, 'sh', folder, ...command], {
+      ...owner,
+      cwd: folder,
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true, // an interrupt from the terminal is ours to handle
+      env: { ...process.env, LC_ALL: 'C' }, // its log is read
+    });
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    try {
+      await ready(child);
+    } catch (error) {
+      child.stdin.destroy();
+      // somebody took the port between looking and starting
+      if (attempt < 3 && samePort === undefined && String(error).includes('Address already in use')) continue;
+      throw error;
+    }
+    return {
+      port,
+      end: async (how) => {
+        child.ref();
+        child.stdin.end(how === 'halt' ? 'halt\n' : '');
+        await exited;
+      },
+    };
+  }
+}
+
+/** Resolves when the log says that connections are accepted; rejects with the log when the server ends before. */
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    const fail = (reason: string) => reject(new Error(`PostgreSQL ${reason}:\n${log}`));
+    const clock = setTimeout(() => fail(`did not start within ${startTimeoutMs} ms`), startTimeoutMs);
+    child.once('exit', (code) => {
+      clearTimeout(clock);
+      fail(`ended with code ${code}`);
+    });
+    child.once('error', reject);
+    child.stderr!.on('data', (part: Buffer) => {
+      if (log.length > 10_000) return; // read on, so that the server never waits for us
+      log += part.toString('utf8');
+      if (!log.includes('ready to accept connections')) return;
+      clearTimeout(clock);
+      log = 'x'.repeat(10_001);
+      // The server must not keep the process of the tests alive: it ends with it.
+      child.unref();
+      (child.stdin as net.Socket).unref();
+      (child.stderr as net.Socket).unref();
+      resolve();
+    });
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function run(
+  command: string,
+  args: string[],
+  options: { uid?: number; gid?: number; cwd?: string } = {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    const listen = (part: Buffer) => (said = (said + part.toString('utf8')).slice(-4_000));
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${path.basename(command)} failed with code ${code}: ${said}`));
+    });
+  });
+}
