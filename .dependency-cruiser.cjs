@@ -24,8 +24,14 @@ module.exports = {
     rule(
       'packages-import-no-package',
       'A package imports no other package of ours; protocol may be imported by all, testing may import all.',
-      { path: '^packages/([^/]+)/', pathNot: '^packages/testing/' },
+      { path: '^packages/([^/]+)/', pathNot: ['^packages/testing/', '^packages/[^/]+/test/'] },
       { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/protocol/'] },
+    ),
+    rule(
+      'package-tests-import-only-testing',
+      'The tests of a package may use the test package besides; the package itself may not.',
+      { path: '^packages/([^/]+)/test/' },
+      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|testing)/'] },
     ),
     rule(
       'apps-import-no-app',

@@ -47,6 +47,7 @@ const declared = libraries.filter((name) => name !== 'left-pad');
 const forbidden: [rule: string, file: string, text: string][] = [
   ['packages-import-no-package', 'packages/auth/src/a.ts', `import '@relay/database';`],
   ['packages-import-no-package', 'packages/auth/src/b.ts', `import type { X } from '@relay/api'; export type Y = X;`],
+  ['package-tests-import-only-testing', 'packages/auth/test/a.ts', `import '@relay/database';`],
   ['apps-import-no-app', 'apps/api/src/a.ts', `import '@relay/gateway';`],
   ['web-and-daemon-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
   ['web-and-daemon-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
@@ -88,6 +89,7 @@ const allowed: Record<string, string> = {
   'packages/socket/src/index.ts': `import 'ws';`,
   'packages/backplane/src/index.ts': `import 'ioredis'; import '@relay/protocol';`,
   'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,
+  'packages/database/test/good.ts': `import '@relay/testing'; import '../src/index.ts';`,
   'packages/testing/src/index.ts': `import '@relay/api'; import '@relay/auth'; import 'ws';`,
   'apps/api/src/main.ts': `import './server.ts';`,
   'apps/api/src/server.ts': `import './routes/good.ts'; import './attention/door.ts';`,
