@@ -14,23 +14,49 @@ describe('task_start', () => {
   afterAll(() => relay.stop());
 
   it('carries the first message of a new session to the daemon, and the conversation back to the app', async () => {
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello agent', projectPath: '/tmp' } });
+    const created = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'hello agent', projectPath: '/tmp' },
+    });
     expect(created.status).toBe(201);
     const start = await daemon.next('task_start');
-    expect(start).toEqual({ type: 'task_start', task_id: created.body.taskId, instruction: 'hello agent', project_path: '/tmp' });
+    expect(start).toEqual({
+      type: 'task_start',
+      task_id: created.body.taskId,
+      instruction: 'hello agent',
+      project_path: '/tmp',
+    });
     daemon.send({ type: 'status', running_tasks: [start.task_id] });
     daemon.event(start.task_id as string, 'SESSION_STARTED', { session_id: 'native:1' });
     const named = await app.next('session_update', (frame) => frame.previousId !== undefined);
     expect(named.previousId).toBe(created.body.id);
     expect(named.session).toMatchObject({ id: `${daemon.deviceId}:scripted:native:1`, status: 'active' });
     daemon.event(start.task_id as string, 'PROGRESS', { action: 'Reading', target: 'a.ts' });
-    expect((await app.next('session_update', (frame) => (frame.session as { progress?: unknown }).progress !== undefined)).session).toMatchObject({ progress: { action: 'Reading', target: 'a.ts' } });
+    expect(
+      (await app.next('session_update', (frame) => (frame.session as { progress?: unknown }).progress !== undefined))
+        .session,
+    ).toMatchObject({ progress: { action: 'Reading', target: 'a.ts' } });
     daemon.event(start.task_id as string, 'TASK_COMPLETE', { result: 'done' });
-    expect(await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'AGENT')).toMatchObject({ message: { content: 'done' } });
-    expect(await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle')).toBeDefined();
+    expect(
+      await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'AGENT'),
+    ).toMatchObject({ message: { content: 'done' } });
+    expect(
+      await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle'),
+    ).toBeDefined();
     const read = relay.call('GET', `/api/sessions/${encodeURIComponent(created.body.id as string)}`);
     const asked = await daemon.next('get_messages');
-    daemon.send({ type: 'messages', request_id: asked.request_id, session_id: 'native:1', messages: [{ uuid: 'u1', role: 'USER', content: 'hello agent', timestamp: '2026-01-01T00:00:00Z' }], has_more: false, oldest_uuid: 'u1', newest_uuid: 'u1' });
-    expect((await read).body).toMatchObject({ id: `${daemon.deviceId}:scripted:native:1`, messages: [{ uuid: 'u1' }], oldestUuid: 'u1' });
+    daemon.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'native:1',
+      messages: [{ uuid: 'u1', role: 'USER', content: 'hello agent', timestamp: '2026-01-01T00:00:00Z' }],
+      has_more: false,
+      oldest_uuid: 'u1',
+      newest_uuid: 'u1',
+    });
+    expect((await read).body).toMatchObject({
+      id: `${daemon.deviceId}:scripted:native:1`,
+      messages: [{ uuid: 'u1' }],
+      oldestUuid: 'u1',
+    });
   });
 });

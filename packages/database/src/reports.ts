@@ -71,7 +71,11 @@ async function applyBatch(
              WHEN r.active THEN 'active' WHEN s.status = 'active' THEN 'idle' ELSE s.status END AS status,
         CASE WHEN busy.busy OR r.active IS NOT false THEN s.progress END AS progress,
         CASE WHEN r.activity > s.deleted_at THEN NULL ELSE s.deleted_at END AS deleted_at,
-        GREATEST(s.updated_at, LEAST(r.activity, now())) AS updated_at
+        -- GREATEST and LEAST skip NULL: a daemon that does not say when is believed when something was said.
+        CASE WHEN r.activity IS NOT NULL THEN GREATEST(s.updated_at, LEAST(r.activity, now()))
+             WHEN NOT busy.busy AND ((r.last_message <> '' AND r.last_message <> s.last_message)
+               OR (r.message_count > 0 AND r.message_count <> s.message_count)) THEN now()
+             ELSE s.updated_at END AS updated_at
       FROM reported r
       JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id
       CROSS JOIN LATERAL (SELECT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy) busy

@@ -1,0 +1,146 @@
+/**
+ * What the tests of the daemons' door have in common: sessions that run, and clocks made of frames. A frame of a daemon is
+ * handled after all frames it sent before, so whatever comes of it proves that those were handled.
+ */
+import type { Frame, TestApp, TestDaemon, TestRelay } from '@relay/testing';
+
+/** A session of the protocol, as far as tests look into it. */
+export interface Seen {
+  id: string;
+  title: string;
+  status: string;
+  projectPath: string;
+  createdAt: string;
+  updatedAt: string;
+  lastMessage: string;
+  messageCount: number;
+  watched: boolean;
+  progress?: { action: string; target: string };
+  prompt?: { prompt: string; result: string; options: { label: string }[] };
+  lastTask?: { id: string; state: string; code?: string };
+}
+
+export const idOf = (daemon: Pick<TestDaemon, 'registration'>, nativeId: string): string =>
+  `${daemon.registration.deviceId}:${daemon.registration.agentType}:${nativeId}`;
+
+export const sessionIn = (frame: Frame): Seen => frame.session as Seen;
+export const messageIn = (frame: Frame) =>
+  frame.message as { uuid: string; role: string; content: string; timestamp: string; truncated?: true };
+
+/** Creates a session and waits until its first task is with the daemon. */
+export async function begin(
+  relay: TestRelay,
+  daemon: TestDaemon,
+  body: Record<string, unknown> = {},
+): Promise<{ taskId: string; pendingId: string }> {
+  const created = await relay.call('POST', '/api/sessions', {
+    user: daemon.registration.user,
+    body: { deviceId: daemon.deviceId, message: 'begin', ...body },
+  });
+  if (created.status !== 201) throw new Error(`no session: ${created.text}`);
+  const taskId = created.body.taskId as string;
+  await daemon.next('task_start', (frame) => frame.task_id === taskId);
+  return { taskId, pendingId: created.body.id as string };
+}
+
+/** The same, and the daemon names the session: its task runs, and the app knows. */
+export async function run(relay: TestRelay, daemon: TestDaemon, app: TestApp, nativeId: string) {
+  const { taskId, pendingId } = await begin(relay, daemon, { message: `begin ${nativeId}` });
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+  await app.next('session_update', (frame) => frame.previousId === pendingId);
+  return { taskId, pendingId, id: idOf(daemon, nativeId) };
+}
+
+/** Lets a task end with this event and waits until the app has seen the session after it. */
+export async function end(
+  daemon: TestDaemon,
+  app: TestApp,
+  taskId: string,
+  eventType = 'TASK_COMPLETE',
+  fields: Record<string, unknown> = { result: `the result of ${taskId}` },
+): Promise<Seen> {
+  daemon.event(taskId, eventType, fields);
+  return sessionIn(
+    await app.next('session_update', (frame) => {
+      const { lastTask, status } = sessionIn(frame);
+      return (
+        lastTask?.id === taskId && ['completed', 'failed', 'waiting'].includes(lastTask.state) && status !== 'active'
+      );
+    }),
+  );
+}
+
+/** A session that exists, is named and has nothing running. */
+export async function idleSession(
+  relay: TestRelay,
+  daemon: TestDaemon,
+  app: TestApp,
+  nativeId: string,
+): Promise<string> {
+  const { taskId, id } = await run(relay, daemon, app, nativeId);
+  await end(daemon, app, taskId);
+  return id;
+}
+
+let ticks = 0;
+
+/** Resolves when everything the daemon has sent was handled, and the app has everything that came of it. */
+export async function tick(daemon: TestDaemon, app: TestApp): Promise<void> {
+  ticks += 1;
+  const nativeId = `clock-${ticks}`;
+  daemon.send({ type: 'report_sessions', sessions: [{ session_id: nativeId }] });
+  await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, nativeId));
+}
+
+/**
+ * Resolves when a task that was accepted now has reached the daemon. One claim takes what is due in all sessions, in the
+ * order of acceptance: what was accepted before, and has not come by now, was not due.
+ */
+export async function nextStart(relay: TestRelay, daemon: TestDaemon): Promise<{ taskId: string }> {
+  return begin(relay, daemon, { message: 'the clock' });
+}
+
+export const path = (sessionId: string, rest = ''): string => `/api/sessions/${encodeURIComponent(sessionId)}${rest}`;
+
+/** Sends a follow-up and returns its task. */
+export async function say(
+  relay: TestRelay,
+  sessionId: string,
+  content: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const sent = await relay.call('POST', path(sessionId, '/messages'), { body: { content, ...fields } });
+  if (sent.status !== 202) throw new Error(`not accepted: ${sent.text}`);
+  return sent.body.taskId as string;
+}
+
+export async function readTask(relay: TestRelay, taskId: string) {
+  return (await relay.call('GET', `/api/tasks/${taskId}`)).body as {
+    state: string;
+    kind: string;
+    sessionId: string;
+    sentAt?: string;
+    finishedAt?: string;
+    result?: string;
+    error?: { code: string; error: string };
+  };
+}
+
+/** The session as lists show it, by its canonical id. Asks no daemon. */
+export async function readSession(relay: TestRelay, sessionId: string, user = 'alice'): Promise<Seen | undefined> {
+  const { body } = await relay.call('GET', '/api/sessions', { user });
+  return (body.sessions as Seen[]).find((session) => session.id === sessionId);
+}
+
+/** The value of a counter or gauge of a gateway; 0 when it was never counted. */
+export async function counted(
+  relay: TestRelay,
+  name: string,
+  labels: Record<string, string> = {},
+  gateway = 0,
+): Promise<number> {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const lines = (await relay.gateways[gateway]!.metrics.text()).split('\n');
+  const line = lines.find((one) => one.startsWith(`${name}{`) && wanted.every((label) => one.includes(label)));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
