@@ -55,13 +55,24 @@ async function runDatabaseCommand(command) {
   }
 }
 
-/** An embedded database has one user at a time: the folder is locked as the server locks it. */
-async function openFolder() {
-  const door = new URL('../../packages/database/dist/index.js', import.meta.url);
-  const { openEmbeddedFolder } = await import(door).catch((cause) => {
+/** The folder is made and locked as the server does it: an embedded database has one user at a time. */
+async function openEmbedded() {
+  const built = (name) => import(new URL(`../../packages/database/dist/${name}.js`, import.meta.url));
+  const [{ openFolder }, { startPGlite }] = await Promise.all([
+    built('embedded-folder'),
+    built('embedded-pglite'),
+  ]).catch((cause) => {
     throw new Error('PGLITE_DIR needs the built packages: run `npm run build` first', { cause });
   });
-  return openEmbeddedFolder(folder);
+  const { cluster, release } = await openFolder(folder);
+  const db = await startPGlite({ cluster });
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await release();
+    },
+  };
 }
 
 /** Answers requests, one after the other, until stdin ends. */
@@ -77,7 +88,7 @@ function serve() {
   };
   const openDatabase = async (live) => {
     if (live && folder !== undefined) {
-      const opened = await openFolder();
+      const opened = await openEmbedded();
       close = opened.close;
       return pgliteFactory(opened.db);
     }
