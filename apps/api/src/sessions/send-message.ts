@@ -1,7 +1,7 @@
 /** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
 import { randomUUID } from 'node:crypto';
 import { message, newMessage, sessionUpdate } from '@relay/attention';
-import { enqueueMessage, readSessions, withDevice } from '@relay/database';
+import { enqueueMessage, findSession, readSessions, withDevice } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
@@ -29,8 +29,10 @@ export async function sendMessage(
       userId,
       route: 'sendMessage',
       key: idempotencyKey,
-      request: [key, body],
+      request: [body.content, body.queueTtlSeconds],
       status: 202,
+      isAboutSame: async (earlier: Pick<SentMessage, 'sessionId'>) =>
+        (await findSession(tx, userId, earlier.sessionId))?.key === key,
     } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.content, async () => {
       const enqueued = await enqueueMessage(tx, {
