@@ -10,13 +10,15 @@ import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from './find.ts';
 
-/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title) */
+/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change) */
 export async function updateSession(
   deps: Operations,
   userId: string,
   sessionId: string,
   change: UpdateSession,
 ): Promise<Session> {
+  if (change.title === undefined && change.archived === undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "title" or "archived".');
   const title = change.title?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
   const found = await requireSession(deps.database.prisma, userId, sessionId);
