@@ -144,3 +144,14 @@ export async function counted(
   const line = lines.find((one) => one.startsWith(`${name}{`) && wanted.every((label) => one.includes(label)));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
+
+/** Waits for something that comes about without a frame: a row, a counter. Fails after 10 s. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    if (performance.now() > deadline) throw new Error(`it did not come about: ${look.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
