@@ -23,7 +23,12 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
   it('without a task are the live transcript of a session at the desk', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk', title: 'At the desk' }] });
     transcript('USER_MESSAGE', { session_id: 'desk', uuid: 'u1', content: 'hello', timestamp: '2026-01-01T00:00:00Z' });
-    transcript('AGENT_RESPONSE', { session_id: 'desk', uuid: 'u2', content: 'hi', timestamp: '2026-01-01T00:00:01+01:00' });
+    transcript('AGENT_RESPONSE', {
+      session_id: 'desk',
+      uuid: 'u2',
+      content: 'hi',
+      timestamp: '2026-01-01T00:00:01+01:00',
+    });
     await tick(daemon, app);
     expect(saidIn(idOf(daemon, 'desk'))).toEqual([
       { uuid: 'u1', role: 'USER', content: 'hello', timestamp: '2026-01-01T00:00:00.000Z' },
@@ -33,7 +38,14 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
 
   it('may lack task_id, uuid and timestamp', async () => {
     daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: 'bare', content: 'just text' });
-    daemon.send({ type: 'event', event_type: 'USER_MESSAGE', task_id: null, session_id: 'bare', content: 'you?', uuid: null });
+    daemon.send({
+      type: 'event',
+      event_type: 'USER_MESSAGE',
+      task_id: null,
+      session_id: 'bare',
+      content: 'you?',
+      uuid: null,
+    });
     await tick(daemon, app);
     expect(saidIn(idOf(daemon, 'bare'))).toMatchObject([
       { uuid: expect.any(String), role: 'AGENT', content: 'just text', timestamp: expect.stringMatching(/Z$/) },
@@ -45,7 +57,9 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
     transcript('USER_MESSAGE', { session_id: 'new', uuid: 'n1', content: 'first words' });
     await tick(daemon, app);
     const id = idOf(daemon, 'new');
-    const order = app.inbox.all.filter((frame) => frame.sessionId === id || (frame.session as { id?: string } | undefined)?.id === id);
+    const order = app.inbox.all.filter(
+      (frame) => frame.sessionId === id || (frame.session as { id?: string } | undefined)?.id === id,
+    );
     expect(order.map((frame) => frame.type)).toEqual(['session_update', 'new_message']);
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle' });
   });

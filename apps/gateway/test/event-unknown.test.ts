@@ -27,7 +27,13 @@ describe('WARNING, and what this release does not know', () => {
 
   it('frame types of other releases are ignored and counted', async () => {
     const before = await ignored('unknown');
-    for (const type of ['report_slash_commands', 'context_response', 'force_quit_result', 'session_status', 'x'.repeat(5000)])
+    for (const type of [
+      'report_slash_commands',
+      'context_response',
+      'force_quit_result',
+      'session_status',
+      'x'.repeat(5000),
+    ])
       daemon.send({ type, session_id: 'any', commands: [] });
     // Frames that only the relay sends are unknown from a daemon.
     daemon.send({ type: 'task_start', task_id: 'mine', instruction: 'run it' });
@@ -48,7 +54,13 @@ describe('WARNING, and what this release does not know', () => {
 
   it('fields of other releases are ignored', async () => {
     const { taskId } = await run(relay, daemon, app, 'fields');
-    daemon.event(taskId, 'PROGRESS', { action: 'a', target: 't', tool: 'bash', arg_summary: 'ls', context: { used: 1 } });
+    daemon.event(taskId, 'PROGRESS', {
+      action: 'a',
+      target: 't',
+      tool: 'bash',
+      arg_summary: 'ls',
+      context: { used: 1 },
+    });
     daemon.send({ type: 'status', running_tasks: [taskId], load: 0.5 });
     expect(await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'ok', cost: 1, context: null })).toMatchObject({
       status: 'idle',
