@@ -27,7 +27,7 @@ export interface PGliteStart {
 
 export interface PGliteEvents {
   /** The engine is broken and must not be used again: a PANIC, or an abort of the WebAssembly code. */
-  onPanic?(message: string): void;
+  onPanic?: (message: string) => void;
 }
 
 /** Starts PGlite. Throws an Error with what PostgreSQL said when it cannot. */

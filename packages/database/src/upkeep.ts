@@ -13,7 +13,7 @@ export interface UpkeepOptions {
   vacuumIntervalMs: number;
   /** Runs work that may take longer than an ordinary statement. */
   patiently<T>(work: () => Promise<T>): Promise<T>;
-  onWarning(message: string): void;
+  onWarning: (message: string) => void;
 }
 
 /** Starts both timers; they do not keep the process alive. Failures are warnings and tried again. Returns how to stop. */
