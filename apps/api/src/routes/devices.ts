@@ -26,13 +26,13 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
   /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
   const guarded = async <T>(call: Call, work: (userId: string, userCode: string) => Promise<T>): Promise<T> => {
     const { userId } = userOf(call);
-    const address = addressOf(call.request);
-    await call.limits.mayGuess(userId, address);
+    const takeBack = await call.limits.guess(userId, addressOf(call.request));
     try {
-      return await work(userId, call.request.params.userCode as string);
+      const result = await work(userId, call.request.params.userCode as string);
+      await takeBack();
+      return result;
     } catch (error) {
-      if (error instanceof RelayError && error.code === 'CODE_NOT_FOUND')
-        await call.limits.guessedWrong(userId, address);
+      if (!(error instanceof RelayError && error.code === 'CODE_NOT_FOUND')) await takeBack();
       throw error;
     }
   };
