@@ -99,13 +99,14 @@ export const delivery: readonly Check[] = [
     'a queued task can be cancelled and is then never sent; the session of an only task is idle',
     async (world) => {
       const { rest } = world;
+      const from = (await world.app()).inbox.mark();
       const { id: deviceId } = await world.device('delivery');
       const { body } = await rest.ok('createSession', { body: { deviceId, message: 'never mind' } });
       const cancelled = await rest.ok('cancelSession', { params: { id: body.id } });
       same(cancelled.body.taskId, body.taskId, 'taskId');
       const read = await rest.ok('readTask', { params: { id: body.taskId } });
       same(read.body.state, 'cancelled', 'state');
-      const update = await heardState(world, body.taskId, 'cancelled');
+      const update = await heardState(world, body.taskId, 'cancelled', from);
       same(update.session.status, 'idle', 'status of the session');
       const daemon = await connected(world);
       daemon.status([]);
@@ -209,6 +210,46 @@ export const delivery: readonly Check[] = [
     same(body.state, 'unknown', 'state');
     await second.close();
   }),
+  contract(
+    '§9',
+    'the queue stops behind an unknown task until the user sends again, and then goes on in order',
+    async (world) => {
+      const first = await broken(world);
+      first.status([]);
+      const session = await world.session({}, first);
+      const other = await world.session({}, first);
+      const lost = await world.task(session, 'did you get this?', first);
+      const waits = await post(world, session.id, { content: 'and this?' });
+      await first.drop();
+      const second = await broken(world);
+      second.status([]);
+      // Its newest task is the one that waits, so the session alone tells that something went wrong.
+      const { inbox } = await world.app();
+      await inbox.until(
+        'session_update',
+        (frame) => frame.session.id === session.id && frame.session.status === 'failed',
+      );
+      const { body } = await world.rest.ok('readTask', { params: { id: lost.id } });
+      same(body.state, 'unknown', 'state of the task that was never confirmed');
+      const marker = await world.task(other, 'something else', second);
+      same(
+        second.inbox.all('task_resume').map(({ task_id }) => task_id),
+        [marker.id],
+        'tasks written while the queue stands still',
+      );
+      const last = await post(world, session.id, { content: 'go on' });
+      await second.inbox.until('task_resume', ({ task_id }) => task_id === waits.taskId, {
+        what: 'the message that waited',
+      });
+      second.event(waits.taskId, 'TASK_COMPLETE', { result: 'done' });
+      await second.inbox.until('task_resume', ({ task_id }) => task_id === last.taskId, {
+        what: 'the message that set the queue going',
+      });
+      for (const id of [last.taskId, marker.id]) second.event(id, 'TASK_COMPLETE', { result: 'done' });
+      await heardState(world, last.taskId, 'completed');
+      await second.close();
+    },
+  ),
   contract(
     '§2',
     'a running task that every status over 5 s omits is failed with TASK_LOST, one that is omitted once is not',

@@ -48,7 +48,7 @@ export const devices: readonly Check[] = [
     '§3 PATCH /api/devices/:id',
     'renames a device; an empty name is 400, an unknown device 404',
     async (world) => {
-      const { id } = await world.device('desk');
+      const { id } = await world.device('renamed');
       const { body } = await world.rest.ok('updateDevice', { params: { id }, body: { name: 'Renamed' } });
       same([body.id, body.name], [id, 'Renamed'], 'id and name');
       await world.rest.refused('updateDevice', 'INVALID_REQUEST', { params: { id }, body: { name: '' } });

@@ -264,6 +264,32 @@ export const events: readonly Check[] = [
   ),
   contract(
     '§9',
+    'a message of the user that comes back under its user_message_uuid is not repeated, whatever its text',
+    async (world) => {
+      const { session, task, app, from } = await stage(world);
+      const daemon = await world.desk();
+      const uuid = randomUUID();
+      const answers = [`half an answer ${randomUUID()}`, `the other half ${randomUUID()}`];
+      for (const content of answers)
+        daemon.event(task.id, 'AGENT_RESPONSE', {
+          session_id: session.native,
+          uuid: randomUUID(),
+          content,
+          user_message_uuid: uuid,
+        });
+      daemon.event('', 'USER_MESSAGE', { session_id: session.native, uuid, content: 'the same, with context added' });
+      const marker = await world.caughtUp(session);
+      const said = app.inbox.all('new_message', ({ sessionId }) => sessionId === session.id, from);
+      same(
+        said.map(({ message }) => message.content),
+        [...answers, marker.message.content],
+        'messages',
+      );
+      daemon.event(task.id, 'TASK_COMPLETE', { result: 'done' });
+    },
+  ),
+  contract(
+    '§9',
     'the same session, role and text is one message, whichever way it comes; what the user said over REST is not repeated',
     async (world) => {
       const { session, task, app, from } = await stage(world);
