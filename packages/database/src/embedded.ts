@@ -23,6 +23,8 @@ export interface EmbeddedOptions {
   dataDir?: string | undefined;
   /** Files of a new database, from `dump`. */
   template?: Uint8Array | undefined;
+  /** Folder: applied while a new database is made. Not applied to one that exists. */
+  migrationsDir?: string | undefined;
   /** A statement that runs longer is taken for a hung engine: the engine is ended. */
   statementTimeoutMs: number;
   vacuumIntervalMs: number;
@@ -42,8 +44,8 @@ export interface Embedded {
 
 /** Opens, and creates on first use. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { dataDir, template } = options;
-  const folder = dataDir === undefined ? undefined : await openFolder(dataDir, template);
+  const { dataDir, template, migrationsDir } = options;
+  const folder = dataDir === undefined ? undefined : await openFolder(dataDir, { template, migrationsDir });
   const engine = new Lives(options, folder);
   try {
     await engine.connect();
