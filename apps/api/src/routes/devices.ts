@@ -68,10 +68,10 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
         const { deviceId, refreshToken } = answer;
         return {
           status: 200,
+          free: true,
           body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' },
         };
       }
-      if (answer.illegal) await call.limits.request(call.response, `poll:${addressOf(call.request)}`);
       // RFC 8628 §3.5: `error` is the machine-readable string; ours goes beside it.
       const body = {
         error: answer.error,
@@ -79,7 +79,7 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
         code: answer.error.toUpperCase(),
         status: 400,
       };
-      return { status: 400, body };
+      return { status: 400, free: answer.legal, body };
     },
     readCode: async (call: Call) => ({
       status: 200,
