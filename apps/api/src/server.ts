@@ -49,7 +49,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     publisher,
     tell: (deviceId, command) => {
       backplane
-        .route(deviceId, JSON.stringify(command))
+        .route(deviceId, JSON.stringify(command), config.commandTimeoutMs)
         .catch((error: unknown) =>
           logger.warn(
             { err: error, deviceId, kind: command.kind },
