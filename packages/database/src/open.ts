@@ -9,6 +9,7 @@ import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { migrate } from './migrate.ts';
 import { succeedsWithin } from './succeeds-within.ts';
+import { statementNames } from './statement-names.ts';
 import { isUnavailable } from './unavailable.ts';
 
 const healthTimeoutMs = 2_000;
@@ -142,7 +143,9 @@ export async function migratePostgres(
 }
 
 function connect(kind: Database['kind'], pool: pg.Pool, closeBelow: () => Promise<void>): Database {
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
+  // Not on a server: planning is cheap there, and a pooler between us and it may not know the names.
+  const options = kind === 'embedded' ? { statementNameGenerator: statementNames() } : {};
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, options), transactionOptions });
   let probe: Promise<unknown> | undefined;
   let closing: Promise<void> | undefined;
   return {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Embedded, openEmbedded } from '../src/embedded.ts';
 import { openDatabase } from '../src/open.ts';
-import { checkpoint, vacuum } from '../src/upkeep.ts';
+import { checkpoint, vacuum, vacuumChanged } from '../src/upkeep.ts';
 import { device, template } from './databases.ts';
 
 describe('the upkeep of an embedded database', () => {
@@ -29,6 +29,15 @@ describe('the upkeep of an embedded database', () => {
       await vacuum(embedded.pool);
     }
     expect(await size()).toBeLessThan(before * 1.5);
+  });
+
+  it('counts what changed much, and leaves the rest alone', async () => {
+    await embedded.pool.query('CREATE TABLE calm AS SELECT n FROM generate_series(1, 20) n');
+    await embedded.pool.query('CREATE TABLE busy AS SELECT n FROM generate_series(1, 200) n');
+    await embedded.pool.query('SELECT pg_stat_force_next_flush()');
+    await vacuumChanged(embedded.pool);
+    const rowsOf = (table: string) => number(`SELECT reltuples FROM pg_class WHERE relname = '${table}'`);
+    expect([await rowsOf('busy'), await rowsOf('calm')]).toEqual([200, -1]);
   });
 
   it('makes a checkpoint when much was written, and none otherwise', async () => {
