@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type Embedded, openEmbedded } from '../src/embedded.ts';
 import { migrate } from '../src/migrate.ts';
@@ -157,6 +159,25 @@ onPostgres('migrations', (postgres) => {
     const again = await pool.connect();
     expect(await migrate(again, { migrationsDir: mended })).toEqual(['1_long']);
     again.release();
+  });
+});
+
+onPostgres('migrate-cli', (postgres) => {
+  const cli = fileURLToPath(new URL('../dist/migrate-cli.js', import.meta.url));
+  const run = (url: string) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli], {
+      env: { ...process.env, DATABASE_URL: url },
+      encoding: 'utf8',
+    });
+    return { status, said: stdout + stderr };
+  };
+
+  it('applies what is missing, then nothing, and fails with the code of the error', async () => {
+    const url = await postgres().createDatabase();
+    expect(run(url)).toEqual({ status: 0, said: expect.stringMatching(/^applied \d+_/) });
+    expect(run(url)).toEqual({ status: 0, said: 'nothing to apply\n' });
+    expect(run(postgres().url('nowhere'))).toEqual({ status: 1, said: expect.stringMatching(/^DATABASE_REFUSED: /) });
+    expect(run('')).toEqual({ status: 1, said: expect.stringContaining('DATABASE_URL is not set') });
   });
 });
 
