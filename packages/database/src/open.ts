@@ -7,7 +7,7 @@ import pg from 'pg';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { migrate } from './migrate.ts';
+import { migrate, ownMigrationsDir } from './migrate.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
 import { isUnavailable } from './unavailable.ts';
@@ -73,6 +73,7 @@ async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded>
   const { template, statementTimeoutMs = 30_000, vacuumIntervalMs = 3_600_000, onWarning = () => {} } = options;
   const embedded = await openEmbedded({
     dataDir: options.dataDir,
+    migrationsDir: options.migrationsDir ?? ownMigrationsDir(),
     template: template instanceof Blob ? new Uint8Array(await template.arrayBuffer()) : template,
     statementTimeoutMs,
     vacuumIntervalMs,
