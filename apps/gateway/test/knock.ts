@@ -28,7 +28,7 @@ export function knock(
     const sent = request(`${relay.gateways[gateway]!.url}/ws/daemon`, {
       method,
       agent: false,
-      headers: Object.fromEntries(all) as Record<string, string>,
+      headers: Object.fromEntries(all),
     });
     sent.on('upgrade', (response, socket) => {
       socket.destroy();
