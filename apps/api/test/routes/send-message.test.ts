@@ -98,7 +98,8 @@ describe('POST /api/sessions/:id/messages', () => {
     for (let n = 0; n < 20; n += 1) await sent(begun.id, `number ${n}`);
     expectRefusal(await send(begun.id, { content: 'one too many' }), 'QUEUE_FULL', '20');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'next' });
-    await updateOf(scene.app, begun.id, ({ lastTask, status }) => status === 'active' && lastTask?.state === 'queued');
+    // The first of them is with the daemon: nineteen wait.
+    await scene.daemon.next('task_resume', (frame) => frame.message === 'number 0');
     expect((await send(begun.id, { content: 'there is room again' })).status).toBe(202);
   });
 
