@@ -12,6 +12,6 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  testTimeout: 20_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
 };
