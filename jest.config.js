@@ -14,4 +14,6 @@ export default {
   },
   testTimeout: 60_000,
   maxWorkers: 2,
+  // Embedded databases of earlier files leave memory behind in a worker: it is renewed now and then.
+  workerIdleMemoryLimit: '1500MB',
 };
