@@ -178,6 +178,21 @@ describe('GET /api/sessions', () => {
     expect(await list(`?cursor=${nextCursor}`, 'bob')).toEqual({ sessions: [] });
   });
 
+  it('lists at most 1000 when no limit is given, and says that there are more', async () => {
+    const daemon = await connectDaemon(scene.relay, { user: 'collector' });
+    const sessions = Array.from({ length: 1001 }, (_, n) => ({ session_id: `n${n}`, last_activity: at(n % 60) }));
+    daemon.send({ type: 'report_sessions', sessions });
+    const page = async (query: string) => {
+      const answer = await scene.relay.call('GET', `/api/sessions${query}`, { user: 'collector' });
+      return expectSuccess('listSessions', 200, answer) as SessionList;
+    };
+    let first = await page('');
+    while (first.sessions.length < 1000) first = await page('');
+    const rest = await page(`?cursor=${first.nextCursor}`);
+    expect(rest).toEqual({ sessions: [expect.objectContaining({ deviceId: daemon.deviceId })] });
+    expect(new Set([...first.sessions, ...rest.sessions].map(({ id }) => id)).size).toBe(1001);
+  });
+
   it('ignores parameters it does not know', async () => {
     expect((await list('?colour=green&__proto__=x&limit=1')).sessions).toHaveLength(1);
   });
