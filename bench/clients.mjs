@@ -144,3 +144,13 @@ export async function connectApp(relay, token, query = '?events=output') {
   await app.opened;
   return app;
 }
+
+/** Starts a session whose task goes on running; resolves with the id of the task, and of the session as its daemon names it. */
+export async function startTask(client, daemon, app, session_id = 'started-here') {
+  const started = daemon.next((frame) => frame.type === 'task_start');
+  await client.call('POST', '/api/sessions', { deviceId: daemon.deviceId, message: `Start ${session_id}` });
+  const { task_id } = (await started).frame;
+  const named = app.next((frame) => frame.type === 'session_update' && frame.previousId !== undefined);
+  daemon.send({ type: 'event', event_type: 'SESSION_STARTED', task_id, session_id });
+  return { task_id, id: (await named).frame.session.id };
+}

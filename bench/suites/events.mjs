@@ -1,6 +1,6 @@
 // Events: from a daemon's write to an app's read, both in this process, so on one clock. The bare relay passes the same bytes
 // from socket to socket without reading them.
-import { connectApp, connectDaemon, httpClient, Peer, registerDevice, tokensOf } from '../clients.mjs';
+import { connectApp, connectDaemon, httpClient, Peer, registerDevice, startTask, tokensOf } from '../clients.mjs';
 import { median, quantile, Table } from '../measure.mjs';
 import { startBaseline, startRelay } from '../process.mjs';
 
@@ -29,13 +29,7 @@ export async function events({ rounds, progress, folder }) {
   progress(`starting ${sessionCount} tasks`);
   const tasks = [];
   for (let i = 0; i < sessionCount; i += 1) {
-    const started = daemon.next((frame) => frame.type === 'task_start');
-    await client.call('POST', '/api/sessions', { deviceId: daemon.deviceId, message: `Start ${i}` });
-    const { task_id } = (await started).frame;
-    const session_id = `native-${i}`;
-    const named = app.next((frame) => frame.type === 'session_update' && frame.previousId !== undefined);
-    daemon.send({ type: 'event', event_type: 'SESSION_STARTED', task_id, session_id });
-    tasks.push({ task_id, id: (await named).frame.session.id });
+    tasks.push(await startTask(client, daemon, app, `native-${i}`));
   }
 
   const event = (event_type, task, fields) => ({ type: 'event', event_type, task_id: task.task_id, ...fields });
@@ -112,6 +106,19 @@ export async function events({ rounds, progress, folder }) {
   };
 
   for (let round = 0; round <= rounds; round += 1) {
+    // A message that a user sends makes the gateway forget what it knows of the sessions of that device.
+    const [one] = cases;
+    progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}: sessions that must be read again`);
+    const again = await oneByOne(relay, daemon, app, one);
+    if (round > 0) {
+      const row = 'OUTPUT, 200 bytes, first one after a message to the device';
+      for (const [column, value] of [
+        ['p50 ms', again.p50],
+        ['p99 ms', again.p99],
+        ['CPU ms', again.cpu],
+      ])
+        table.add(row, column, value);
+    }
     for (const one of cases) {
       progress(round === 0 ? `warming up: ${one.name}` : `round ${round} of ${rounds}: ${one.name}`);
       const ours = await oneByOne(relay, daemon, app, one);
