@@ -18,8 +18,9 @@ function explain(error: unknown): string {
 }
 
 async function main(): Promise<void> {
-  // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing its few huge functions costs 80 MB that
-  // are never given back and doubles the work of a start; statements take a quarter longer without (docs/performance.md).
+  // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
+  // that are never given back, and doubles the work of a start; small statements take a tenth longer without, large ones a
+  // third (docs/performance.md).
   setFlagsFromString('--liftoff-only');
   const config = readConfig('standalone', process.env);
   const relay = await startStandalone(config, version);
