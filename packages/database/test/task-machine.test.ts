@@ -65,6 +65,16 @@ const moves: Record<State, State[]> = {
   expired: [],
 };
 const queueLimit = 3;
+/** Few, so that much happens to each of them. */
+const maxSessions = 3;
+/** Two sessions that have a name and have begun, so that there is something to wait behind. */
+const beginnings: readonly Step[] = [
+  { do: 'create' },
+  { do: 'create' },
+  { do: 'resolve', pick: 0 },
+  { do: 'resolve', pick: 1 },
+  { do: 'claim' },
+];
 const longMs = 3_600_000;
 
 type Step =
@@ -78,7 +88,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'create' }) },
   { weight: 5, arbitrary: fc.constant<Step>({ do: 'claim' }) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'reconnect' }, { do: 'expire' }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('enqueue' as const), pick, inTime: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('enqueue' as const),
+      pick,
+      inTime: fc.integer({ min: 0, max: 2 }).map((n) => n > 0),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const), pick }) },
   {
@@ -97,6 +114,35 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 );
+
+/** Picks from here on mean the task under way of the session that is picked. */
+const scenePick = 1000;
+
+/** Things that chance alone seldom brings about: a delivery that is unknown, and a question whose answer is given back. */
+const scene = fc
+  .record({ pick: fc.integer({ min: scenePick, max: scenePick + 30 }), asks: fc.boolean(), inTime: fc.constant(true) })
+  .map(({ pick, asks, inTime }): Step[] => {
+    const more: Step = { do: 'enqueue', pick, inTime };
+    const claim: Step = { do: 'claim' };
+    if (!asks) return [more, claim, more, { do: 'unknown', pick }, claim];
+    return [
+      more,
+      claim,
+      more,
+      { do: 'end', pick, outcome: 'waiting' },
+      claim,
+      more,
+      claim,
+      { do: 'unclaim', pick },
+      claim,
+    ];
+  });
+const steps = fc
+  .array(fc.oneof({ weight: 8, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: scene }), {
+    minLength: 8,
+    maxLength: 30,
+  })
+  .map((scenes) => scenes.flat());
 
 onBoth('the states of tasks', (open) => {
   let database: Database;
@@ -191,8 +237,10 @@ onBoth('the states of tasks', (open) => {
   };
 
   it('follow the diagram, whatever is done in whatever order', async () => {
+    /** What only counts as tested when it has come about. */
+    const seen = { heldBack: 0, answered: 0, backToWaiting: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(steps, async (done) => {
         const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
         await database.prisma.device.create({
           data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() },
@@ -201,15 +249,25 @@ onBoth('the states of tasks', (open) => {
         let after: World = { tasks: new Map(), sessions: new Map() };
         /** Written to a socket: claimed, and not given back. */
         const written = new Set<string>();
-        for (const current of steps) {
+        /** How the session was when the task was claimed. */
+        const claimedFrom = new Map<string, string>();
+        for (const current of [...beginnings, ...done]) {
           const before = await look(database.prisma, device.id);
           const tasks = [...before.tasks.values()];
           const sessions = [...before.sessions.values()];
-          const task = 'pick' in current ? tasks[current.pick % Math.max(1, tasks.length)] : undefined;
+          // Mostly what is under way: that is where things happen.
+          const live = tasks.filter((one) => one.state === 'sent' || one.state === 'running');
+          const among = live.length > 0 && 'pick' in current && current.pick % 5 > 0 ? live : tasks;
           const session = 'pick' in current ? sessions[current.pick % Math.max(1, sessions.length)] : undefined;
+          const own = live.find((one) => one.session === session?.key);
+          const task =
+            'pick' in current
+              ? (current.pick >= scenePick && own) || among[current.pick % Math.max(1, among.length)]
+              : undefined;
           await withDevice(database.prisma, device.id, async (tx) => {
             switch (current.do) {
               case 'create':
+                if (sessions.length === maxSessions) return;
                 await createSession(tx, {
                   ownerId: device.ownerId,
                   deviceId: device.id,
@@ -244,10 +302,15 @@ onBoth('the states of tasks', (open) => {
               }
               case 'claim': {
                 const claimed = await claimTasks(tx, device.id, fence);
+                for (const session of before.sessions.values()) {
+                  if (session.held && queued(before, session.key).length > 0) seen.heldBack += 1;
+                  if (session.status === 'waiting' && queued(before, session.key).length > 0) seen.answered += 1;
+                }
                 checkClaim(before, claimed);
                 for (const { id } of claimed) {
                   expect(written.has(id)).toBe(false);
                   written.add(id);
+                  claimedFrom.set(id, before.sessions.get(before.tasks.get(id)!.session)!.status);
                 }
                 return;
               }
@@ -304,6 +367,15 @@ onBoth('the states of tasks', (open) => {
           });
           after = await look(database.prisma, device.id);
           checkMoves(before, after, current);
+          if (
+            current.do === 'unclaim' &&
+            task &&
+            after.tasks.get(task.id)!.state === 'queued' &&
+            task.state === 'sent'
+          ) {
+            if (claimedFrom.get(task.id) === 'waiting') seen.backToWaiting += 1;
+            expect(after.sessions.get(task.session)!.status === 'waiting').toBe(claimedFrom.get(task.id) === 'waiting');
+          }
           checkRest(after);
           if (current.do === 'expire')
             for (const one of after.tasks.values()) expect(one.state === 'queued' && one.late).toBe(false);
@@ -312,5 +384,6 @@ onBoth('the states of tasks', (open) => {
       }),
       { numRuns: 25 },
     );
+    for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
   }, 120_000);
 });
