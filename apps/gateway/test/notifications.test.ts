@@ -165,20 +165,41 @@ describe('notifications', () => {
     expect(carrier.carried.filter((one) => one.sessionId === id)).toHaveLength(1);
   });
 
-  it('are tried again when they could not be carried, and are sent in the end', async () => {
-    carrier.refusing = 2;
-    const { taskId, id } = await watchedRun('retried');
-    await end(daemon, app, taskId);
-    await until(async () => (await notedOf(id))[0]?.state === 'sent');
-    expect(carrier.refusing).toBe(0);
-    expect(carrier.carried.filter((one) => one.sessionId === id)).toHaveLength(1);
-  });
+  describe('that could not be carried', () => {
+    let patient: TestRelay;
 
-  it('are given up after five attempts', async () => {
-    carrier.refusing = 5;
-    const { taskId, id } = await watchedRun('given-up');
-    await end(daemon, app, taskId);
-    await until(async () => (await notedOf(id))[0]?.state === 'failed');
-    expect(carrier.carried.filter((one) => one.sessionId === id)).toEqual([]);
+    beforeAll(async () => {
+      patient = await startRelay({ transports: [carrier], config: { outboxPollMs: 50 } });
+    });
+    afterAll(() => patient.stop());
+
+    const turn = async (nativeId: string) => {
+      const desk = await connectDaemon(patient);
+      const watcher = await connectApp(patient);
+      const { taskId, id } = await run(patient, desk, watcher, nativeId);
+      await patient.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+      await end(desk, watcher, taskId);
+      return id;
+    };
+    const stateIs = (id: string, state: string) =>
+      until(async () => {
+        const { notifications } = (await patient.call('GET', '/api/notifications')).body as { notifications: Noted[] };
+        return notifications.some((one) => one.sessionId === id && one.state === state);
+      });
+
+    it('are tried again, and are sent in the end', async () => {
+      carrier.refusing = 2;
+      const id = await turn('retried');
+      await stateIs(id, 'sent');
+      expect(carrier.refusing).toBe(0);
+      expect(carrier.carried.filter((one) => one.sessionId === id)).toHaveLength(1);
+    });
+
+    it('are given up after five attempts', async () => {
+      carrier.refusing = 5;
+      const id = await turn('given-up');
+      await stateIs(id, 'failed');
+      expect(carrier.carried.filter((one) => one.sessionId === id)).toEqual([]);
+    });
   });
 });
