@@ -41,7 +41,15 @@ export const delivery: readonly Check[] = [
       const first = await post(world, session.id, { content: 'first' });
       const second = await post(world, session.id, { content: 'second' });
       same([first.state, second.state], ['queued', 'queued'], 'states');
+      const openedAtMs = Date.now();
       const daemon = await connected(world);
+      const history = await world.rest.ok('readSession', { params: { id: session.id } });
+      same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
+      await world.session({}, daemon);
+      await world.caughtUp(session, daemon);
+      // Without a status the tasks would come after 2 s, so only a quick answer proves something.
+      const early = daemon.inbox.all('task_resume');
+      if (Date.now() - openedAtMs < 1500) same(early, [], 'tasks before the first status');
       daemon.status([]);
       const got = await daemon.inbox.until('task_resume');
       same([got.task_id, got.message], [first.taskId, 'first'], 'the first task after the first status');
