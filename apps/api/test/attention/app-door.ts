@@ -80,12 +80,3 @@ export async function closedWith(relay: TestRelay, code: number): Promise<number
     .find((text) => text.startsWith('relay_app_closes_total{') && text.includes(`code="${code}"`));
   return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
-
-/** For what has no event of its own. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`never came true: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

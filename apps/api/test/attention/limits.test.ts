@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type TestApp, type TestRelay, connectApp, startRelay } from '@relay/testing';
-import { clientFrame, closedWith, dialDeaf, sayer, until } from './app-door.ts';
+import { clientFrame, closedWith, dialDeaf, sayer } from './app-door.ts';
+import { until } from '../until.ts';
 
 describe('what an app sends', () => {
   let relay: TestRelay;

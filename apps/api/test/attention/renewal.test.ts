@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, registerDevice, startRelay } from '@relay/testing';
-import { closedWith, sayer, until } from './app-door.ts';
+import { closedWith, sayer } from './app-door.ts';
 import { expectFrame } from './frames.ts';
+import { until } from '../until.ts';
 
 const expOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')) as { exp: number }).exp * 1000;
@@ -22,7 +23,7 @@ describe('the credential of a live socket', () => {
   });
 
   it('is replaced by {type: "auth", token}, and the socket lives as long as the new one', async () => {
-    const short = relay.token('bob', { expiresInSeconds: 2 });
+    const short = relay.token('bob', { expiresInSeconds: 3 });
     const renewed = relay.token('bob', { expiresInSeconds: 3600 });
     const [app, witness] = [await connectApp(relay, { token: short }), await connectApp(relay, { token: short })];
     app.send({ type: 'auth', token: renewed });

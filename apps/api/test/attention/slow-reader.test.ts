@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, startRelay } from '@relay/testing';
-import { closedWith, dialDeaf, sayer, textFrames, until } from './app-door.ts';
+import { closedWith, dialDeaf, sayer, textFrames } from './app-door.ts';
+import { until } from '../until.ts';
 
 const filler = 'x'.repeat(64 * 1024);
 

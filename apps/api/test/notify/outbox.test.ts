@@ -4,8 +4,8 @@ import type { NotificationList } from '@relay/protocol';
 import { createLogger } from '@relay/telemetry';
 import { openTestDatabase } from '@relay/testing';
 import { startOutbox } from '../../src/notify/outbox.ts';
-import { until } from '../attention/app-door.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
+import { until } from '../until.ts';
 
 /** Contract §8: written with its cause, sent by exactly one instance. */
 describe('the outbox', () => {

@@ -5,13 +5,16 @@ import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts'
 import { itAsksForCredentials } from '../credentials.ts';
 import { answerHistory, stored } from '../daemon-history.ts';
 import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+import { until } from '../until.ts';
 
 describe('GET /api/sessions/:id/messages', () => {
   let scene: Scene;
+  /** Waits for daemons no longer than a test can. */
+  let hasty: Scene;
   beforeAll(async () => {
-    scene = await openScene({ apis: 2, config: { daemonReplyTimeoutMs: 50 } });
+    [scene, hasty] = await Promise.all([openScene({ apis: 2 }), openScene({ config: { daemonReplyTimeoutMs: 1000 } })]);
   });
-  afterAll(() => scene.relay.stop());
+  afterAll(() => Promise.all([scene, hasty].map(({ relay }) => relay.stop())));
 
   itAsksForCredentials(() => scene.relay, 'readMessages');
 
@@ -20,6 +23,12 @@ describe('GET /api/sessions/:id/messages', () => {
   const readWith = async (id: string, nativeId: string, fields: Record<string, unknown>, query = '') => {
     const [answer, asked] = await Promise.all([read(id, query), answerHistory(scene.daemon, nativeId, fields)]);
     return { page: expectSuccess('readMessages', 200, answer) as MessagePage, asked };
+  };
+  /** How many questions for history have reached the gateway so far. */
+  const askedFor = async () => {
+    const text = await scene.relay.gateways[0]!.metrics.text();
+    const [, count = '0'] = /relay_commands_total\{[^}]*kind="history"[^}]*\} (\d+)/.exec(text) ?? [];
+    return Number(count);
   };
 
   it('answers a page of what the daemon keeps', async () => {
@@ -66,30 +75,16 @@ describe('GET /api/sessions/:id/messages', () => {
   });
 
   it('asks the daemon once for what many want at the same time, on whichever instance', async () => {
-    const patient = await openScene({ apis: 2 });
-    const readPatient = (id: string, query: string, api: number) =>
-      patient.relay.call('GET', pathOf(id, `/messages${query}`), { api });
-    try {
-      const id = await report(patient, 'popular');
-      const answers = [0, 1, 0, 1].map((api) => readPatient(id, '?limit=5', api));
-      const other = readPatient(id, '?limit=6', 0);
-      const asked = await patient.daemon.next('get_messages', ({ limit }) => limit === 5);
-      const askedOther = await patient.daemon.next('get_messages', ({ limit }) => limit === 6);
-      // Requests join while the first one is under way: it is answered when all of them must have arrived.
-      await patient.relay.call('GET', '/api/me', { api: 1 });
-      for (const frame of [askedOther, asked]) {
-        patient.daemon.send({
-          type: 'messages',
-          request_id: frame.request_id,
-          session_id: 'popular',
-          messages: [stored('u1')],
-        });
-      }
-      for (const answer of await Promise.all([...answers, other])) expect(answer.body.newestUuid).toBe('u1');
-      expect(patient.daemon.inbox.count('get_messages', ({ limit }) => limit === 5)).toBe(1);
-    } finally {
-      await patient.relay.stop();
-    }
+    const id = await report(scene, 'popular');
+    const before = await askedFor();
+    const answers = [0, 1, 0, 1].map((api) => read(id, '?limit=5', { api }));
+    const other = read(id, '?limit=6');
+    const asked = [5, 6].map((wanted) => scene.daemon.next('get_messages', ({ limit }) => limit === wanted));
+    await until('all five are asked', async () => (await askedFor()) === before + 5);
+    for (const { request_id } of await Promise.all(asked))
+      scene.daemon.send({ type: 'messages', request_id, session_id: 'popular', messages: [stored('u1')] });
+    for (const answer of await Promise.all([...answers, other])) expect(answer.body.newestUuid).toBe('u1');
+    expect(scene.daemon.inbox.count('get_messages', ({ session_id }) => session_id === 'popular')).toBe(2);
   });
 
   it('takes an answer only from the device that was asked, and only once', async () => {
@@ -141,11 +136,13 @@ describe('GET /api/sessions/:id/messages', () => {
   });
 
   it('is 504 when the daemon does not answer, and what it says later is dropped', async () => {
-    const id = await report(scene, 'slow');
-    expectRefusal(await read(id), 'DEVICE_TIMEOUT');
-    await answerHistory(scene.daemon, 'slow', { messages: [stored('late')] });
-    const { page } = await readWith(id, 'slow', { messages: [stored('in time')] });
-    expect(page.newestUuid).toBe('in time');
+    const id = await report(hasty, 'slow');
+    const readHastily = () => hasty.relay.call('GET', pathOf(id, '/messages'));
+    expectRefusal(await readHastily(), 'DEVICE_TIMEOUT');
+    await answerHistory(hasty.daemon, 'slow', { messages: [stored('late')] });
+    const again = readHastily();
+    await answerHistory(hasty.daemon, 'slow', { messages: [stored('in time')] });
+    expect((await again).body.newestUuid).toBe('in time');
   });
 
   it('is 502 when the daemon answers with an error', async () => {

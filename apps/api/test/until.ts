@@ -1,0 +1,8 @@
+/** Waits for what has no event of its own; fails after 15 s, saying what never came true. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`never came true: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
