@@ -1,6 +1,6 @@
 /** Rate limits (specification §8, contract §3). They use up what the user has, so they come last. */
 import { type Check, specification } from '../check.ts';
-import { matches, must, same, show } from '../expect.ts';
+import { Unmet, matches, must, same, show } from '../expect.ts';
 import type { Answer } from '../http.ts';
 import type { World } from '../world.ts';
 
@@ -13,7 +13,7 @@ async function untilRefused(limit: number, send: () => Promise<Answer>): Promise
     const refused = answers.find(({ status }) => status === 429);
     if (refused) return refused;
   }
-  throw new Error(`expected 429 after ${limit} requests within a minute, ${2 * limit} were let through`);
+  throw new Unmet(`expected 429 after ${limit} requests within a minute, more than ${2 * limit} were let through`);
 }
 
 /** `X-RateLimit-Limit` is what the operator configured; the specification's number unless the suite was told otherwise. */
