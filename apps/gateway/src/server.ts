@@ -198,7 +198,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       error instanceof RelayError
         ? error
         : new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
-    if (known.status >= 500) logger.error({ err: error }, 'a daemon could not be let in');
+    // A refusal that is part of the contract has no cause.
+    if (known.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
     metrics.refusals.inc({ code: known.code });
     const retry: Record<string, string> =
       known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
