@@ -1,11 +1,14 @@
 // Routes, as the server sees them: from the parsed head of a request to the last byte of its answer. The bare server answers
 // the same bodies; one client, one request at a time, both servers in turn.
+import { setTimeout as wait } from 'node:timers/promises';
 import { connectApp, connectDaemon, httpClient, Peer, registerDevice, tokensOf } from '../clients.mjs';
 import { median, quantile, Table } from '../measure.mjs';
 import { startBaseline, startRelay } from '../process.mjs';
 
 const requestsPerRound = 200;
 const sessionCount = 20;
+/** V8 collects its garbage when a process has been idle for a while. */
+const restMs = 45_000;
 const text = 'what an agent says about what it did. '.repeat(10);
 
 const history = {
@@ -119,12 +122,12 @@ export async function routes({ rounds, progress, folder }) {
       asClient.add(one.name, 'p99 ms', quantile(ours.seenMs, 0.99));
       asClient.add(one.name, 'bare p50 ms', median(theirs.seenMs));
     }
-    rest.add(
-      `resident, round by round (${cases.length * requestsPerRound} requests each)`,
-      'MB',
-      relay.memoryMB().resident,
-    );
+    const row = `busy, after each round of ${cases.length * requestsPerRound} requests`;
+    if (round > 0) rest.add(row, 'resident, MB', relay.memoryMB().resident);
   }
+  progress(`at rest for ${restMs / 1000} s`);
+  await wait(restMs);
+  rest.add(`at rest, ${restMs / 1000} s later`, 'resident, MB', relay.memoryMB().resident);
   for (const peer of [daemon, app, barePeer]) await peer.close();
   for (const one of [client, bareClient]) one.close();
   await relay.stop();
