@@ -1,7 +1,7 @@
 /** History: the only thing the relay asks a daemon for and waits (contract §5). Identical requests in flight share one frame. */
+import { randomUUID } from 'node:crypto';
 import { type Command, type FromDaemon, type Reply, limits } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
-import { ulid } from 'ulid';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { historyReply } from './translate.ts';
@@ -44,7 +44,7 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
         return true;
       }
       if (requests.size >= maxRequests) return false;
-      const requestId = ulid();
+      const requestId = randomUUID();
       const written = connection.send({
         type: 'get_messages',
         request_id: requestId,
