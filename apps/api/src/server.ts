@@ -116,6 +116,8 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     response.status(204).end();
   });
 
+  for (const revocation of deps.identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
+  deps.identity?.mount(app);
   const handlers = {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),

@@ -62,3 +62,78 @@ export type IdempotencyKey = Prisma.IdempotencyKeyModel
  * Outbox and ledger of what the user is told. Written in the transaction of its cause.
  */
 export type Notification = Prisma.NotificationModel
+/**
+ * Model User
+ * A person with an account here. Elsewhere a person is known as `issuer|id`.
+ */
+export type User = Prisma.UserModel
+/**
+ * Model Login
+ * A browser that is signed in. Its id is the claim `sid` of every token that comes from it.
+ */
+export type Login = Prisma.LoginModel
+/**
+ * Model Credential
+ * A way to sign in: a password (hashed), or an account at an upstream provider.
+ */
+export type Credential = Prisma.CredentialModel
+/**
+ * Model Verification
+ * Short-lived secrets of flows in progress, authorization codes among them (hashed).
+ */
+export type Verification = Prisma.VerificationModel
+/**
+ * Model SigningKey
+ * Keys that sign access tokens; the private half is encrypted with AUTH_SECRET.
+ */
+export type SigningKey = Prisma.SigningKeyModel
+/**
+ * Model OauthClient
+ * A program that may ask for tokens.
+ */
+export type OauthClient = Prisma.OauthClientModel
+/**
+ * Model OauthResource
+ * What tokens are for: the API of this relay.
+ */
+export type OauthResource = Prisma.OauthResourceModel
+/**
+ * Model OauthClientResource
+ * 
+ */
+export type OauthClientResource = Prisma.OauthClientResourceModel
+/**
+ * Model OauthRefreshToken
+ * One link in a chain of rotated refresh tokens (hashed).
+ */
+export type OauthRefreshToken = Prisma.OauthRefreshTokenModel
+/**
+ * Model OauthAccessToken
+ * Tokens without an audience (hashed). The API takes none of them.
+ */
+export type OauthAccessToken = Prisma.OauthAccessTokenModel
+/**
+ * Model OauthConsent
+ * What a person allowed a program.
+ */
+export type OauthConsent = Prisma.OauthConsentModel
+/**
+ * Model OauthClientAssertion
+ * Assertions of confidential clients, each good for one use. There is no such client; the library wants the table.
+ */
+export type OauthClientAssertion = Prisma.OauthClientAssertionModel
+/**
+ * Model RateLimit
+ * Requests to the sign-in, by address and path.
+ */
+export type RateLimit = Prisma.RateLimitModel
+/**
+ * Model Invitation
+ * A link that lets somebody create an account, once. Kind `setup`: the first one of all; the others expire.
+ */
+export type Invitation = Prisma.InvitationModel
+/**
+ * Model Revocation
+ * Sign-ins and people that were thrown out lately: for instances that start while their tokens still live.
+ */
+export type Revocation = Prisma.RevocationModel

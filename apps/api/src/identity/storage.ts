@@ -1,0 +1,61 @@
+/**
+ * The database as the sign-in library may use it. Two things it does not know: a list in PostgreSQL is never null, and a
+ * database that is away is no answer about anybody's password.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type PrismaClient, isUnavailable } from '@relay/database';
+
+export interface LibraryStorage {
+  /** For the library's Prisma adapter. */
+  readonly client: object;
+  /** Runs `work`; `unavailable` tells whether the database was away meanwhile, even if `work` swallowed that. */
+  watch<T>(work: () => Promise<T>): Promise<{ result: T } & Watched>;
+  /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
+  onFailure(undo: () => Promise<void>): void;
+}
+
+export interface Watched {
+  unavailable: boolean;
+  undo: (() => Promise<void>)[];
+}
+
+/** The library writes null where the column is a list. */
+const lists: Readonly<Record<string, readonly string[]>> = { OauthResource: ['allowedScopes'] };
+
+function withoutNullLists(model: string, args: unknown): unknown {
+  const fields = lists[model];
+  if (!fields || typeof args !== 'object' || args === null) return args;
+  const data = (args as { data?: unknown }).data;
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return args;
+  const filled = Object.fromEntries(
+    Object.entries(data).map(([field, value]) => [field, value === null && fields.includes(field) ? [] : value]),
+  );
+  return { ...args, data: filled };
+}
+
+export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
+  const watched = new AsyncLocalStorage<Watched>();
+  const client = prisma.$extends({
+    query: {
+      $allModels: {
+        async $allOperations({ model, args, query }) {
+          try {
+            return await query(withoutNullLists(model, args) as typeof args);
+          } catch (error) {
+            const current = watched.getStore();
+            if (current && isUnavailable(error)) current.unavailable = true;
+            throw error;
+          }
+        },
+      },
+    },
+  });
+  return {
+    client,
+    watch: (work) => {
+      const current: Watched = { unavailable: false, undo: [] };
+      return watched.run(current, async () => ({ result: await work(), ...current }));
+    },
+    onFailure: (undo) => void watched.getStore()?.undo.push(undo),
+  };
+}
