@@ -5,6 +5,7 @@
 import { RelayError, limits } from '@relay/protocol';
 import express, { type Express, type Request as Incoming, type Response as Outgoing } from 'express';
 import { addressOf } from '../http/address.ts';
+import { readJson } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { type Library, addressHeader, basePath } from './library.ts';
@@ -39,8 +40,17 @@ function libraryRequest(request: Incoming, publicUrl: string): Request {
   return new Request(url, {
     method: request.method,
     headers,
-    ...(hasBody ? { body: new Uint8Array(body as Buffer) } : {}),
+    ...(hasBody ? { body: new Uint8Array(body) } : {}),
   });
+}
+
+/** What the library answers with 500, or the database: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
+function refuseNonsense(request: Incoming): void {
+  const body: unknown = request.body;
+  if (request.is(['application/json', '+json'])) readJson(request);
+  const text = Buffer.isBuffer(body) ? body.toString('latin1') : '';
+  if (/%00/.test(request.originalUrl) || /%00|\0/.test(text))
+    throw new RelayError('INVALID_REQUEST', 'A request may not contain the character U+0000.');
 }
 
 async function answer(from: Response, to: Outgoing): Promise<void> {
@@ -58,7 +68,8 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
   const { publicUrl } = deps.config;
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
-    const { result, unavailable, undo } = await storage.watch(() =>
+    refuseNonsense(request);
+    const { result, unavailable, failure, undo } = await storage.watch(() =>
       library.handler(libraryRequest(request, publicUrl)).catch((error: unknown) => error as Error),
     );
     const failed = result instanceof Error || result.status >= 400 || unavailable;
@@ -66,10 +77,13 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     if (unavailable) {
       throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
         retryAfter: 5,
+        cause: failure,
       });
     }
-    if (result instanceof Error) throw result;
-    if (result.status >= 500) throw new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.');
+    if (result instanceof Error || result.status >= 500) {
+      const cause = failure ?? (result instanceof Error ? result : undefined);
+      throw new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
+    }
     await answer(result, response);
   };
 

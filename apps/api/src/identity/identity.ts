@@ -1,5 +1,5 @@
 /** The built-in sign-in of one instance: an issuer of access tokens like any other, and the pages' other half. */
-import type { IssuerConfig, Jwk, Revocation } from '@relay/auth';
+import type { IssuerConfig, Revocation } from '@relay/auth';
 import { seedClients } from '@relay/database';
 import type { Express } from 'express';
 import { audienceOf, firstPartyClients } from './clients.ts';
@@ -34,7 +34,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
       issuer: config.publicUrl,
       audience: audienceOf(config.publicUrl),
       algorithms: ['ES256'],
-      keys: async () => (await library.api.getJwks()).keys as Jwk[],
+      keys: async () => (await library.api.getJwks()).keys,
     },
     revoked: await revokedLately(deps),
     setupLink: await renewSetupLink(deps),

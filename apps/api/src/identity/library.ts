@@ -47,7 +47,13 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     database: prismaAdapter(storage.client, { provider: 'postgresql' }),
     trustedOrigins: [new URL(publicUrl).origin],
     telemetry: { enabled: false },
-    onAPIError: { errorURL: `${publicUrl}/error` },
+    onAPIError: {
+      errorURL: `${publicUrl}/error`,
+      // Without this it writes refusals, which are no faults, to the console.
+      onError: (error) => {
+        if (!(error instanceof APIError) || error.statusCode >= 500) logger.error({ err: error }, 'the sign-in failed');
+      },
+    },
     logger: {
       level: 'warn',
       // What else it says may quote what people typed.
@@ -69,6 +75,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       max: config.rateLimitPerMinute,
       customRules: {
         '/jwks': false,
+        '/oauth2/*': { window: 60, max: config.rateLimitPerMinute },
         '/sign-in/*': { window: 60, max: config.signInPerMinute },
         '/sign-up/*': { window: 60, max: config.signInPerMinute },
         '/change-password': { window: 60, max: config.signInPerMinute },

@@ -4,23 +4,31 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type PrismaClient, isUnavailable } from '@relay/database';
+import { APIError } from 'better-auth/api';
 
 export interface LibraryStorage {
   /** For the library's Prisma adapter. */
   readonly client: object;
-  /** Runs `work`; `unavailable` tells whether the database was away meanwhile, even if `work` swallowed that. */
+  /** Runs `work`, and tells what it may have swallowed. */
   watch<T>(work: () => Promise<T>): Promise<{ result: T } & Watched>;
   /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
   onFailure(undo: () => Promise<void>): void;
 }
 
 export interface Watched {
+  /** The database was away. */
   unavailable: boolean;
+  /** What the database refused. */
+  failure: unknown;
+  /** What has to be taken back if the work failed, in the order in which it was done. */
   undo: (() => Promise<void>)[];
 }
 
 /** The library writes null where the column is a list. */
 const lists: Readonly<Record<string, readonly string[]>> = { OauthResource: ['allowedScopes'] };
+
+/** Not there, and there already: the library knows what to do with these. */
+const expected: ReadonlySet<unknown> = new Set(['P2025', 'P2002']);
 
 function withoutNullLists(model: string, args: unknown): unknown {
   const fields = lists[model];
@@ -43,8 +51,11 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
             return await query(withoutNullLists(model, args) as typeof args);
           } catch (error) {
             const current = watched.getStore();
-            if (current && isUnavailable(error)) current.unavailable = true;
-            throw error;
+            if (!current || expected.has((error as { code?: unknown }).code)) throw error;
+            current.unavailable ||= isUnavailable(error);
+            current.failure ??= error;
+            // Any other error would be written to the console, by a library of the library.
+            throw new APIError('INTERNAL_SERVER_ERROR');
           }
         },
       },
@@ -53,7 +64,7 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
   return {
     client,
     watch: (work) => {
-      const current: Watched = { unavailable: false, undo: [] };
+      const current: Watched = { unavailable: false, failure: undefined, undo: [] };
       return watched.run(current, async () => ({ result: await work(), ...current }));
     },
     onFailure: (undo) => void watched.getStore()?.undo.push(undo),
