@@ -18,7 +18,7 @@ export function keptSecret(dataDir: string): string {
   chmodSync(file, 0o600);
   const secret = readFileSync(file, 'utf8').trim();
   if (secret.length < minLength)
-    throw new Error(`${file} holds no secret. Restore it; without it everybody has to sign in again: then delete it.`);
+    throw new Error(`${file} holds no secret. Restore it from a backup; or delete it, then everybody signs in again.`);
   return secret;
 }
 

@@ -33,6 +33,11 @@ export async function seedClients(db: Db, clients: readonly FirstPartyClient[]):
   }
 }
 
+/** Forgets the keys that sign access tokens: the next token makes a new one. */
+export async function forgetSigningKeys(db: Db): Promise<void> {
+  await db.signingKey.deleteMany();
+}
+
 /** Whether anybody has an account. */
 export async function hasAccounts(db: Db): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) !== null;

@@ -2,17 +2,19 @@
 import { ulid } from 'ulid';
 import type { Db } from './transaction.ts';
 
-/** A person (user id), or one sign-in (`sid`). */
+/** A person (user id), perhaps with one program only, or one sign-in (`sid`). */
 export interface RecordedRevocation {
   subject: string | undefined;
+  client: string | undefined;
   login: string | undefined;
   revokedAt: Date;
 }
 
-export async function recordRevocation(db: Db, revoked: { subject?: string; login?: string }): Promise<void> {
-  await db.revocation.create({
-    data: { id: ulid(), subject: revoked.subject ?? null, login: revoked.login ?? null },
-  });
+export async function recordRevocation(
+  db: Db,
+  revoked: { subject?: string; client?: string; login?: string },
+): Promise<void> {
+  await db.revocation.create({ data: { id: ulid(), ...revoked } });
 }
 
 /** What was revoked within the last `ms`, oldest first. */
@@ -24,6 +26,7 @@ export async function recentRevocations(db: Db, ms: number): Promise<RecordedRev
   });
   return rows.map((row) => ({
     subject: row.subject ?? undefined,
+    client: row.client ?? undefined,
     login: row.login ?? undefined,
     revokedAt: row.revokedAt,
   }));

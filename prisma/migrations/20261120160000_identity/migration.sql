@@ -238,6 +238,7 @@ CREATE TABLE "invitations" (
 CREATE TABLE "revocations" (
     "id" TEXT NOT NULL,
     "subject" TEXT,
+    "client" TEXT,
     "login" TEXT,
     "revoked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 

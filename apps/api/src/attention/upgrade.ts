@@ -79,6 +79,8 @@ async function principalOf(
         'INVALID_TOKEN',
         'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
       );
+    if (deps.jwtVerifier.isRevoked(principal))
+      throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
     return principal;
   }
   const presented = header === undefined ? token : bearerFrom(header);

@@ -9,7 +9,7 @@ import { readJson } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { type Library, addressHeader, basePath } from './library.ts';
-import type { LibraryStorage } from './storage.ts';
+import type { LibraryStorage, Outcome } from './storage.ts';
 
 /** The longest thing anybody has to say here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
@@ -63,35 +63,38 @@ async function answer(from: Response, to: Outgoing): Promise<void> {
   to.end(Buffer.from(await from.arrayBuffer()));
 }
 
+const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
+
+/** @throws RelayError SERVICE_UNAVAILABLE if the database was away, whatever came out; INTERNAL_ERROR if nothing did */
+function wellDone<T>(outcome: Outcome<T>): T {
+  if (outcome.unavailable) {
+    throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
+      retryAfter: 5,
+      cause: outcome.failure,
+    });
+  }
+  if ('error' in outcome) throw failure(outcome.failure ?? outcome.error);
+  return outcome.result;
+}
+
 /** Adds the routes of the sign-in to `app`, before its other routes. */
 export function mountSignIn(app: Express, library: Library, storage: LibraryStorage, deps: IdentityDeps): void {
   const { publicUrl } = deps.config;
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
     refuseNonsense(request);
-    const { result, unavailable, failure, undo } = await storage.watch(() =>
-      library.handler(libraryRequest(request, publicUrl)).catch((error: unknown) => error as Error),
-    );
-    const failed = result instanceof Error || result.status >= 400 || unavailable;
-    if (failed) for (const take of undo.reverse()) await take();
-    if (unavailable) {
-      throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
-        retryAfter: 5,
-        cause: failure,
-      });
-    }
-    if (result instanceof Error || result.status >= 500) {
-      const cause = failure ?? (result instanceof Error ? result : undefined);
-      throw new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
-    }
+    const outcome = await storage.watch(() => library.handler(libraryRequest(request, publicUrl)));
+    const failed = !outcome.result || outcome.result.status >= 400 || outcome.unavailable;
+    if (failed) for (const takeBack of outcome.undo.reverse()) await takeBack();
+    const result = wellDone(outcome);
+    if (result.status >= 500) throw failure(outcome.failure);
     await answer(result, response);
   };
 
   const document =
     (read: () => Promise<object>) =>
     async (_request: Incoming, response: Outgoing): Promise<void> => {
-      const { result, unavailable } = await storage.watch(read);
-      if (unavailable) throw new RelayError('SERVICE_UNAVAILABLE', 'Try again in a few seconds.', { retryAfter: 5 });
+      const result = wellDone(await storage.watch(read));
       response.setHeader('Cache-Control', `public, max-age=${documentMaxAgeSeconds}`);
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.json(result);

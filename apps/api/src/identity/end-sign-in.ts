@@ -13,7 +13,10 @@ import type { IdentityDeps } from './deps.ts';
 /** Access tokens live this long; what was revoked earlier than that has expired. */
 const accessTokenLifeMs = 600_000;
 
-async function announce(deps: IdentityDeps, who: { subject: string } | { login: string }): Promise<void> {
+async function announce(
+  deps: IdentityDeps,
+  who: { subject: string; client?: string } | { login: string },
+): Promise<void> {
   await recordRevocation(deps.database.prisma, who);
   await deps.backplane
     .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...who }))
@@ -43,16 +46,18 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
   if (!(await forgetApplication(deps.database.prisma, userId, clientId)))
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
+  await announce(deps, { subject: userIdOf(deps.config.publicUrl, userId), client: clientId });
 }
 
 /** What an instance that starts now has to refuse. */
 export async function revokedLately(deps: IdentityDeps): Promise<Revocation[]> {
   const recorded = await recentRevocations(deps.database.prisma, accessTokenLifeMs);
-  return recorded.flatMap(({ subject, login, revokedAt }): Revocation[] => {
+  return recorded.flatMap(({ subject, client, login, revokedAt }): Revocation[] => {
     const issuer = deps.config.publicUrl;
     if (login !== undefined) return [{ sid: login }];
     const prefix = `${issuer}|`;
     if (!subject?.startsWith(prefix)) return [];
-    return [{ issuer, sub: subject.slice(prefix.length), before: revokedAt.getTime() }];
+    const sub = subject.slice(prefix.length);
+    return [{ issuer, sub, before: revokedAt.getTime(), ...(client === undefined ? {} : { client }) }];
   });
 }

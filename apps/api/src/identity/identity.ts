@@ -1,6 +1,6 @@
 /** The built-in sign-in of one instance: an issuer of access tokens like any other, and the pages' other half. */
 import type { IssuerConfig, Revocation } from '@relay/auth';
-import { seedClients } from '@relay/database';
+import { forgetSigningKeys, seedClients } from '@relay/database';
 import type { Express } from 'express';
 import { audienceOf, firstPartyClients } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
@@ -21,13 +21,29 @@ export interface Identity {
   mount(app: Express): void;
 }
 
+/** A lost AUTH_SECRET takes the signing keys with it. New ones are made; tokens that the old ones signed end at once. */
+async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: () => Promise<void>): Promise<void> {
+  try {
+    await sign();
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('decrypt')) throw error;
+    logger.warn(
+      'AUTH_SECRET is not the one that encrypted the signing keys: new keys are made, and people sign in again',
+    );
+    await forgetSigningKeys(database.prisma);
+    await sign();
+  }
+}
+
 /** Writes the clients, and a link for the first account if there is none. Rejects when the database cannot be reached. */
 export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const { config, database } = deps;
   if (config.authSecret.length === 0) throw new TypeError('the built-in sign-in has no secret');
   const storage = createLibraryStorage(database.prisma);
   const library = createLibrary(deps, storage);
-  await library.$context;
+  await forgetUnreadableKeys(deps, async () => {
+    await library.api.signJWT({ body: { payload: {} } });
+  });
   await seedClients(database.prisma, firstPartyClients(config.publicUrl));
   return {
     issuer: {

@@ -9,8 +9,8 @@ import { APIError } from 'better-auth/api';
 export interface LibraryStorage {
   /** For the library's Prisma adapter. */
   readonly client: object;
-  /** Runs `work`, and tells what it may have swallowed. */
-  watch<T>(work: () => Promise<T>): Promise<{ result: T } & Watched>;
+  /** Runs `work`, and tells besides what it may have swallowed. Never rejects. */
+  watch<T>(work: () => Promise<T>): Promise<Outcome<T>>;
   /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
   onFailure(undo: () => Promise<void>): void;
 }
@@ -23,6 +23,8 @@ export interface Watched {
   /** What has to be taken back if the work failed, in the order in which it was done. */
   undo: (() => Promise<void>)[];
 }
+
+export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
 
 /** The library writes null where the column is a list. */
 const lists: Readonly<Record<string, readonly string[]>> = { OauthResource: ['allowedScopes'] };
@@ -65,7 +67,13 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
     client,
     watch: (work) => {
       const current: Watched = { unavailable: false, failure: undefined, undo: [] };
-      return watched.run(current, async () => ({ result: await work(), ...current }));
+      return watched.run(current, async () => {
+        try {
+          return { result: await work(), ...current };
+        } catch (error) {
+          return { result: undefined, error, ...current };
+        }
+      });
     },
     onFailure: (undo) => void watched.getStore()?.undo.push(undo),
   };

@@ -74,7 +74,7 @@ export class Browser {
       body: { email, password, name: email.split('@')[0], invitation: await invitation(this.relay) },
     });
     if (answer.status !== 200) throw new Error(`sign-up: ${answer.status} ${answer.text}`);
-    return answer.body.user.id as string;
+    return (answer.body as { user: { id: string } }).user.id;
   }
 
   signIn(email: string, secret = password): Promise<Answer> {
@@ -117,7 +117,7 @@ export class Browser {
       body: { accept, oauth_query: page.search.slice(1) },
     });
     if (answer.status !== 200) throw new Error(`consent: ${answer.status} ${answer.text}`);
-    return new URL(answer.body.url as string);
+    return new URL((answer.body as { url: string }).url);
   }
 
   /** The code for a program of this person, with their consent where it is asked for. */

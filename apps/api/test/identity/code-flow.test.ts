@@ -153,7 +153,7 @@ describe('the code flow', () => {
   });
 
   it('knows no grant without a person', async () => {
-    const forms = [
+    const forms: Record<string, string>[] = [
       { grant_type: 'client_credentials', client_id: 'relay-cli', scope: 'sessions:read' },
       { grant_type: 'password', client_id: 'relay-cli', username: 'alice@example.com', password },
     ];

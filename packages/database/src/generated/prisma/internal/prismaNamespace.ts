@@ -2647,6 +2647,7 @@ export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof
 export const RevocationScalarFieldEnum = {
   id: 'id',
   subject: 'subject',
+  client: 'client',
   login: 'login',
   revokedAt: 'revokedAt'
 } as const

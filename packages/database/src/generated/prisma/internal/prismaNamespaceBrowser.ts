@@ -485,6 +485,7 @@ export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof
 export const RevocationScalarFieldEnum = {
   id: 'id',
   subject: 'subject',
+  client: 'client',
   login: 'login',
   revokedAt: 'revokedAt'
 } as const

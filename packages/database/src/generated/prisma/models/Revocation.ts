@@ -27,6 +27,7 @@ export type AggregateRevocation = {
 export type RevocationMinAggregateOutputType = {
   id: string | null
   subject: string | null
+  client: string | null
   login: string | null
   revokedAt: Date | null
 }
@@ -34,6 +35,7 @@ export type RevocationMinAggregateOutputType = {
 export type RevocationMaxAggregateOutputType = {
   id: string | null
   subject: string | null
+  client: string | null
   login: string | null
   revokedAt: Date | null
 }
@@ -41,6 +43,7 @@ export type RevocationMaxAggregateOutputType = {
 export type RevocationCountAggregateOutputType = {
   id: number
   subject: number
+  client: number
   login: number
   revokedAt: number
   _all: number
@@ -50,6 +53,7 @@ export type RevocationCountAggregateOutputType = {
 export type RevocationMinAggregateInputType = {
   id?: true
   subject?: true
+  client?: true
   login?: true
   revokedAt?: true
 }
@@ -57,6 +61,7 @@ export type RevocationMinAggregateInputType = {
 export type RevocationMaxAggregateInputType = {
   id?: true
   subject?: true
+  client?: true
   login?: true
   revokedAt?: true
 }
@@ -64,6 +69,7 @@ export type RevocationMaxAggregateInputType = {
 export type RevocationCountAggregateInputType = {
   id?: true
   subject?: true
+  client?: true
   login?: true
   revokedAt?: true
   _all?: true
@@ -144,6 +150,7 @@ export type RevocationGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
 export type RevocationGroupByOutputType = {
   id: string
   subject: string | null
+  client: string | null
   login: string | null
   revokedAt: Date
   _count: RevocationCountAggregateOutputType | null
@@ -172,6 +179,7 @@ export type RevocationWhereInput = {
   NOT?: Prisma.RevocationWhereInput | Prisma.RevocationWhereInput[]
   id?: Prisma.StringFilter<"Revocation"> | string
   subject?: Prisma.StringNullableFilter<"Revocation"> | string | null
+  client?: Prisma.StringNullableFilter<"Revocation"> | string | null
   login?: Prisma.StringNullableFilter<"Revocation"> | string | null
   revokedAt?: Prisma.DateTimeFilter<"Revocation"> | Date | string
 }
@@ -179,6 +187,7 @@ export type RevocationWhereInput = {
 export type RevocationOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   subject?: Prisma.SortOrderInput | Prisma.SortOrder
+  client?: Prisma.SortOrderInput | Prisma.SortOrder
   login?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
 }
@@ -189,6 +198,7 @@ export type RevocationWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.RevocationWhereInput[]
   NOT?: Prisma.RevocationWhereInput | Prisma.RevocationWhereInput[]
   subject?: Prisma.StringNullableFilter<"Revocation"> | string | null
+  client?: Prisma.StringNullableFilter<"Revocation"> | string | null
   login?: Prisma.StringNullableFilter<"Revocation"> | string | null
   revokedAt?: Prisma.DateTimeFilter<"Revocation"> | Date | string
 }, "id">
@@ -196,6 +206,7 @@ export type RevocationWhereUniqueInput = Prisma.AtLeast<{
 export type RevocationOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   subject?: Prisma.SortOrderInput | Prisma.SortOrder
+  client?: Prisma.SortOrderInput | Prisma.SortOrder
   login?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   _count?: Prisma.RevocationCountOrderByAggregateInput
@@ -209,6 +220,7 @@ export type RevocationScalarWhereWithAggregatesInput = {
   NOT?: Prisma.RevocationScalarWhereWithAggregatesInput | Prisma.RevocationScalarWhereWithAggregatesInput[]
   id?: Prisma.StringWithAggregatesFilter<"Revocation"> | string
   subject?: Prisma.StringNullableWithAggregatesFilter<"Revocation"> | string | null
+  client?: Prisma.StringNullableWithAggregatesFilter<"Revocation"> | string | null
   login?: Prisma.StringNullableWithAggregatesFilter<"Revocation"> | string | null
   revokedAt?: Prisma.DateTimeWithAggregatesFilter<"Revocation"> | Date | string
 }
@@ -216,6 +228,7 @@ export type RevocationScalarWhereWithAggregatesInput = {
 export type RevocationCreateInput = {
   id: string
   subject?: string | null
+  client?: string | null
   login?: string | null
   revokedAt?: Date | string
 }
@@ -223,6 +236,7 @@ export type RevocationCreateInput = {
 export type RevocationUncheckedCreateInput = {
   id: string
   subject?: string | null
+  client?: string | null
   login?: string | null
   revokedAt?: Date | string
 }
@@ -230,6 +244,7 @@ export type RevocationUncheckedCreateInput = {
 export type RevocationUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  client?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   login?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -237,6 +252,7 @@ export type RevocationUpdateInput = {
 export type RevocationUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  client?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   login?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -244,6 +260,7 @@ export type RevocationUncheckedUpdateInput = {
 export type RevocationCreateManyInput = {
   id: string
   subject?: string | null
+  client?: string | null
   login?: string | null
   revokedAt?: Date | string
 }
@@ -251,6 +268,7 @@ export type RevocationCreateManyInput = {
 export type RevocationUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  client?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   login?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -258,6 +276,7 @@ export type RevocationUpdateManyMutationInput = {
 export type RevocationUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  client?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   login?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -265,6 +284,7 @@ export type RevocationUncheckedUpdateManyInput = {
 export type RevocationCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subject?: Prisma.SortOrder
+  client?: Prisma.SortOrder
   login?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
 }
@@ -272,6 +292,7 @@ export type RevocationCountOrderByAggregateInput = {
 export type RevocationMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subject?: Prisma.SortOrder
+  client?: Prisma.SortOrder
   login?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
 }
@@ -279,6 +300,7 @@ export type RevocationMaxOrderByAggregateInput = {
 export type RevocationMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subject?: Prisma.SortOrder
+  client?: Prisma.SortOrder
   login?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
 }
@@ -288,6 +310,7 @@ export type RevocationMinOrderByAggregateInput = {
 export type RevocationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   subject?: boolean
+  client?: boolean
   login?: boolean
   revokedAt?: boolean
 }, ExtArgs["result"]["revocation"]>
@@ -295,6 +318,7 @@ export type RevocationSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type RevocationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   subject?: boolean
+  client?: boolean
   login?: boolean
   revokedAt?: boolean
 }, ExtArgs["result"]["revocation"]>
@@ -302,6 +326,7 @@ export type RevocationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
 export type RevocationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   subject?: boolean
+  client?: boolean
   login?: boolean
   revokedAt?: boolean
 }, ExtArgs["result"]["revocation"]>
@@ -309,11 +334,12 @@ export type RevocationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
 export type RevocationSelectScalar = {
   id?: boolean
   subject?: boolean
+  client?: boolean
   login?: boolean
   revokedAt?: boolean
 }
 
-export type RevocationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "subject" | "login" | "revokedAt", ExtArgs["result"]["revocation"]>
+export type RevocationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "subject" | "client" | "login" | "revokedAt", ExtArgs["result"]["revocation"]>
 
 export type $RevocationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Revocation"
@@ -324,6 +350,10 @@ export type $RevocationPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * User id whose tokens issued until `revokedAt` are refused.
      */
     subject: string | null
+    /**
+     * With a subject: only tokens of this program.
+     */
+    client: string | null
     /**
      * `sid` whose tokens are refused.
      */
@@ -754,6 +784,7 @@ export interface Prisma__RevocationClient<T, Null = never, ExtArgs extends runti
 export interface RevocationFieldRefs {
   readonly id: Prisma.FieldRef<"Revocation", 'String'>
   readonly subject: Prisma.FieldRef<"Revocation", 'String'>
+  readonly client: Prisma.FieldRef<"Revocation", 'String'>
   readonly login: Prisma.FieldRef<"Revocation", 'String'>
   readonly revokedAt: Prisma.FieldRef<"Revocation", 'DateTime'>
 }
