@@ -46,7 +46,10 @@ describe('the code flow', () => {
     }
     const keys = await relay.call('GET', '/auth/jwks', { user: null });
     expect(keys.headers['cache-control']).toBe('public, max-age=300');
-    expect(keys.body.keys).toEqual([expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256' })]);
+    // Instances that start at the same moment have made one each.
+    const published = keys.body.keys as unknown[];
+    expect(published.length).toBeGreaterThanOrEqual(1);
+    for (const key of published) expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256' });
     expect(JSON.stringify(keys.body)).not.toContain('"d"');
   });
 
