@@ -1,8 +1,11 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type TestRelay, openTestDatabase, startRelay } from '@relay/testing';
 import { Browser, invitation, password } from './browser.ts';
 
 const tokenOf = (url: string) => new URL(url.replace('#', '?')).searchParams.get('token')!;
+
+// Every test starts relays of its own.
+jest.setTimeout(60_000);
 
 let stops: (() => Promise<void>)[] = [];
 async function relayWith(
