@@ -129,8 +129,8 @@ module.exports = {
     // Inside an app: main → server → routes and upgrades → operations → packages
     rule(
       'nobody-imports-main',
-      'main.ts starts a process; nothing can import that.',
-      {},
+      'main.ts starts a process; nothing can import that but the program that npm links.',
+      { pathNot: '^apps/[^/]+/bin/' },
       { path: '^apps/[^/]+/(src|dist)/main\\.' },
     ),
     rule(

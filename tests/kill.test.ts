@@ -64,7 +64,7 @@ describe('kill -9 of the process', () => {
       result: 'finished after all',
     });
     expect(again.inbox.count('task_start')).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   it('says that a task is unknown when the daemon that came back does not know it, and never sends it again', async () => {
     relay = await startRelayProcess();
@@ -90,7 +90,7 @@ describe('kill -9 of the process', () => {
       status: 'failed',
       lastTask: { code: 'DELIVERY_UNKNOWN' },
     });
-  }, 60_000);
+  }, 180_000);
 
   it('leaves a queued message where it was: the daemon gets it when it comes', async () => {
     relay = await startRelayProcess();
@@ -106,13 +106,13 @@ describe('kill -9 of the process', () => {
       task_id: created.taskId as string,
       instruction: 'for later',
     });
-  }, 60_000);
+  }, 180_000);
 
   it('refuses a second process on the same folder, and says who holds it', async () => {
     relay = await startRelayProcess();
     await expect(startRelayProcess({ dataDir: relay.dataDir })).rejects.toThrow(String(relay.process.pid));
     expect((await relay.call('GET', '/health', { user: null })).status).toBe(200);
-  }, 60_000);
+  }, 180_000);
 
   it('leaves with exit code 0 on SIGTERM and tells everybody to come back', async () => {
     relay = await startRelayProcess();
@@ -122,5 +122,5 @@ describe('kill -9 of the process', () => {
     expect((await daemon.closed).code).toBe(1001);
     expect((await app.closed).code).toBe(1001);
     expect(await ended).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });

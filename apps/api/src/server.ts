@@ -1,12 +1,12 @@
 /**
  * The users' door: REST and `/ws/attention`. `createApi` wires the rooms and keeps all state; two apis can live in one process.
  */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createPublisher } from '@relay/attention';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { ulid } from 'ulid';
 import { createAttentionDoor } from './attention/door.ts';
 import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
@@ -49,7 +49,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     publisher,
     tell: (deviceId, command) => {
       backplane
-        .route(deviceId, JSON.stringify(command))
+        .route(deviceId, JSON.stringify(command), config.commandTimeoutMs)
         .catch((error: unknown) =>
           logger.warn(
             { err: error, deviceId, kind: command.kind },
@@ -85,7 +85,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const given = request.get('X-Request-Id');
-    response.setHeader('X-Request-Id', given !== undefined && acceptableRequestId.test(given) ? given : ulid());
+    response.setHeader('X-Request-Id', given !== undefined && acceptableRequestId.test(given) ? given : randomUUID());
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
     const startedAt = process.hrtime.bigint();

@@ -28,6 +28,8 @@ export class DeviceMemory {
   readonly requests = new Map<string, HistoryRequest>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new Map<string, string>();
+  /** How often records were forgotten: one that was being read meanwhile may be older. */
+  changes = 0;
   reportHash: string | null = null;
   /** True once the first `status` came, or the wait for it is over: tasks may be written. */
   mayReceiveTasks = false;
@@ -54,10 +56,12 @@ export class DeviceMemory {
   }
 
   forgetRecord(sessionKey: string): void {
+    this.changes += 1;
     for (const task of this.tasks.values()) if (task.sessionKey === sessionKey) task.record = undefined;
   }
 
   forgetRecords(): void {
+    this.changes += 1;
     for (const task of this.tasks.values()) task.record = undefined;
   }
 

@@ -14,6 +14,7 @@ import {
 import {
   type Db,
   type Outcome,
+  type Resolved,
   type SessionRecord,
   addNotification,
   endTask,
@@ -95,10 +96,13 @@ export function createEvents(deps: InboundDeps): HandleEvent {
   const announceResolution = async (
     connection: DaemonConnection,
     record: SessionRecord,
-    resolved: { previousId?: string; mergedKey?: string } | undefined,
+    resolved: Resolved | undefined,
   ) => {
     if (resolved?.previousId === undefined) return;
     if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
+    // Said under the key that has gone: the daemon may repeat it as a message of the user.
+    for (const content of resolved.instructions ?? [])
+      await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
     connection.memory.rememberKey(record.nativeId, record.key);
     await publisher.append(record.ownerId, sessionUpdate(record.session, resolved.previousId));
     await watching
@@ -106,11 +110,29 @@ export function createEvents(deps: InboundDeps): HandleEvent {
       .catch((error: unknown) => connection.logger.warn({ err: error }, 'the daemon was not told what to watch'));
   };
 
-  /** The first sign of a task, or a new name of its session: the only non-final events that change state. */
-  const confirm = async (connection: DaemonConnection, entry: TaskEntry, event: DaemonEvent) => {
-    const nativeId = named(event);
-    const isNews = nativeId !== undefined && nativeId !== entry.record?.nativeId;
-    if (entry.state === 'running' && !isNews && entry.record) return;
+  /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
+  const recordOf = async ({ memory }: DaemonConnection, entry: TaskEntry) => {
+    if (entry.record) return entry.record;
+    const { changes } = memory;
+    const [record] = await readSessions(database.prisma, [entry.sessionKey]);
+    if (memory.changes === changes) entry.record = record;
+    return record;
+  };
+
+  /**
+   * The first sign of a task, or a new name of its session: the only non-final events that change state. Returns the session;
+   * undefined when it is gone.
+   */
+  const confirm = async (
+    connection: DaemonConnection,
+    entry: TaskEntry,
+    event: DaemonEvent,
+  ): Promise<SessionRecord | undefined> => {
+    if (entry.state === 'running') {
+      const known = await recordOf(connection, entry);
+      const nativeId = named(event);
+      if (known && (nativeId === undefined || nativeId === known.nativeId)) return known;
+    }
     const wasSent = entry.state === 'sent';
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       if (wasSent) await startRunning(tx, entry.id);
@@ -119,11 +141,12 @@ export function createEvents(deps: InboundDeps): HandleEvent {
       return { record, resolved };
     });
     entry.state = 'running';
-    if (!record) return;
+    if (!record) return undefined;
     if (wasSent) metrics.tasks.inc({ state: 'running' });
     refresh(connection, entry.id, record);
     if (resolved?.previousId !== undefined) await announceResolution(connection, record, resolved);
     else if (wasSent) await publisher.append(record.ownerId, sessionUpdate(record.session));
+    return record;
   };
 
   const end = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending) => {
@@ -170,8 +193,7 @@ export function createEvents(deps: InboundDeps): HandleEvent {
   /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
   const show = async (connection: DaemonConnection, entry: TaskEntry, progress: Progress) => {
     const { tasks } = connection.memory;
-    entry.record ??= (await readSessions(database.prisma, [entry.sessionKey]))[0];
-    const { record } = entry;
+    const record = await recordOf(connection, entry);
     if (record && tasks.get(entry.id) === entry)
       publisher.hot(record.ownerId, sessionUpdate({ ...record.session, progress }), 'p');
   };
@@ -203,8 +225,7 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     entry.mentionedAtMs = Date.now();
     // It lives: that a `status` omitted it before proves nothing any more.
     delete entry.missingSinceMs;
-    await confirm(connection, entry, event);
-    const { record } = entry;
+    const record = await confirm(connection, entry, event);
     if (!record) return;
     switch (event.event_type) {
       case 'PROGRESS': {

@@ -2,7 +2,7 @@
  * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
  * daemon at most once (contract §2). One run at a time per connection; a wake-up during a run causes one more run.
  */
-import { type Database, claimTasks, readSessions, unclaimTask, withDevice } from '@relay/database';
+import { type Database, claimTasks, devicesWithQueue, readSessions, unclaimTask, withDevice } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { type Publisher, sessionUpdate } from '@relay/attention';
@@ -42,6 +42,8 @@ export function createTaskWriter(database: Database, publisher: Publisher, metri
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
     if (!connection.live || !connection.memory.mayReceiveTasks) return false;
+    // Most wake-ups find nothing. Whoever queues something later wakes again, so looking needs no lock.
+    if ((await devicesWithQueue(database.prisma, [connection.deviceId])).length === 0) return false;
     const claimed = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
       device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
     );

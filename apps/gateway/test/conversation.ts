@@ -38,9 +38,9 @@ export async function begin(
     body: { deviceId: daemon.deviceId, message: 'begin', ...body },
   });
   if (created.status !== 201) throw new Error(`no session: ${created.text}`);
-  const taskId = created.body.taskId as string;
+  const { taskId, id: pendingId } = created.body as { taskId: string; id: string };
   await daemon.next('task_start', (frame) => frame.task_id === taskId);
-  return { taskId, pendingId: created.body.id as string };
+  return { taskId, pendingId };
 }
 
 /** The same, and the daemon names the session: its task runs, and the app knows. */
@@ -111,7 +111,7 @@ export async function say(
 ): Promise<string> {
   const sent = await relay.call('POST', path(sessionId, '/messages'), { body: { content, ...fields } });
   if (sent.status !== 202) throw new Error(`not accepted: ${sent.text}`);
-  return sent.body.taskId as string;
+  return (sent.body as { taskId: string }).taskId;
 }
 
 export async function readTask(relay: TestRelay, taskId: string) {
@@ -128,8 +128,8 @@ export async function readTask(relay: TestRelay, taskId: string) {
 
 /** The session as lists show it, by its canonical id. Asks no daemon. */
 export async function readSession(relay: TestRelay, sessionId: string, user = 'alice'): Promise<Seen | undefined> {
-  const { body } = await relay.call('GET', '/api/sessions', { user });
-  return (body.sessions as Seen[]).find((session) => session.id === sessionId);
+  const { sessions } = (await relay.call('GET', '/api/sessions', { user })).body as { sessions: Seen[] };
+  return sessions.find((session) => session.id === sessionId);
 }
 
 /** The value of a counter or gauge of a gateway; 0 when it was never counted. */
@@ -143,4 +143,15 @@ export async function counted(
   const lines = (await relay.gateways[gateway]!.metrics.text()).split('\n');
   const line = lines.find((one) => one.startsWith(`${name}{`) && wanted.every((label) => one.includes(label)));
   return Number(line?.split(' ').at(-1) ?? 0);
+}
+
+/** Waits for something that comes about without a frame: a row, a counter. Fails after 10 s. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    if (performance.now() > deadline) throw new Error(`it did not come about: ${look.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
 import { counted, end, idOf, path, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('report_sessions', () => {
@@ -231,7 +239,7 @@ describe('report_sessions', () => {
     daemon.send({ type: 'report_sessions', sessions });
     expect(await updateOf('many-1200')).toMatchObject({ title: 'No. 1200' });
     await tick(daemon, app);
-    const many = (frame: { session?: unknown }) => sessionIn(frame as never).id.includes('many-');
+    const many = (frame: Frame) => sessionIn(frame).id.includes('many-');
     expect(app.inbox.count('session_update', many)).toBe(1201);
   });
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
 import { counted, end, idOf, messageIn, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('session_activity', () => {
@@ -71,8 +79,7 @@ describe('session_activity', () => {
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'said once' });
     activity('relayed', { last_message: 'said once, in other words', message_count: 0, is_completion: true });
     await tick(daemon, app);
-    const agent = (frame: { sessionId?: unknown; message?: unknown }) =>
-      frame.sessionId === id && messageIn(frame as never).role === 'AGENT';
+    const agent = (frame: Frame) => frame.sessionId === id && messageIn(frame).role === 'AGENT';
     expect(app.inbox.count('new_message', agent)).toBe(1);
     // The user's message and the agent's.
     expect(await readSession(relay, id)).toMatchObject({ messageCount: 2, status: 'idle' });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSession, withDevice } from '@relay/database';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 
 describe('task_start', () => {
@@ -58,5 +59,50 @@ describe('task_start', () => {
       messages: [{ uuid: 'u1' }],
       oldestUuid: 'u1',
     });
+  });
+
+  it('names no working directory where there is none', async () => {
+    const created = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'anywhere' },
+    });
+    expect(await daemon.next('task_start')).toEqual({
+      type: 'task_start',
+      task_id: created.body.taskId,
+      instruction: 'anywhere',
+    });
+  });
+
+  it('comes in the order of acceptance for everything that waited, also when that is much', async () => {
+    const away = await connectDaemon(relay);
+    await away.close();
+    const session = {
+      ownerId: relay.issuer.userId('alice'),
+      deviceId: away.deviceId,
+      agentType: 'scripted',
+      title: undefined,
+      projectPath: '',
+      ttlMs: 60_000,
+    };
+    const tasks = await withDevice(relay.database.prisma, away.deviceId, async (tx) => {
+      const ids = [];
+      for (let index = 0; index < 120; index += 1)
+        ids.push((await createSession(tx, { ...session, message: `no. ${index}` })).taskId);
+      return ids;
+    });
+    const back = await connectDaemon(relay, { registration: away.registration });
+    for (let count = 0; count < 120; count += 1) await back.next('task_start');
+    expect(
+      back.inbox.all
+        .filter((frame) => frame.type === 'task_start')
+        .map((frame) => frame.task_id)
+        .sort(),
+    ).toEqual([...tasks].sort());
+    // One claim takes a hundred; within it the order is that of acceptance.
+    const position = new Map(tasks.map((id, index) => [id, index]));
+    const first = back.inbox.all
+      .filter((frame) => frame.type === 'task_start')
+      .slice(0, 100)
+      .map((frame) => position.get(frame.task_id as string)!);
+    expect(first).toEqual([...first].sort((a, b) => a - b));
   });
 });

@@ -1,5 +1,6 @@
 /** `npm start`: environment → relay → SIGTERM. Errors of the start say what to do, in one line, and exit with 1. */
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError } from '@relay/database';
 import { type Relay, startStandalone } from './server.ts';
@@ -17,6 +18,10 @@ function explain(error: unknown): string {
 }
 
 async function main(): Promise<void> {
+  // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
+  // that are never given back, and doubles the work of a start; small statements take a tenth longer without, large ones a
+  // third (docs/performance.md).
+  setFlagsFromString('--liftoff-only');
   const config = readConfig('standalone', process.env);
   const relay = await startStandalone(config, version);
   // For people; the log on standard output is for machines.

@@ -5,7 +5,7 @@ import { createApi, createIdentity } from '@relay/api';
 import { createDeviceVerifier, createJwtVerifier, openDevIssuer } from '@relay/auth';
 import { createMemoryBus } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
-import { openDatabase, readCredential } from '@relay/database';
+import { newestFence, openDatabase, readCredential } from '@relay/database';
 import { createGateway } from '@relay/gateway';
 import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
 import { createDoors } from './doors.ts';
@@ -39,7 +39,9 @@ export async function startStandalone(given: RelayConfig, version: string): Prom
     vacuumIntervalMs: config.vacuumIntervalMs,
     onWarning: (message) => logger.warn(message),
   });
-  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
+  // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
+  const aheadMs = Math.max(0, (await newestFence(database.prisma)) + 1 - Date.now());
+  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs, now: () => Date.now() + aheadMs });
   const apiBackplane = bus.connect(`${config.instanceName}-api`);
   const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
   const identity = config.authBuiltin

@@ -185,3 +185,9 @@ export async function listConnections(db: Db, deviceId: string): Promise<Connect
     instance: row.instance,
   }));
 }
+
+/** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, whatever the clock says. */
+export async function newestFence(db: Db): Promise<number> {
+  const { _max: newest } = await db.device.aggregate({ _max: { connectionFence: true } });
+  return Number(newest.connectionFence ?? 0);
+}

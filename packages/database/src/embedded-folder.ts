@@ -8,8 +8,8 @@ import { fork } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseError } from './database-error.ts';
-import type { CreateReply } from './embedded-create.ts';
-import { type PGliteStart, builtFile, clusterName } from './embedded-pglite.ts';
+import type { CreateReply, CreateStart } from './embedded-create.ts';
+import { builtFile, clusterName } from './embedded-pglite.ts';
 import { lockFolder } from './lock.ts';
 
 const createTimeoutMs = 120_000;
@@ -20,6 +20,9 @@ export interface EmbeddedFolder {
   /** Gives the lock back. */
   release(): Promise<void>;
 }
+
+/** Files from `dump`, migrations to apply, or both. */
+export type NewContent = Pick<CreateStart, 'template' | 'migrationsDir'>;
 
 /** An error that says which folder, why, and what to do. */
 export function unusable(folder: string, reason: string, whatToDo: string, cause?: unknown): DatabaseError {
@@ -33,16 +36,16 @@ export function unusable(folder: string, reason: string, whatToDo: string, cause
 const restore = 'Restore it from a backup, or move it away to start with an empty database.';
 
 /**
- * Makes the folder (mode 700) and an empty database in it unless they exist, and locks it. `template`: the files of a new
- * database, instead of an empty one. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
+ * Makes the folder (mode 700) and a database in it unless they exist, and locks it. `content`: what a new database begins
+ * with; an existing one is left as it is. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
  */
-export async function openFolder(folder: string, template?: Uint8Array): Promise<EmbeddedFolder> {
+export async function openFolder(folder: string, content: NewContent = {}): Promise<EmbeddedFolder> {
   makeWritable(folder);
   const lock = await lockFolder(folder);
   const cluster = path.join(folder, clusterName);
   try {
     removeLeftovers(folder);
-    if (!existsSync(cluster)) await create(folder, cluster, template);
+    if (!existsSync(cluster)) await create(folder, cluster, content);
     else if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
       throw unusable(folder, `${clusterName} in it is damaged (it has no PG_VERSION)`, restore);
     }
@@ -76,11 +79,11 @@ function removeLeftovers(folder: string): void {
   }
 }
 
-async function create(folder: string, cluster: string, template: Uint8Array | undefined): Promise<void> {
+async function create(folder: string, cluster: string, content: NewContent): Promise<void> {
   const unfinished = `${cluster}.new-${process.pid}`;
   try {
     mkdirSync(unfinished, { mode: 0o700 });
-    await runCreate({ cluster: unfinished, template });
+    await runCreate({ ...content, cluster: unfinished });
     renameSync(unfinished, cluster);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
@@ -89,7 +92,7 @@ async function create(folder: string, cluster: string, template: Uint8Array | un
   }
 }
 
-function runCreate(start: PGliteStart): Promise<void> {
+function runCreate(start: CreateStart): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = fork(builtFile('embedded-create'), {
       serialization: 'advanced',

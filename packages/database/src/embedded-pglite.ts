@@ -27,7 +27,7 @@ export interface PGliteStart {
 
 export interface PGliteEvents {
   /** The engine is broken and must not be used again: a PANIC, or an abort of the WebAssembly code. */
-  onPanic?(message: string): void;
+  onPanic?: (message: string) => void;
 }
 
 /** Starts PGlite. Throws an Error with what PostgreSQL said when it cannot. */
@@ -49,4 +49,27 @@ export async function startPGlite({ cluster, template }: PGliteStart, { onPanic 
     const reason = said || (error instanceof Error ? error.message : String(error));
     throw new Error(reason, { cause: error });
   }
+}
+
+/**
+ * Complete messages of the PostgreSQL protocol in, their answer out, as one piece of memory of its own. The streaming call
+ * is used because the plain one keeps every message that was ever answered.
+ */
+export async function exchange(db: PGlite, wire: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  await db.execProtocolRawStream(wire, {
+    syncToFs: true,
+    onRawData: (part) => {
+      parts.push(part.slice()); // the engine reuses its memory
+      length += part.length;
+    },
+  });
+  const data = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    data.set(part, offset);
+    offset += part.length;
+  }
+  return data;
 }

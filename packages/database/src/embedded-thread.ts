@@ -112,9 +112,9 @@ export class EmbeddedThread {
     return this.#send((id) => ({ id, ask: 'dump' }), startTimeoutMs);
   }
 
-  /** Ends the engine after what it is doing, at most 5 s later. Never rejects. */
-  async close(): Promise<void> {
-    if (this.#gone === undefined) {
+  /** Ends the engine: in good order, at most 5 s later, or at once. Resolves when it has stopped, never rejects. */
+  async close(inOrder: boolean): Promise<void> {
+    if (inOrder && this.#gone === undefined) {
       await this.#send((id) => ({ id, ask: 'close' }), closeTimeoutMs).catch(() => {});
     }
     this.#end('it was closed');

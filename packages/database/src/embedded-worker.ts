@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
-import { type PGliteStart, startPGlite } from './embedded-pglite.ts';
+import { type PGliteStart, exchange, startPGlite } from './embedded-pglite.ts';
 
 /** `wire`: complete messages of the PostgreSQL protocol. `dump`: the files as gzipped tar. */
 export type WorkerRequest = { id: number; wire: Uint8Array } | { id: number; ask: 'dump' | 'close' };
@@ -17,29 +17,6 @@ export type WorkerReply =
 
 const port = parentPort!;
 const send = (reply: WorkerReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer);
-
-/**
- * The answer as one piece of memory of its own. The streaming call is used because the plain one keeps every message that
- * was ever answered in memory.
- */
-async function exchange(db: PGlite, wire: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  await db.execProtocolRawStream(wire, {
-    syncToFs: true,
-    onRawData: (part) => {
-      parts.push(part.slice()); // the engine reuses its memory
-      length += part.length;
-    },
-  });
-  const data = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    data.set(part, offset);
-    offset += part.length;
-  }
-  return data;
-}
 
 async function answer(db: PGlite, request: WorkerRequest): Promise<Uint8Array<ArrayBuffer>> {
   if ('wire' in request) return exchange(db, request.wire);

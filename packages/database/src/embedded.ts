@@ -10,6 +10,7 @@ import pg from 'pg';
 import { type EmbeddedFolder, damaged, openFolder } from './embedded-folder.ts';
 import { EmbeddedStream } from './embedded-stream.ts';
 import { EmbeddedThread, EngineGone } from './embedded-thread.ts';
+import { succeedsWithin } from './succeeds-within.ts';
 import { startUpkeep } from './upkeep.ts';
 
 const connectTimeoutMs = 10_000;
@@ -22,10 +23,12 @@ export interface EmbeddedOptions {
   dataDir?: string | undefined;
   /** Files of a new database, from `dump`. */
   template?: Uint8Array | undefined;
+  /** Folder: applied while a new database is made. Not applied to one that exists. */
+  migrationsDir?: string | undefined;
   /** A statement that runs longer is taken for a hung engine: the engine is ended. */
   statementTimeoutMs: number;
   vacuumIntervalMs: number;
-  onWarning(message: string): void;
+  onWarning: (message: string) => void;
 }
 
 export interface Embedded {
@@ -41,8 +44,8 @@ export interface Embedded {
 
 /** Opens, and creates on first use. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { dataDir, template } = options;
-  const folder = dataDir === undefined ? undefined : await openFolder(dataDir, template);
+  const { dataDir, template, migrationsDir } = options;
+  const folder = dataDir === undefined ? undefined : await openFolder(dataDir, { template, migrationsDir });
   const engine = new Lives(options, folder);
   try {
     await engine.connect();
@@ -58,7 +61,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     user: 'postgres',
     database: 'postgres',
     ssl: false,
-    stream: () => new EmbeddedStream(() => engine.connect()) as never,
+    stream: () => new EmbeddedStream(() => engine.connect()),
   });
   pool.on('error', () => {}); // the end of the engine, which was told by the engine
   const patiently = <T>(work: () => Promise<T>) => engine.patiently(work);
@@ -72,8 +75,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     },
     close: async () => {
       stopUpkeep();
-      await atMost(finishTimeoutMs, pool.end());
-      await engine.close();
+      const idle = await succeedsWithin(finishTimeoutMs, pool.end());
+      await engine.close(idle);
       await folder?.release();
     },
   };
@@ -108,10 +111,11 @@ class Lives {
     }
   }
 
-  async close(): Promise<void> {
+  /** `idle`: nothing runs, the engine can write out what it holds. Otherwise it is ended at once, as by a crash. */
+  async close(idle: boolean): Promise<void> {
     this.#closed = true;
     const thread = await this.#life?.catch(() => undefined);
-    await thread?.close();
+    await thread?.close(idle);
   }
 
   async #start(): Promise<EmbeddedThread> {
@@ -140,12 +144,4 @@ class Lives {
       `${reason}. ${this.#folder ? 'It is opened again.' : 'It was in memory: its data is lost.'}`,
     );
   }
-}
-
-/** Waits for `work`, but not longer. Its failure does not matter to the caller. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const clock = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([work.catch(() => {}), clock]);
-  clearTimeout(timer);
 }

@@ -33,7 +33,7 @@ export interface MigrateOptions {
   /** How long to wait for another process that is migrating. Default 60 s. */
   lockTimeoutMs?: number | undefined;
   /** Told when a migration was changed after it was applied. */
-  onWarning?(message: string): void;
+  onWarning?: (message: string) => void;
 }
 
 interface Migration {

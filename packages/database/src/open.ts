@@ -7,7 +7,9 @@ import pg from 'pg';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { migrate } from './migrate.ts';
+import { migrate, ownMigrationsDir } from './migrate.ts';
+import { succeedsWithin } from './succeeds-within.ts';
+import { statementNames } from './statement-names.ts';
 import { isUnavailable } from './unavailable.ts';
 
 const healthTimeoutMs = 2_000;
@@ -21,7 +23,7 @@ export interface Database {
   readonly kind: 'embedded' | 'postgres';
   /** Asks the database for an answer, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
-  /** Disconnects, ending what runs after a few seconds, and gives the folder free. May be called twice. */
+  /** Disconnects and gives the folder free. What still runs is waited for: embedded 2 s, PostgreSQL 5 s. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export interface OpenDatabaseOptions {
   /** Longest statement. Default 30 s. PostgreSQL cancels it; embedded, the engine is taken for hung and opened again. */
   statementTimeoutMs?: number | undefined;
   /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
-  onWarning?(message: string): void;
+  onWarning?: (message: string) => void;
 }
 
 /**
@@ -71,18 +73,21 @@ async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded>
   const { template, statementTimeoutMs = 30_000, vacuumIntervalMs = 3_600_000, onWarning = () => {} } = options;
   const embedded = await openEmbedded({
     dataDir: options.dataDir,
+    migrationsDir: options.migrationsDir ?? ownMigrationsDir(),
     template: template instanceof Blob ? new Uint8Array(await template.arrayBuffer()) : template,
     statementTimeoutMs,
     vacuumIntervalMs,
     onWarning,
   });
   try {
-    const client = await embedded.pool.connect();
-    try {
-      await embedded.patiently(() => migrate(client, options));
-    } finally {
-      client.release(true);
-    }
+    await embedded.patiently(async () => {
+      const client = await embedded.pool.connect();
+      try {
+        await migrate(client, options);
+      } finally {
+        client.release(true); // its settings must not be anybody else's
+      }
+    });
     return embedded;
   } catch (error) {
     await embedded.close();
@@ -108,7 +113,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     query_timeout: statementTimeoutMs + 5_000,
   });
   pool.on('error', (error) => onWarning(`A PostgreSQL connection was lost: ${error.message}`));
-  return connect('postgres', pool, () => pool.end());
+  return connect('postgres', pool, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
 }
 
 /** Migrates over a connection of its own, which has no statement timeout. Needs DATABASE_URL-like text. */
@@ -139,38 +144,25 @@ export async function migratePostgres(
 }
 
 function connect(kind: Database['kind'], pool: pg.Pool, closeBelow: () => Promise<void>): Database {
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
+  // Not on a server: planning is cheap there, and a pooler between us and it may not know the names.
+  const options = kind === 'embedded' ? { statementNameGenerator: statementNames() } : {};
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, options), transactionOptions });
   let probe: Promise<unknown> | undefined;
   let closing: Promise<void> | undefined;
   return {
     prisma,
     kind,
     health: async () => {
+      if (closing) return { ok: false, probeMs: 0 };
       const startedAt = performance.now();
       // One probe at a time: a database that hangs must not collect them.
       probe ??= pool.query('SELECT 1').finally(() => (probe = undefined));
-      const ok = closing === undefined && (await within(healthTimeoutMs, probe));
+      const ok = await succeedsWithin(healthTimeoutMs, probe);
       return { ok, probeMs: performance.now() - startedAt };
     },
     close: () => {
-      closing ??= (async () => {
-        await within(closeTimeoutMs, prisma.$disconnect());
-        await within(closeTimeoutMs, closeBelow());
-      })();
+      closing ??= Promise.all([succeedsWithin(closeTimeoutMs, prisma.$disconnect()), closeBelow()]).then(() => {});
       return closing;
     },
   };
-}
-
-/** Whether `work` succeeded in that time. */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const clock = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  const done = work.then(
-    () => true,
-    () => false,
-  );
-  const ok = await Promise.race([done, clock]);
-  clearTimeout(timer);
-  return ok;
 }

@@ -3,7 +3,7 @@
  * are not touched. Must run inside `withDevice`.
  */
 import type { DeviceLock, Db } from './transaction.ts';
-import { ulid } from 'ulid';
+import { ulids } from './ulids.ts';
 
 export interface SessionFacts {
   nativeId: string;
@@ -49,14 +49,23 @@ async function applyBatch(
   batch: readonly SessionFacts[],
   discover: boolean,
 ): Promise<string[]> {
+  // One JSON text, not an array per column: arrays are copied element by element on the way through Prisma and the driver.
+  const keys = ulids(batch.length);
+  const reported = batch.map((fact, index) => ({
+    key: keys[index],
+    native_id: fact.nativeId,
+    title: fact.title,
+    project_path: fact.projectPath,
+    file_path: fact.filePath,
+    last_message: fact.lastMessage,
+    message_count: fact.messageCount,
+    active: fact.active,
+    activity: fact.lastActivity,
+  }));
   const rows = await db.$queryRaw<{ key: string }[]>`
     WITH reported AS (
-      SELECT * FROM unnest(
-        ${batch.map(() => ulid())}::text[], ${batch.map((f) => f.nativeId)}::text[], ${batch.map((f) => f.title)}::text[],
-        ${batch.map((f) => f.projectPath)}::text[], ${batch.map((f) => f.filePath)}::text[], ${batch.map((f) => f.lastMessage)}::text[],
-        ${batch.map((f) => f.messageCount)}::int[], ${batch.map((f) => f.active ?? null)}::boolean[],
-        ${batch.map((f) => f.lastActivity?.toISOString() ?? null)}::timestamptz[]
-      ) AS r(key, native_id, title, project_path, file_path, last_message, message_count, active, activity)
+      SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, title text,
+        project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
         WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id = r.native_id)
     ), fresh AS (

@@ -12,6 +12,8 @@ export interface Resolved {
   previousId?: string;
   /** The row that was merged into `key` and is gone. */
   mergedKey?: string;
+  /** With `mergedKey`: what the user said in the tasks under way that moved. */
+  instructions?: string[];
 }
 
 interface Row {
@@ -46,9 +48,11 @@ export async function resolveSession(
       : await db.$queryRaw<{ key: string }[]>`
           SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
   if (known) {
+    const moving = await db.$queryRaw<{ instruction: string }[]>`
+      SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running') ORDER BY seq`;
     await merge(db, key, known.key);
     await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
-    return { key: known.key, previousId, mergedKey: key };
+    return { key: known.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
   }
   await db.$executeRaw`
     DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;

@@ -163,14 +163,11 @@ export async function updateSession(
   key: string,
   change: { title?: string; archived?: boolean },
 ): Promise<void> {
-  await db.session.update({
-    where: { key },
-    data: {
-      ...(change.title === undefined ? {} : { title: change.title, titleSource: 'user' }),
-      ...(change.archived === undefined ? {} : { archived: change.archived }),
-      updatedAt: new Date(),
-    },
-  });
+  const { title = null, archived = null } = change;
+  await db.$executeRaw`
+    UPDATE sessions SET title = COALESCE(${title}, title), archived = COALESCE(${archived}, archived), updated_at = now(),
+      title_source = CASE WHEN ${title}::text IS NULL THEN title_source ELSE 'user' END
+    WHERE key = ${key}`;
 }
 
 /**

@@ -5,6 +5,10 @@
 import type pg from 'pg';
 
 const checkpointIntervalMs = 60_000;
+/** As the autovacuum of a server. Statistics matter as much as room: without them the planner reads whole tables. */
+const changedIntervalMs = 60_000;
+/** The first round of all tables comes soon, because what an earlier process left behind was counted by that process. */
+const firstVacuumMs = 300_000;
 /** Half of `max_wal_size` in embedded-pglite.ts. Also what a start after `kill -9` has to replay at most, about. */
 const checkpointBytes = 32 * 1024 * 1024;
 
@@ -13,26 +17,46 @@ export interface UpkeepOptions {
   vacuumIntervalMs: number;
   /** Runs work that may take longer than an ordinary statement. */
   patiently<T>(work: () => Promise<T>): Promise<T>;
-  onWarning(message: string): void;
+  onWarning: (message: string) => void;
 }
 
-/** Starts both timers; they do not keep the process alive. Failures are warnings and tried again. Returns how to stop. */
+/** Starts the timers; they do not keep the process alive. Failures are warnings and tried again. Returns how to stop. */
 export function startUpkeep(pool: pg.Pool, options: UpkeepOptions): () => void {
+  const { vacuumIntervalMs } = options;
+  const every = (name: string, ms: number, work: (pool: pg.Pool) => Promise<void>, firstMs = ms) =>
+    repeat(name, { everyMs: ms, firstMs }, () => options.patiently(() => work(pool)), options.onWarning);
   const stops = [
-    repeat('checkpoint', checkpointIntervalMs, () => options.patiently(() => checkpoint(pool)), options.onWarning),
-    repeat('VACUUM', options.vacuumIntervalMs, () => options.patiently(() => vacuum(pool)), options.onWarning),
+    every('checkpoint', checkpointIntervalMs, checkpoint),
+    every('VACUUM of what changed', Math.min(changedIntervalMs, vacuumIntervalMs), vacuumChanged),
+    every('VACUUM', vacuumIntervalMs, vacuum, Math.min(firstVacuumMs, vacuumIntervalMs)),
   ];
   return () => stops.forEach((stop) => stop());
 }
 
-/** Table by table, so that other statements get their turn in between. */
+/** All tables, those of the catalog included. */
 export async function vacuum(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'm') ORDER BY c.oid`,
   );
-  for (const { name } of rows) {
+  await vacuumEach(pool, rows);
+}
+
+/** Tables with many old row versions, or of which much has changed since they were last counted: thresholds of PostgreSQL. */
+export async function vacuumChanged(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT quote_ident(t.schemaname) || '.' || quote_ident(t.relname) AS name
+     FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
+     WHERE t.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0) OR t.n_mod_since_analyze > 50 + 0.1 * greatest(c.reltuples, 0)
+     ORDER BY c.oid`,
+  );
+  await vacuumEach(pool, rows);
+}
+
+/** One by one, so that other statements get their turn in between. */
+async function vacuumEach(pool: pg.Pool, tables: readonly { name: string }[]): Promise<void> {
+  for (const { name } of tables) {
     if (pool.ending) return;
     await pool.query(`VACUUM (ANALYZE) ${name}`).catch((error: { code?: string }) => {
       if (error.code !== '42P01') throw error; // dropped meanwhile
@@ -50,12 +74,17 @@ export async function checkpoint(pool: pg.Pool): Promise<void> {
 }
 
 /** One round at a time: the next is timed from the end of the one before. */
-function repeat(name: string, everyMs: number, work: () => Promise<void>, onWarning: (message: string) => void) {
+function repeat(
+  name: string,
+  { everyMs, firstMs }: { everyMs: number; firstMs: number },
+  work: () => Promise<void>,
+  onWarning: (message: string) => void,
+) {
   let stopped = false;
   let timer: NodeJS.Timeout;
-  const arm = () => {
+  const arm = (ms: number) => {
     if (stopped) return;
-    timer = setTimeout(() => void round(), everyMs);
+    timer = setTimeout(() => void round(), ms);
     timer.unref();
   };
   const round = async () => {
@@ -64,9 +93,9 @@ function repeat(name: string, everyMs: number, work: () => Promise<void>, onWarn
     } catch (error) {
       if (!stopped) onWarning(`${name} of the embedded database failed: ${String(error)}`);
     }
-    arm();
+    arm(everyMs);
   };
-  arm();
+  arm(firstMs);
   return () => {
     stopped = true;
     clearTimeout(timer);

@@ -9,7 +9,7 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-const patienceMs = 10_000;
+const patienceMs = 30_000;
 
 export class Inbox {
   /** Everything ever received, in order. */
@@ -34,7 +34,7 @@ export class Inbox {
     waiter!.resolve(frame);
   }
 
-  /** The first frame of this type (and match) that nobody took yet; waits for it. Rejects after 10 s, saying what came instead. */
+  /** The first frame of this type (and match) that nobody took yet; waits for it. Rejects after 30 s, saying what came instead. */
   readonly next = (
     type: string,
     match: (frame: Frame) => boolean = () => true,

@@ -89,6 +89,15 @@ async function runSql({ port, bin }: PostgresAddress, sql: string): Promise<void
   await run(path.join(bin, 'psql'), [...where, '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--command', sql]);
 }
 
+/** Whether `startPostgres` can work here. */
+export function hasPostgres(): boolean {
+  try {
+    return findPrograms() !== '';
+  } catch {
+    return false;
+  }
+}
+
 function findPrograms(): string {
   const complete = (dir: string) => ['postgres', 'initdb'].every((name) => existsSync(path.join(dir, name)));
   for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {

@@ -2,7 +2,7 @@
  * One app on `/ws/attention` (contract §6): which frames it gets and in which form, renewal and end of its credential. In what
  * order and without gap is the backplane's business (`follow`); how fast it must read is the socket's.
  */
-import type { UserPrincipal } from '@relay/auth';
+import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type Backplane, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
 import type { Socket } from '@relay/socket';
@@ -22,20 +22,25 @@ export interface AppOptions {
 const maxTimerMs = 2 ** 31 - 1;
 
 export class AppConnection {
-  readonly principal: UserPrincipal;
   readonly #options: AppOptions;
+  #principal: UserPrincipal;
   #socket: Socket | undefined;
   #following: Following | undefined;
   #expiry: NodeJS.Timeout | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    this.principal = options.principal;
+    this.#principal = options.principal;
+  }
+
+  /** Who it is, by the newest credential. */
+  get principal(): UserPrincipal {
+    return this.#principal;
   }
 
   /** Resolves when the subscription is live: nothing that is appended from now on will be missed. */
   async subscribe(backplane: Backplane): Promise<void> {
-    this.#following = await follow(backplane, this.principal.userId, {
+    this.#following = await follow(backplane, this.#principal.userId, {
       onFrame: (frame) => this.#deliver(frame),
       onGap: () => {
         if (this.#options.since !== undefined) this.#socket?.send('{"type":"resync"}');
@@ -46,7 +51,7 @@ export class AppConnection {
   /** The socket is open: what was missed, then what comes. */
   async start(socket: Socket): Promise<void> {
     this.#socket = socket;
-    this.#expireAt(this.principal.expiresAt);
+    this.#expireAt(this.#principal.expiresAt);
     await this.#following?.resume(this.#options.since);
   }
 
@@ -67,14 +72,17 @@ export class AppConnection {
     let principal: UserPrincipal;
     try {
       principal = await this.#options.verify(renewal.token);
-    } catch {
-      this.close('credential');
+    } catch (error) {
+      // A credential that cannot be checked is not a bad one (contract §3): the app is to come back with it.
+      const isUnknown = error instanceof AuthError && error.code === 'SERVICE_UNAVAILABLE';
+      this.close(isUnknown ? 'overloaded' : 'credential');
       return;
     }
-    if (principal.userId !== this.principal.userId) {
+    if (principal.userId !== this.#principal.userId || !principal.scopes.has('sessions:read')) {
       this.close('forbidden');
       return;
     }
+    this.#principal = principal;
     this.#expireAt(principal.expiresAt);
     this.#socket?.send(JSON.stringify({ type: 'auth_ok', expiresAt: new Date(principal.expiresAt).toISOString() }));
   }

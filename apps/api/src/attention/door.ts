@@ -25,6 +25,8 @@ export interface AttentionDoor {
   close(): Promise<void>;
 }
 
+const path = '/ws/attention';
+
 export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const { config, logger } = deps;
   const prepare = createDeliveries();
@@ -54,6 +56,7 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   };
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
+    if ((request.url ?? '').split('?', 1)[0] !== path) throw new RelayError('NOT_FOUND', `WebSockets are at ${path}.`);
     if (draining)
       throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
     const peer = await authenticateApp(request, deps);
@@ -95,7 +98,11 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
           socket.terminate();
         },
       });
-      await connection.start(socket);
+      const started = connection.start(socket);
+      // Either may have come while this connection was on its way, when nobody could find it to close it.
+      if (deps.jwtVerifier.isRevoked(connection.principal)) connection.close('credential');
+      else if (draining) connection.close('goingAway');
+      await started;
     } catch (error) {
       if (!connections.has(connection)) leave(connection);
       throw error;

@@ -1,9 +1,9 @@
 /** `/ws/attention`: who is connecting, or a refusal before a socket exists (contract §6). Exactly one credential, of four kinds. */
 import type { IncomingMessage } from 'node:http';
-import { AuthError, type UserPrincipal, bearerFrom } from '@relay/auth';
+import { AuthError, type UserPrincipal } from '@relay/auth';
 import { RelayError } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
-import { requireScope, verifyUserToken } from '../http/authenticate.ts';
+import { authenticateUser, challenge, requireScope, verifyUserToken } from '../http/authenticate.ts';
 import { redeemTicket } from './tickets.ts';
 
 export interface AppPeer {
@@ -31,7 +31,7 @@ export function isAllowedOrigin(origin: string, config: ApiDeps['config']): bool
 
 /**
  * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN, DEVICE_TOKEN_NOT_ALLOWED,
- *   INSUFFICIENT_SCOPE; AuthError of the verifier
+ *   INSUFFICIENT_SCOPE; AuthError of the verifier, and for tickets
  */
 export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): Promise<AppPeer> {
   const { origin } = request.headers;
@@ -56,7 +56,10 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
       'Send one credential: a header, a subprotocol, a ticket or a query parameter.',
     );
   }
-  const principal = await principalOf(header, tokens[0], tickets[0], deps);
+  const principal =
+    header === undefined
+      ? await principalOf(tokens[0], tickets[0], deps)
+      : await authenticateUser(request, deps.jwtVerifier);
   requireScope(principal, 'sessions:read');
   return {
     principal,
@@ -67,7 +70,6 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
 }
 
 async function principalOf(
-  header: string | undefined,
   token: string | undefined,
   ticket: string | undefined,
   deps: ApiDeps,
@@ -80,15 +82,15 @@ async function principalOf(
         'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
       );
     if (deps.jwtVerifier.isRevoked(principal))
-      throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
+      throw new AuthError('TOKEN_REVOKED', 'The sign-in that got this ticket was ended. Sign in again.');
     return principal;
   }
-  const presented = header === undefined ? token : bearerFrom(header);
-  if (presented === undefined || presented === '') {
+  if (token === undefined || token === '') {
     throw new RelayError(
       'UNAUTHORIZED',
       'Send an access token: as a header, a subprotocol, a ticket or the query parameter access_token.',
+      { headers: challenge },
     );
   }
-  return verifyUserToken(presented, deps.jwtVerifier);
+  return verifyUserToken(token, deps.jwtVerifier);
 }

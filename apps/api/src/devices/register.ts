@@ -70,7 +70,7 @@ export async function requestCode(
 
 export type PollAnswer =
   | { kind: 'granted'; deviceId: string; refreshToken: string }
-  | { kind: 'refused'; error: PollError; /** Costs the caller a request */ illegal: boolean };
+  | { kind: 'refused'; error: PollError; /** At the pace of a live code */ legal: boolean };
 
 /**
  * Answers a poll. `slow_down` is only said to callers of the standard's spelling (`patient`): daemons in the field take
@@ -90,14 +90,14 @@ export async function pollCode(deps: Operations, deviceCode: string, patient: bo
       return {
         kind: 'refused',
         error: poll.tooFast && patient ? 'slow_down' : 'authorization_pending',
-        illegal: poll.tooFast,
+        legal: !poll.tooFast,
       };
     case 'denied':
-      return { kind: 'refused', error: 'access_denied', illegal: true };
+      return { kind: 'refused', error: 'access_denied', legal: false };
     case 'expired':
-      return { kind: 'refused', error: 'expired_token', illegal: true };
+      return { kind: 'refused', error: 'expired_token', legal: false };
     case 'unknown':
-      return { kind: 'refused', error: 'invalid_grant', illegal: true };
+      return { kind: 'refused', error: 'invalid_grant', legal: false };
   }
 }
 

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
 import { RelayError, type Scope } from '@relay/protocol';
 
-const challenge = { 'WWW-Authenticate': 'Bearer' };
+/** What somebody who sent no credential is told to send (RFC 6750 §3). */
+export const challenge = { 'WWW-Authenticate': 'Bearer' };
 
 /**
  * The user who sent this request.

@@ -1,13 +1,35 @@
-/** The body of a request: JSON, at most 1 MiB, valid UTF-8, an object. */
-import type { Request } from 'express';
-import { RelayError, parseJson } from '@relay/protocol';
+/** The body of a request: bytes, or JSON in valid UTF-8 that is an object. The only file that knows the body parser. */
+import express, { type Request, type Response } from 'express';
+import { RelayError, limits, parseJson } from '@relay/protocol';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const empty = Buffer.alloc(0);
 
-/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST. No body at all is an empty object. */
-export function readJson(request: Request): Record<string, unknown> {
-  const bytes: unknown = request.body;
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {};
+/** Reads bodies of at most `maxBytes`, whatever is in them. */
+export function bodyReader(maxBytes: number): (request: Request, response: Response) => Promise<Buffer> {
+  const collect = express.raw({ type: () => true, limit: maxBytes });
+  /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty buffer. */
+  return async (request, response) => {
+    await new Promise<void>((resolve, reject) => {
+      collect(request, response, (error?: unknown) =>
+        error === undefined ? resolve() : reject(refusalOf(error, maxBytes)),
+      );
+    });
+    const bytes: unknown = request.body;
+    return Buffer.isBuffer(bytes) ? bytes : empty;
+  };
+}
+
+const readBody = bodyReader(limits.requestBodyBytes);
+
+/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object. */
+export async function readJson(request: Request, response: Response): Promise<Record<string, unknown>> {
+  return jsonIn(request, await readBody(request, response));
+}
+
+/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST. No bytes are an empty object. */
+export function jsonIn(request: Request, bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0) return {};
   if (!request.is(['application/json', '+json'])) {
     throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with "Content-Type: application/json".');
   }
@@ -21,4 +43,16 @@ export function readJson(request: Request): Record<string, unknown> {
     throw new RelayError('INVALID_REQUEST', 'The body must be a JSON object.');
   }
   return value as Record<string, unknown>;
+}
+
+/** Errors of the body parser carry a status, and most of them a `type` (body-parser's documentation). */
+function refusalOf(error: unknown, maxBytes: number): Error {
+  const { type, status } = error as { type?: unknown; status?: unknown };
+  if (type === 'entity.too.large')
+    return new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${maxBytes / 1024} KiB.`);
+  if (type === 'encoding.unsupported')
+    return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
+  if (typeof status === 'number' && status < 500)
+    return new RelayError('INVALID_REQUEST', 'The body did not arrive completely, or not in its Content-Encoding.');
+  return error as Error;
 }

@@ -6,39 +6,32 @@ import { HandshakeError } from '@relay/socket';
 import { RelayError } from '@relay/protocol';
 
 const challenge = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+/** Seconds, when nobody knows better. */
+const retryAfter = 5;
 
 export function toRelayError(error: unknown): RelayError {
   if (error instanceof RelayError) return error;
   if (error instanceof AuthError) {
     return error.code === 'SERVICE_UNAVAILABLE'
-      ? new RelayError('SERVICE_UNAVAILABLE', error.message, { cause: error, retryAfter: 5 })
+      ? new RelayError('SERVICE_UNAVAILABLE', error.message, {
+          cause: error,
+          retryAfter: error.retryAfterSeconds ?? retryAfter,
+        })
       : new RelayError(error.code, error.message, { cause: error, headers: challenge });
   }
   if (error instanceof BackplaneError || isUnavailable(error)) {
     return new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
       cause: error,
-      retryAfter: 5,
+      retryAfter,
     });
   }
   if (error instanceof HandshakeError)
     return new RelayError('INVALID_REQUEST', `This is no WebSocket handshake: ${error.message}.`);
-  const bodyError = fromBodyParser(error);
-  return (
-    bodyError ??
-    new RelayError('INTERNAL_ERROR', 'The relay failed. Try again, and report the X-Request-Id if it happens again.', {
-      cause: error,
-    })
-  );
-}
-
-/** Errors of the body parser carry a `type` (body-parser's documentation). */
-function fromBodyParser(error: unknown): RelayError | undefined {
-  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') return new RelayError('PAYLOAD_TOO_LARGE', 'The body exceeds 1 MiB.');
-  if (type === 'encoding.unsupported')
-    return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
-  if (type === 'request.aborted' || type === 'request.size.invalid')
-    return new RelayError('INVALID_REQUEST', 'The body did not arrive completely.');
+  // From the router, when it reads the parameters of a path.
   if (error instanceof URIError) return new RelayError('INVALID_REQUEST', 'The path is not correctly percent-encoded.');
-  return undefined;
+  return new RelayError(
+    'INTERNAL_ERROR',
+    'The relay failed. Try again, and report the X-Request-Id if it happens again.',
+    { cause: error },
+  );
 }

@@ -2,9 +2,9 @@
  * One way for every route of the protocol: credential, scope, limit, body, query — then the handler, then the answer. The
  * table of routes is the protocol's; a route without a handler does not compile.
  */
-import express, { type Express, type Request, type Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
-import { RelayError, type Route, type RouteName, limits, routes, validator } from '@relay/protocol';
+import { RelayError, type Route, type RouteName, routes, validator } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import { addressOf } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
@@ -27,6 +27,8 @@ export interface Call<Body = unknown, Query = unknown> {
 export interface Answer {
   status: number;
   body?: unknown;
+  /** On a route that is counted afterwards: this was legal use and costs nothing. */
+  free?: boolean;
 }
 
 export type Handler = (call: Call<never, never>) => Promise<Answer> | Answer;
@@ -47,56 +49,80 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
   return authenticateUser(request, deps.jwtVerifier);
 }
 
-/** Routes that count against no limit here: the two probes, and polling, which its handler counts (contract §3). */
-const unlimited = new Set<RouteName>(['health', 'ready', 'pollCode']);
+/** Routes that count against no limit: the two probes (contract §3). */
+const unlimited = new Set<RouteName>(['health', 'ready']);
+/** Only what turns out not to be legal use counts: a live code is polled for free at its pace (contract §3). */
+const countedAfterwards = new Set<RouteName>(['pollCode']);
 
+/** Every route of the table, and 405 for the other methods of its path. */
 export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rateLimits: RateLimits): void {
-  const rawBody = express.raw({ type: () => true, limit: limits.requestBodyBytes });
-  const methods = new Map<string, string[]>();
+  const byPath = new Map<string, [RouteName, Route][]>();
+  for (const [name, route] of Object.entries(routes) as [RouteName, Route][])
+    byPath.set(route.path, [...(byPath.get(route.path) ?? []), [name, route]]);
 
-  for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
-    const handler = handlers[name];
-    const checkBody = route.body && validator(route.body);
-    const checkQuery = route.query && validator(route.query, { coerce: true });
-    methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
-
-    const serve = async (request: Request, response: Response): Promise<void> => {
-      if (request.url.includes('%00'))
-        throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
-      let principal: UserPrincipal | undefined;
-      try {
-        principal = await principalOf(route, request, deps);
-      } catch (error) {
-        await rateLimits.request(response, `address:${addressOf(request)}`);
-        throw error;
-      }
-      if (!unlimited.has(name)) {
-        const who = principal ? `user:${principal.userId}` : `address:${addressOf(request)}`;
-        await rateLimits.request(response, who);
-        if (name === 'createSession') await rateLimits.sessionCreation(response, who);
-      }
-      if (principal && route.scope) requireScope(principal, route.scope);
-      const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
-      const body = route.body ? readJson(request) : undefined;
-      // DELETE /api/watched-sessions may carry its id in the query instead.
-      if (checkBody && name !== 'unwatch') checked(checkBody(body), 'body');
-      const call = { request, response, principal, body, query, limits: rateLimits } as Call<never, never>;
-      const answer = await handler(call);
-      if (answer.body === undefined) response.status(answer.status).end();
-      else response.status(answer.status).json(answer.body);
-    };
-    const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-    if (route.body) app[method](route.path, rawBody, serve);
-    else app[method](route.path, serve);
-  }
-
-  for (const [path, allowed] of methods) {
+  // Backwards, because ':' comes before all letters: /api/devices/code is no device of that name.
+  const paths = [...byPath.keys()].sort().reverse();
+  for (const path of paths) {
+    const here = byPath.get(path) ?? [];
+    for (const [name, route] of here) {
+      const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
+      app[method](path, serve(name, route, handlers[name], deps, rateLimits));
+    }
+    const allowed = here.map(([, route]) => route.method);
     app.all(path, () => {
       throw new RelayError('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here.`, {
         headers: { Allow: allowed.join(', ') },
       });
     });
   }
+}
+
+function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, rateLimits: RateLimits) {
+  const checkBody = route.body && validator(route.body);
+  const checkQuery = route.query && validator(route.query, { coerce: true });
+
+  return async (request: Request, response: Response): Promise<void> => {
+    const address = `address:${addressOf(request)}`;
+    let principal: UserPrincipal | undefined;
+    try {
+      principal = await principalOf(route, request, deps);
+    } catch (error) {
+      await rateLimits.request(response, address);
+      throw error;
+    }
+    if (!unlimited.has(name) && !countedAfterwards.has(name)) {
+      const who = principal ? `user:${principal.userId}` : address;
+      await rateLimits.request(response, who);
+      if (name === 'createSession') await rateLimits.sessionCreation(response, who);
+    }
+    if (principal && route.scope) requireScope(principal, route.scope);
+    const act = async (): Promise<Answer> => {
+      if (request.url.includes('%00'))
+        throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
+      const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
+      const body = route.body ? await readJson(request, response) : undefined;
+      // DELETE /api/watched-sessions may carry its id in the query instead.
+      if (checkBody && name !== 'unwatch') checked(checkBody(body), 'body');
+      return handler({ request, response, principal, body, query, limits: rateLimits } as Call<never, never>);
+    };
+    const count = () => rateLimits.request(response, `${name}:${address}`);
+    const answer = countedAfterwards.has(name) ? await countedUnlessFree(act, count) : await act();
+    if (answer.body === undefined) response.status(answer.status).end();
+    else response.status(answer.status).json(answer.body);
+  };
+}
+
+/** Counts what `act` refuses, unless that was the fault of the relay, and what it does not call free. */
+async function countedUnlessFree(act: () => Promise<Answer>, count: () => Promise<void>): Promise<Answer> {
+  let answer: Answer;
+  try {
+    answer = await act();
+  } catch (error) {
+    if (toRelayError(error).status < 500) await count();
+    throw error;
+  }
+  if (!answer.free) await count();
+  return answer;
 }
 
 function checked(result: { ok: true; value: unknown } | { ok: false; reason: string }, where: string): unknown {

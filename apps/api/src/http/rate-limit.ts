@@ -12,10 +12,11 @@ export interface RateLimits {
   request(response: Response, who: string): Promise<void>;
   /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
   sessionCreation(response: Response, who: string): Promise<void>;
-  /** Refuses whoever has guessed too many user codes. @throws RelayError RATE_LIMITED */
-  mayGuess(userId: string, address: string): Promise<void>;
-  /** Counts a wrong user code. */
-  guessedWrong(userId: string, address: string): Promise<void>;
+  /**
+   * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another.
+   * Returns the function that takes it back. @throws RelayError RATE_LIMITED
+   */
+  guess(userId: string, address: string): Promise<() => Promise<void>>;
 }
 
 const guessWindowSeconds = 600;
@@ -43,20 +44,27 @@ export function createRateLimits(
     show(response, limiter.points, state);
   };
 
-  const refuseIfSpent = async (limiter: RateLimiterMemory, who: string) => {
-    const state = await limiter.get(who);
-    if (state && state.consumedPoints >= limiter.points) throw tooMany(state);
-  };
-
   return {
     request: (response, who) => consume(requests, response, who),
     sessionCreation: (response, who) => consume(creations, response, who),
-    mayGuess: async (userId, address) => {
-      await refuseIfSpent(userGuesses, userId);
-      await refuseIfSpent(addressGuesses, address);
-    },
-    guessedWrong: async (userId, address) => {
-      await Promise.allSettled([userGuesses.consume(userId), addressGuesses.consume(address)]);
+    guess: async (userId, address) => {
+      const counted: (() => Promise<unknown>)[] = [];
+      const takeBack = async () => {
+        await Promise.all(counted.map((undo) => undo()));
+      };
+      try {
+        for (const [limiter, who] of [
+          [userGuesses, userId],
+          [addressGuesses, address],
+        ] as const) {
+          counted.push(() => limiter.reward(who));
+          await limiter.consume(who);
+        }
+      } catch (error) {
+        await takeBack();
+        throw error instanceof RateLimiterRes ? tooMany(error) : error;
+      }
+      return takeBack;
     },
   };
 }

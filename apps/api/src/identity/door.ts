@@ -2,10 +2,10 @@
  * The sign-in over HTTP: `/auth/*` and the documents under `/.well-known/*`. Reads bodies by itself and comes before anything
  * that does; hands the library a request whose address and client address nobody outside can choose.
  */
-import { RelayError, limits } from '@relay/protocol';
-import express, { type Express, type Request as Incoming, type Response as Outgoing } from 'express';
+import { RelayError } from '@relay/protocol';
+import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { addressOf } from '../http/address.ts';
-import { readJson } from '../http/body.ts';
+import { bodyReader, jsonIn } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { type Library, addressHeader, basePath } from './library.ts';
@@ -16,7 +16,14 @@ const bodyLimitBytes = 64 * 1024;
 const documentMaxAgeSeconds = 300;
 
 /** What belongs to one hop, or is written by us. */
-const ownHeaders = new Set(['connection', 'content-length', 'transfer-encoding', 'host', addressHeader]);
+const ownHeaders = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'host',
+  addressHeader,
+]);
 
 /** Most clients name no audience, and there is one only: without it the library gives out tokens that are good for nothing. */
 function withAudience(url: URL, audience: string): URL {
@@ -25,7 +32,7 @@ function withAudience(url: URL, audience: string): URL {
   return url;
 }
 
-function libraryRequest(request: Incoming, publicUrl: string): Request {
+function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Request {
   const url = withAudience(new URL(request.originalUrl, new URL(publicUrl).origin), audienceOf(publicUrl));
   // Behind a PUBLIC_URL with a path the proxy has taken the path away.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
@@ -35,8 +42,7 @@ function libraryRequest(request: Incoming, publicUrl: string): Request {
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   headers.set(addressHeader, addressOf(request));
-  const body: unknown = request.body;
-  const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && Buffer.isBuffer(body) && body.length > 0;
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
   return new Request(url, {
     method: request.method,
     headers,
@@ -45,11 +51,9 @@ function libraryRequest(request: Incoming, publicUrl: string): Request {
 }
 
 /** What the library answers with 500, or the database: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
-function refuseNonsense(request: Incoming): void {
-  const body: unknown = request.body;
-  if (request.is(['application/json', '+json'])) readJson(request);
-  const text = Buffer.isBuffer(body) ? body.toString('latin1') : '';
-  if (/%00/.test(request.originalUrl) || /%00|\0/.test(text))
+function refuseNonsense(request: Incoming, body: Buffer): void {
+  if (request.is(['application/json', '+json'])) jsonIn(request, body);
+  if (request.originalUrl.includes('%00') || body.includes(0) || body.includes('%00'))
     throw new RelayError('INVALID_REQUEST', 'A request may not contain the character U+0000.');
 }
 
@@ -80,10 +84,12 @@ function wellDone<T>(outcome: Outcome<T>): T {
 /** Adds the routes of the sign-in to `app`, before its other routes. */
 export function mountSignIn(app: Express, library: Library, storage: LibraryStorage, deps: IdentityDeps): void {
   const { publicUrl } = deps.config;
+  const readBody = bodyReader(bodyLimitBytes);
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
-    refuseNonsense(request);
-    const outcome = await storage.watch(() => library.handler(libraryRequest(request, publicUrl)));
+    const body = await readBody(request, response);
+    refuseNonsense(request, body);
+    const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)));
     const failed = !outcome.result || outcome.result.status >= 400 || outcome.unavailable;
     if (failed) for (const takeBack of outcome.undo.reverse()) await takeBack();
     const result = wellDone(outcome);
@@ -114,5 +120,5 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     `${basePath}/jwks`,
     document(() => library.api.getJwks()),
   );
-  app.use(basePath, express.raw({ type: () => true, limit: Math.min(bodyLimitBytes, limits.requestBodyBytes) }), serve);
+  app.use(basePath, serve);
 }

@@ -7,7 +7,7 @@ import { decodeControl } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-/** Carries notifications to people. Resolves when it is delivered; a rejection is tried again. */
+/** Carries notifications to people. Resolves when it is delivered; a rejection, or no answer in time, is tried again. */
 export interface Transport {
   readonly name: string;
   send(notification: DueNotification): Promise<void>;
@@ -22,24 +22,50 @@ export const logTransport = (logger: Logger): Transport => ({
   },
 });
 
-const batch = 50;
+/** How many are on their way at a time. */
+const maxInFlight = 50;
+/** Longer than any transport may take: until then nobody else takes what this instance has. */
 const retryMs = 60_000;
 const maxAttempts = 5;
 
-export function startOutbox(deps: {
+export interface OutboxDeps {
   database: Database;
-  backplane: Backplane;
+  backplane: Pick<Backplane, 'onControl'>;
   logger: Logger;
+  /** Between two looks, when nothing wakes it. What failed is tried again then. */
   pollMs: number;
+  /** How long a transport may take. Default 15 s. */
+  sendTimeoutMs?: number;
   transports: readonly Transport[];
-}): { stop(): Promise<void> } {
-  const { database, backplane, logger, transports } = deps;
-  let stopped = false;
+}
+
+/** `stop` resolves when nothing is under way any more; what a transport has not finished is left to others. */
+export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
+  const { database, backplane, logger, transports, sendTimeoutMs = 15_000 } = deps;
+  const inFlight = new Set<Promise<void>>();
+  const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
 
+  const send = async (transport: Transport, notification: DueNotification) => {
+    let giveUp: () => void = () => undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      giveUp = () => reject(new Error(`${transport.name} was not done with it in ${sendTimeoutMs} ms`));
+    });
+    const timer = setTimeout(giveUp, sendTimeoutMs);
+    stopping.signal.addEventListener('abort', giveUp);
+    try {
+      await Promise.race([transport.send(notification), tooLate]);
+    } finally {
+      clearTimeout(timer);
+      stopping.signal.removeEventListener('abort', giveUp);
+    }
+  };
+
   const deliver = async (notification: DueNotification) => {
-    const results = await Promise.allSettled(transports.map((transport) => transport.send(notification)));
+    const results = await Promise.allSettled(transports.map((transport) => send(transport, notification)));
+    const sent = results.every((result) => result.status === 'fulfilled');
+    if (!sent && stopping.signal.aborted) return;
     for (const result of results) {
       if (result.status === 'rejected')
         logger.warn(
@@ -47,26 +73,30 @@ export function startOutbox(deps: {
           'a notification was not delivered',
         );
     }
-    await finishNotification(
-      database.prisma,
-      notification.id,
-      results.every((result) => result.status === 'fulfilled'),
-      maxAttempts,
+    await finishNotification(database.prisma, notification.id, sent, maxAttempts).catch((error: unknown) =>
+      logger.warn({ err: error, notificationId: notification.id }, 'what became of a notification was not noted'),
     );
   };
 
   const run = async () => {
     do {
       again = false;
-      for (const notification of await claimNotifications(database.prisma, batch, retryMs)) {
-        await deliver(notification);
-        again = true;
+      const room = maxInFlight - inFlight.size;
+      if (room <= 0) return;
+      const due = await claimNotifications(database.prisma, room, retryMs);
+      for (const notification of due) {
+        const delivery = deliver(notification).finally(() => {
+          const wasFull = inFlight.size >= maxInFlight;
+          inFlight.delete(delivery);
+          if (wasFull) wake();
+        });
+        inFlight.add(delivery);
       }
-    } while (again && !stopped);
+    } while (again && !stopping.signal.aborted);
   };
 
   const wake = () => {
-    if (stopped) return;
+    if (stopping.signal.aborted) return;
     again = true;
     running ??= run()
       .catch((error: unknown) => logger.warn({ err: error }, 'the outbox could not be read'))
@@ -81,9 +111,10 @@ export function startOutbox(deps: {
 
   return {
     stop: async () => {
-      stopped = true;
       clearInterval(timer);
+      stopping.abort();
       await running;
+      await Promise.all(inFlight);
     },
   };
 }

@@ -27,13 +27,13 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
   /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
   const guarded = async <T>(call: Call, work: (userId: string, userCode: string) => Promise<T>): Promise<T> => {
     const { userId } = userOf(call);
-    const address = addressOf(call.request);
-    await call.limits.mayGuess(userId, address);
+    const takeBack = await call.limits.guess(userId, addressOf(call.request));
     try {
-      return await work(userId, call.request.params.userCode as string);
+      const result = await work(userId, call.request.params.userCode as string);
+      await takeBack();
+      return result;
     } catch (error) {
-      if (error instanceof RelayError && error.code === 'CODE_NOT_FOUND')
-        await call.limits.guessedWrong(userId, address);
+      if (!(error instanceof RelayError && error.code === 'CODE_NOT_FOUND')) await takeBack();
       throw error;
     }
   };
@@ -69,10 +69,10 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
         const { deviceId, refreshToken } = answer;
         return {
           status: 200,
+          free: true,
           body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' },
         };
       }
-      if (answer.illegal) await call.limits.request(call.response, `poll:${addressOf(call.request)}`);
       // RFC 8628 §3.5: `error` is the machine-readable string; ours goes beside it.
       const body = {
         error: answer.error,
@@ -80,7 +80,7 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
         code: answer.error.toUpperCase(),
         status: 400,
       };
-      return { status: 400, body };
+      return { status: 400, free: answer.legal, body };
     },
     readCode: async (call: Call) => ({
       status: 200,

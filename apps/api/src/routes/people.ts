@@ -1,5 +1,12 @@
 /** Routes of watching, notifications, tickets and the user. */
-import { type NotificationsQuery, RelayError, type Static, type WatchQuery, type WatchRequest } from '@relay/protocol';
+import {
+  type NotificationsQuery,
+  RelayError,
+  type Static,
+  type WatchQuery,
+  WatchRequest,
+  validator,
+} from '@relay/protocol';
 import { listNotifications, listWatches } from '@relay/database';
 import { createTicket } from '../attention/tickets.ts';
 import type { Operations } from '../deps.ts';
@@ -13,6 +20,7 @@ const notificationsDefault = 50;
 
 export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
   const db = deps.database.prisma;
+  const isWatchRequest = validator(WatchRequest);
   return {
     listWatched: async (call: Call) => {
       const watchedSessions = await listWatches(db, userOf(call).userId);
@@ -23,11 +31,10 @@ export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
       return { status: first ? 201 : 200, body: { sessionId, watched: true } };
     },
     unwatch: async (call: Call<Partial<WatchRequest>, Static<typeof WatchQuery>>) => {
-      const given: unknown = call.body.sessionId ?? call.query.sessionId;
-      if (typeof given !== 'string' || given === '') {
-        throw new RelayError('INVALID_REQUEST', '"sessionId" is required, in the body or the query.');
-      }
-      return { status: 200, body: { sessionId: await unwatch(deps, userOf(call).userId, given), watched: false } };
+      const given = isWatchRequest({ sessionId: call.body.sessionId ?? call.query.sessionId });
+      if (!given.ok) throw new RelayError('INVALID_REQUEST', `In the body or the query, ${given.reason}.`);
+      const { sessionId } = given.value;
+      return { status: 200, body: { sessionId: await unwatch(deps, userOf(call).userId, sessionId), watched: false } };
     },
     listNotifications: async (call: Call<unknown, Static<typeof NotificationsQuery>>) => {
       const limit = call.query.limit ?? notificationsDefault;

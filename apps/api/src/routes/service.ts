@@ -5,15 +5,22 @@ import type { Handlers } from '../http/pipeline.ts';
 
 export function serviceRoutes(deps: Operations): Pick<Handlers, 'health' | 'ready' | 'openapi' | 'asyncapi'> {
   const { publicUrl } = deps.config;
-  const openapi = openApiDocument({ baseUrl: publicUrl, version: deps.version });
-  const asyncapi = asyncApiDocument({ wsUrl: publicUrl.replace(/^http/, 'ws'), version: deps.version });
+  // Made when somebody asks: that is rare, and a start should not wait for it.
+  let openapi: object | undefined;
+  let asyncapi: object | undefined;
   return {
     health: () => ({ status: 200, body: { status: 'ok', version: deps.version } }),
     ready: async () => {
       const { ready, body } = await deps.readiness.check();
       return { status: ready ? 200 : 503, body };
     },
-    openapi: () => ({ status: 200, body: openapi }),
-    asyncapi: () => ({ status: 200, body: asyncapi }),
+    openapi: () => {
+      openapi ??= openApiDocument({ baseUrl: publicUrl, version: deps.version });
+      return { status: 200, body: openapi };
+    },
+    asyncapi: () => {
+      asyncapi ??= asyncApiDocument({ wsUrl: publicUrl.replace(/^http/, 'ws'), version: deps.version });
+      return { status: 200, body: asyncapi };
+    },
   };
 }

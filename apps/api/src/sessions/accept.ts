@@ -37,14 +37,16 @@ export async function timeToLive(deps: Operations, deviceId: string, seconds: nu
   return handOverMs;
 }
 
-export interface Idempotent {
+export interface Idempotent<T> {
   userId: string;
   route: RouteName;
   /** The header, or undefined when there was none. */
   key: string | undefined;
-  /** What the key stands for: path and body. */
-  request: unknown;
+  /** What the key stands for: the fields of the body that mean something, always in the same order. */
+  request: readonly (string | number | undefined)[];
   status: number;
+  /** Whether an answer kept under this key is about the same thing; ids that are in the path may have changed since. */
+  isAboutSame?(earlier: T): Promise<boolean>;
 }
 
 /** @throws RelayError INVALID_REQUEST */
@@ -66,7 +68,7 @@ const conflict = () =>
  */
 export async function onceOnly<T extends { message: { content: string } }>(
   tx: Db,
-  input: Idempotent,
+  input: Idempotent<NoInfer<T>>,
   ttlSeconds: number,
   content: string,
   work: () => Promise<T>,
@@ -76,8 +78,8 @@ export async function onceOnly<T extends { message: { content: string } }>(
   const bodyHash = createHash('sha256').update(JSON.stringify(input.request)).digest('base64url');
   const earlier = await findReplay(tx, userId, route, key, ttlSeconds);
   if (earlier) {
-    if (earlier.bodyHash !== bodyHash) throw conflict();
     const response = earlier.response as T;
+    if (earlier.bodyHash !== bodyHash || (await input.isAboutSame?.(response)) === false) throw conflict();
     return { response: { ...response, message: { ...response.message, content } }, replayed: true };
   }
   const response = await work();

@@ -1,9 +1,9 @@
 /** POST /api/sessions/:id/cancel (contract §2): the task is cancelled at once; the daemon is told and never acknowledges. */
 import { sessionUpdate } from '@relay/attention';
-import { cancelTask, readSessions, withDevice } from '@relay/database';
+import { cancelTask, readSessions } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-import { requireSession } from './find.ts';
+import { withSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, NO_RUNNING_TASK */
 export async function cancelSession(
@@ -11,13 +11,10 @@ export async function cancelSession(
   userId: string,
   sessionId: string,
 ): Promise<{ taskId: string; state: 'cancelled' }> {
-  const found = await requireSession(deps.database.prisma, userId, sessionId);
-  const { deviceId } = found.session;
-  const { cancelled, record } = await withDevice(deps.database.prisma, deviceId, async (tx) => {
-    const { key } = await requireSession(tx, userId, found.session.id);
-    const cancelled = await cancelTask(tx, key);
-    const [record] = await readSessions(tx, [key]);
-    return { cancelled, record };
+  const { cancelled, record, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, found) => {
+    const cancelled = await cancelTask(tx, found.key);
+    const [record] = await readSessions(tx, [found.key]);
+    return { cancelled, record, deviceId: found.session.deviceId };
   });
   // Even then a queue that stood still may go on.
   deps.tell(

@@ -1,27 +1,22 @@
 /** PATCH and DELETE /api/sessions/:id (contract §3, §9). The daemon's own history is untouched. */
 import { sessionUpdate } from '@relay/attention';
-import {
-  deleteSession as hideSession,
-  readSessions,
-  updateSession as changeSession,
-  withDevice,
-} from '@relay/database';
+import { deleteSession as hideSession, readSessions, updateSession as changeSession } from '@relay/database';
 import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-import { requireSession } from './find.ts';
+import { withSession } from './find.ts';
 
-/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title) */
+/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change) */
 export async function updateSession(
   deps: Operations,
   userId: string,
   sessionId: string,
   change: UpdateSession,
 ): Promise<Session> {
+  if (change.title === undefined && change.archived === undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "title" or "archived".');
   const title = change.title?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
-  const found = await requireSession(deps.database.prisma, userId, sessionId);
-  const record = await withDevice(deps.database.prisma, found.session.deviceId, async (tx) => {
-    const { key } = await requireSession(tx, userId, found.session.id);
+  const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
     await changeSession(tx, key, {
       ...(title === undefined ? {} : { title }),
       ...(change.archived === undefined ? {} : { archived: change.archived }),
@@ -35,13 +30,12 @@ export async function updateSession(
 
 /** Forgets a session until the daemon reports later activity. @throws RelayError SESSION_NOT_FOUND */
 export async function deleteSession(deps: Operations, userId: string, sessionId: string): Promise<void> {
-  const found = await requireSession(deps.database.prisma, userId, sessionId);
-  const { deviceId } = found.session;
-  const { key, running, publicId } = await withDevice(deps.database.prisma, deviceId, async (tx) => {
-    const record = await requireSession(tx, userId, found.session.id);
-    return { key: record.key, publicId: record.session.id, running: await hideSession(tx, record.key) };
-  });
+  const { key, session, running } = await withSession(deps.database, userId, sessionId, async (tx, record) => ({
+    ...record,
+    running: await hideSession(tx, record.key),
+  }));
+  const { deviceId } = session;
   if (running !== undefined) deps.tell(deviceId, { v: 1, kind: 'cancel', taskId: running });
   deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
-  await deps.publisher.append(userId, { type: 'session_removed', sessionId: publicId }, 'x');
+  await deps.publisher.append(userId, { type: 'session_removed', sessionId: session.id }, 'x');
 }

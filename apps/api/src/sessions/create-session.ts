@@ -21,7 +21,13 @@ export async function createSession(
   const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
   const accepted = await withDevice(deps.database.prisma, body.deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
-    const idempotent = { userId, route: 'createSession', key: idempotencyKey, request: body, status: 201 } as const;
+    const idempotent = {
+      userId,
+      route: 'createSession',
+      key: idempotencyKey,
+      request: [body.deviceId, body.message, body.projectPath, body.title, body.queueTtlSeconds],
+      status: 201,
+    } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,

@@ -1,10 +1,28 @@
 /** The session a route names, by any id it ever had. */
-import { RelayError } from '@relay/protocol';
-import { type Db, type SessionRecord, findSession } from '@relay/database';
+import { RelayError, parseSessionId } from '@relay/protocol';
+import { type Database, type Db, type SessionRecord, findSession, withDevice } from '@relay/database';
+
+const missing = () => new RelayError('SESSION_NOT_FOUND', 'You have no session with this id.');
 
 /** @throws RelayError SESSION_NOT_FOUND, also for another user's session: ids cannot be probed */
 export async function requireSession(db: Db, userId: string, sessionId: string): Promise<SessionRecord> {
   const record = await findSession(db, userId, sessionId);
-  if (!record) throw new RelayError('SESSION_NOT_FOUND', 'You have no session with this id.');
+  if (!record) throw missing();
   return record;
+}
+
+/**
+ * Runs `work` with the session, in a transaction that holds the lock of its device. The device stands in every id that a
+ * session ever had, so the session is read once, under the lock, where it can get no other name and cannot go.
+ * @throws RelayError SESSION_NOT_FOUND, and whatever `work` throws
+ */
+export async function withSession<T>(
+  { prisma }: Pick<Database, 'prisma'>,
+  userId: string,
+  sessionId: string,
+  work: (tx: Db, record: SessionRecord) => Promise<T>,
+): Promise<T> {
+  const id = parseSessionId(sessionId);
+  if (!id || sessionId.includes('\0')) throw missing();
+  return withDevice(prisma, id.deviceId, async (tx) => work(tx, await requireSession(tx, userId, sessionId)));
 }

@@ -1,11 +1,11 @@
 /** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
 import { randomUUID } from 'node:crypto';
 import { message, newMessage, sessionUpdate } from '@relay/attention';
-import { enqueueMessage, readSessions, withDevice } from '@relay/database';
+import { enqueueMessage, findSession, readSessions } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
-import { requireSession } from './find.ts';
+import { withSession } from './find.ts';
 
 /**
  * Accepts a message behind whatever runs and waits in the session.
@@ -20,19 +20,18 @@ export async function sendMessage(
   idempotencyKey: string | undefined,
 ): Promise<Accepted<SentMessage>> {
   checkMessage(body.content, 'content');
-  const found = await requireSession(deps.database.prisma, userId, sessionId);
-  const { deviceId } = found.session;
-  const accepted = await withDevice(deps.database.prisma, deviceId, async (tx) => {
-    // Once more, under the lock: it may have got another name, or gone, meanwhile.
-    const { key } = await requireSession(tx, userId, found.session.id);
+  const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, { key, session }) => {
+    const { deviceId } = session;
     const idempotent = {
       userId,
       route: 'sendMessage',
       key: idempotencyKey,
-      request: [key, body],
+      request: [body.content, body.queueTtlSeconds],
       status: 202,
+      isAboutSame: async (earlier: Pick<SentMessage, 'sessionId'>) =>
+        (await findSession(tx, userId, earlier.sessionId))?.key === key,
     } as const;
-    return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.content, async () => {
+    const accept = async () => {
       const enqueued = await enqueueMessage(tx, {
         key,
         deviceId,
@@ -56,7 +55,9 @@ export async function sendMessage(
       if (!record) throw new TypeError('a session vanished in its own transaction');
       const said = message(randomUUID(), 'USER', body.content, record.session.updatedAt);
       return { taskId: enqueued.taskId, sessionId: record.session.id, state: 'queued' as const, message: said, key };
-    });
+    };
+    const { idempotencyTtlSeconds } = deps.config;
+    return { accepted: await onceOnly(tx, idempotent, idempotencyTtlSeconds, body.content, accept), deviceId };
   });
   const { key, ...response } = accepted.response;
   if (!accepted.replayed) {

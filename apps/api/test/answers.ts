@@ -1,0 +1,54 @@
+/** What every answer of a route must be, whatever it is about: the shape of the protocol, and the headers of contract §3. */
+import { expect } from '@jest/globals';
+import {
+  type ErrorCode,
+  ErrorResponse,
+  type Route,
+  type RouteName,
+  errorCatalogue,
+  routes,
+  validator,
+} from '@relay/protocol';
+import type { Answer } from '@relay/testing';
+
+const isRefusal = validator(ErrorResponse);
+const whole = /^\d+$/;
+
+export function expectLimitHeaders({ headers }: Answer): void {
+  expect(headers['x-ratelimit-limit']).toMatch(whole);
+  expect(headers['x-ratelimit-remaining']).toMatch(whole);
+  expect(headers['x-ratelimit-reset']).toMatch(whole);
+}
+
+/** Limits apply to everything under /api; a poll at its legal pace is not counted, so its success shows no limit. */
+const showsLimit = (name: RouteName) => routes[name].path.startsWith('/api/') && name !== 'pollCode';
+
+/** The answer is the success of this route with this status: body, type and headers. Returns the body. */
+export function expectSuccess(name: RouteName, status: number, answer: Answer) {
+  expect({ status: answer.status, text: answer.status === status ? '' : answer.text }).toEqual({ status, text: '' });
+  const route: Route = routes[name];
+  expect(Object.keys(route.success)).toContain(String(status));
+  const schema = route.success[status];
+  if (schema === undefined) expect(answer.text).toBe('');
+  else {
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    const body: unknown = answer.body;
+    expect(validator(schema)(body)).toEqual({ ok: true, value: body });
+  }
+  expect(answer.headers['x-request-id']).toMatch(/^[\w.:-]{1,64}$/);
+  if (showsLimit(name)) expectLimitHeaders(answer);
+  return answer.body as unknown;
+}
+
+/** The answer is this error of the catalogue: status, body and headers. `naming`: what `error` must mention. */
+export function expectRefusal(answer: Answer, code: ErrorCode, naming?: string | RegExp): void {
+  const { status } = errorCatalogue[code];
+  const body = answer.body as { error: string };
+  expect(body).toMatchObject({ code, status });
+  expect(answer.status).toBe(status);
+  expect(isRefusal(body)).toEqual({ ok: true, value: body });
+  if (naming !== undefined) expect(body.error).toMatch(naming);
+  expect(answer.headers['x-request-id']).toMatch(/^[\w.:-]{1,64}$/);
+  if (status === 401 || code === 'INSUFFICIENT_SCOPE') expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+  if (status === 429 || code === 'SERVICE_UNAVAILABLE') expect(answer.headers['retry-after']).toMatch(whole);
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRelay, connectApp, startRelay } from '@relay/testing';
+import { sayer } from './app-door.ts';
+import { expectFrame } from './frames.ts';
+
+describe('resync', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay();
+  });
+  afterAll(() => relay.stop());
+
+  it.each(['garbage', 'x.1', '0', '../..', '%00', 'x'.repeat(5000)])(
+    'comes first, and once, to who sends since=%s; then what is live',
+    async (since) => {
+      const user = `of ${since.slice(0, 20)}`;
+      const say = sayer(relay, user);
+      await say.append(1);
+      const app = await connectApp(relay, { user, since });
+      expectFrame('resync', await app.next('resync'));
+      await say.append(2);
+      expect(await app.next('numbered')).toMatchObject({ n: 2, offset: expect.any(String) });
+      expect(app.inbox.all.map(({ type }) => type)).toEqual(['resync', 'numbered']);
+      await app.close();
+    },
+  );
+
+  it('comes when the history no longer reaches back: 50 entries can be missed, 51 cannot', async () => {
+    const say = sayer(relay, 'long away');
+    const since = await say.append(0);
+    for (let n = 1; n <= 50; n += 1) await say.append(n);
+    const inTime = await connectApp(relay, { user: 'long away', since });
+    expect(await inTime.next('numbered')).toMatchObject({ n: 1 });
+    await say.append(51);
+    const tooLate = await connectApp(relay, { user: 'long away', since });
+    await tooLate.next('resync');
+    await say.append(52);
+    expect(await tooLate.next('numbered')).toMatchObject({ n: 52 });
+    expect(inTime.inbox.count('resync')).toBe(0);
+    await Promise.all([inTime.close(), tooLate.close()]);
+  });
+
+  it('does not come to somebody new, nor to who has missed nothing', async () => {
+    const say = sayer(relay, 'punctual');
+    const since = await say.append(1);
+    const apps = [
+      await connectApp(relay, { user: 'punctual' }),
+      await connectApp(relay, { user: 'punctual', since: '' }),
+      await connectApp(relay, { user: 'punctual', since }),
+    ];
+    await say.append(2);
+    for (const app of apps) {
+      expect(await app.next('numbered')).toMatchObject({ n: 2 });
+      expect(app.inbox.all).toHaveLength(1);
+      await app.close();
+    }
+  });
+
+  it("comes to who sends another user's offset", async () => {
+    const since = await sayer(relay, 'one').append(1);
+    await sayer(relay, 'other').append(1);
+    const app = await connectApp(relay, { user: 'other', since });
+    await app.next('resync');
+    await app.close();
+  });
+});

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectApp } from '@relay/testing';
+import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+import { expectFrame } from './frames.ts';
+
+describe('session_removed', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene.relay.stop());
+
+  it('goes to clients that sent since, and to no other', async () => {
+    const modern = await connectApp(scene.relay, { since: '' });
+    const id = await report(scene, 'gone');
+    await scene.relay.call('DELETE', pathOf(id));
+    const frame = expectFrame('session_removed', await modern.next('session_removed'), { offset: true });
+    expect(frame.sessionId).toBe(id);
+    await report(scene, 'marker');
+    expect(scene.app.inbox.count('session_removed')).toBe(0);
+  });
+
+  it('names the canonical id, whichever was used to delete it', async () => {
+    const modern = await connectApp(scene.relay, { since: '' });
+    const begun = await begin(scene, 'named');
+    await scene.relay.call('DELETE', pathOf(begun.placeholder));
+    expect((await modern.next('session_removed')).sessionId).toBe(begun.id);
+  });
+
+  it('is in the history: who was away learns of it', async () => {
+    const away = await connectApp(scene.relay, { since: '' });
+    const id = await report(scene, 'gone meanwhile');
+    const { offset } = await away.next('session_update');
+    await away.close();
+    await scene.relay.call('DELETE', pathOf(id));
+    const back = await connectApp(scene.relay, { since: offset as string });
+    expect((await back.next('session_removed')).sessionId).toBe(id);
+  });
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { type Route, type RouteName, routes } from '@relay/protocol';
+import { type Answer, type TestIssuer, type TestRelay, connectApp, startIssuer, startRelay } from '@relay/testing';
+import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts';
+import { bearer } from '../credentials.ts';
+import { type LosableDatabase, openLosableDatabase } from '../lost-database.ts';
+
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const concrete = (path: string) => path.replaceAll(/:\w+/g, 'x');
+
+describe('who is asking', () => {
+  let relay: TestRelay;
+  let stranger: TestIssuer;
+  beforeAll(async () => {
+    relay = await startRelay();
+    stranger = await startIssuer();
+  });
+  afterAll(async () => {
+    await relay.stop();
+    await stranger.close();
+  });
+
+  const me = (headers: Record<string, string>): Promise<Answer> =>
+    relay.call('GET', '/api/me', { user: null, headers });
+  const claims = () => ({
+    iss: relay.issuer.config.issuer,
+    aud: relay.issuer.config.audience,
+    sub: 'alice',
+    exp: Math.floor(Date.now() / 1000) + 600,
+  });
+
+  it('is asked with a challenge', async () => {
+    const answer = await me({});
+    expectRefusal(answer, 'UNAUTHORIZED');
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expectLimitHeaders(answer);
+  });
+
+  it.each(['Basic YTpi', 'Bearer', 'Bearer ', 'bearer a b', 'Bearer <x>', 'Token x', ''])(
+    'is not told by %j',
+    async (Authorization) => {
+      const answer = await me({ Authorization });
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    },
+  );
+
+  it('is told by a token in any spelling of the scheme', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
+      expectSuccess('me', 200, await me({ Authorization: `${scheme} ${relay.token()}` }));
+  });
+
+  describe('is not believed when the token', () => {
+    const refused = async (token: string, code: 'INVALID_TOKEN' | 'TOKEN_EXPIRED' = 'INVALID_TOKEN') => {
+      const answer = await me(bearer(token));
+      expectRefusal(answer, code);
+      expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      expect(answer.text).not.toContain(token);
+      expectLimitHeaders(answer);
+    };
+
+    it('is garbage', () => refused('a.b.c'));
+    it('has expired', () => refused(relay.token('alice', { expiresInSeconds: -60 }), 'TOKEN_EXPIRED'));
+    it('comes from an issuer that is not trusted', () => refused(stranger.token('alice')));
+    it('is meant for another audience', () => refused(relay.token('alice', { audience: 'https://elsewhere/api' })));
+    it('was signed with another key', () =>
+      refused(relay.token('alice', { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey })));
+    it('was changed after it was signed', () => {
+      const [header, , signature] = relay.token('alice').split('.');
+      return refused(`${header}.${base64url({ ...claims(), sub: 'admin' })}.${signature}`);
+    });
+    it('is not signed', () => refused(`${base64url({ alg: 'none', typ: 'JWT' })}.${base64url(claims())}.`));
+    it('is signed with a secret that everybody knows: the public key', async () => {
+      const jwks = await (await fetch(relay.issuer.config.jwksUri!)).text();
+      const text = `${base64url({ alg: 'HS256', typ: 'JWT' })}.${base64url(claims())}`;
+      await refused(`${text}.${createHmac('sha256', jwks).update(text).digest('base64url')}`);
+    });
+    it('is in the query, where REST has none', async () => {
+      expectRefusal(await relay.call('GET', `/api/me?access_token=${relay.token()}`, { user: null }), 'UNAUTHORIZED');
+    });
+  });
+
+  it('is refused once revoked, by user and by sign-in, also where the token was seen before', async () => {
+    const control = (body: Record<string, unknown>) =>
+      relay.gateways[0]!.backplane.publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...body }));
+    const [eve, laptop, phone] = [
+      relay.token('eve'),
+      relay.token('frank', { login: 'laptop' }),
+      relay.token('frank', { login: 'phone' }),
+    ];
+    for (const token of [eve, laptop, phone]) expectSuccess('me', 200, await me(bearer(token)));
+    // A live socket of each is closed by the revocation: then it has arrived.
+    const sockets = await Promise.all([eve, laptop].map((token) => connectApp(relay, { token })));
+    await control({ subject: relay.issuer.userId('eve') });
+    await control({ login: 'laptop' });
+    await Promise.all(sockets.map(({ closed }) => closed));
+    for (const token of [eve, laptop]) expectRefusal(await me(bearer(token)), 'TOKEN_REVOKED');
+    expectSuccess('me', 200, await me(bearer(phone)));
+  });
+});
+
+describe('while the keys of the issuer cannot be fetched', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay();
+  });
+  afterAll(() => relay.stop());
+
+  it('every route that needs them is 503 with a time to come back, never 401, and recovers', async () => {
+    relay.issuer.setDown(true);
+    for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
+      const answer = await relay.call(route.method, concrete(route.path), route.body ? { body: {} } : {});
+      if (route.credential === 'none') expect({ name, status: answer.status }).toEqual({ name, status: 200 });
+      else expectRefusal(answer, 'SERVICE_UNAVAILABLE');
+    }
+    await expect(connectApp(relay)).rejects.toMatchObject({
+      status: 503,
+      body: { code: 'SERVICE_UNAVAILABLE' },
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+    });
+    relay.issuer.setDown(false);
+    let answer = await relay.call('GET', '/api/me');
+    while (answer.status === 503) answer = await relay.call('GET', '/api/me');
+    expectSuccess('me', 200, answer);
+  });
+
+  it('who is known already is served on', async () => {
+    const known = bearer(relay.token());
+    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: null, headers: known }));
+    relay.issuer.setDown(true);
+    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: null, headers: known }));
+    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: 'new, by the same key' }));
+    relay.issuer.setDown(false);
+  });
+});
+
+describe('while the database is away', () => {
+  let relay: TestRelay;
+  let database: LosableDatabase;
+  beforeAll(async () => {
+    database = await openLosableDatabase();
+    relay = await startRelay({ database });
+  });
+  afterAll(async () => {
+    database.find();
+    await relay.stop();
+    await database.close();
+  });
+
+  const bodies: Partial<Record<RouteName, unknown>> = {
+    createSession: { deviceId: 'x', message: 'y' },
+    sendMessage: { content: 'x' },
+    updateSession: { title: 'x' },
+    updateDevice: { name: 'x' },
+    requestCode: { hostname: 'h', agent_type: 'a' },
+    pollCode: { device_code: 'x' },
+    watch: { sessionId: 'a:b:c' },
+    unwatch: { sessionId: 'a:b:c' },
+  };
+  const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
+  const pathOf = (route: Route) => route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac');
+
+  it('what needs it is 503 with a time to come back, never 401, and the rest goes on', async () => {
+    database.lose();
+    for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
+      const body = bodies[name];
+      const answer = await relay.call(route.method, pathOf(route), body === undefined ? {} : { body });
+      if (withoutDatabase.includes(name))
+        expect({ name, status: answer.status < 300 || name === 'ready' }).toEqual({ name, status: true });
+      else expectRefusal(answer, 'SERVICE_UNAVAILABLE');
+    }
+    const device = bearer('rly_drt_garbage');
+    expectRefusal(await relay.call('DELETE', '/api/devices/x', { user: null, headers: device }), 'INVALID_TOKEN');
+    const app = await connectApp(relay);
+    await app.close();
+    database.find();
+    expectSuccess('listSessions', 200, await relay.call('GET', '/api/sessions'));
+  });
+
+  it('a device that wants to leave is not told that its credential is wrong', async () => {
+    const code = await relay.call('POST', '/api/devices/code', {
+      user: null,
+      body: { hostname: 'h', agent_type: 'a' },
+    });
+    await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`);
+    const { body } = await relay.call('POST', '/api/devices/token', {
+      user: null,
+      body: { device_code: code.body.device_code as string },
+    });
+    const leave = () =>
+      relay.call('DELETE', `/api/devices/${body.device_id as string}`, {
+        user: null,
+        headers: bearer(body.refresh_token as string),
+      });
+    database.lose();
+    expectRefusal(await leave(), 'SERVICE_UNAVAILABLE');
+    database.find();
+    expectSuccess('deleteDevice', 204, await leave());
+  });
+});

@@ -1,0 +1,43 @@
+/** A database whose connection can be lost: from then on everything fails with what Prisma throws when its server is away. */
+import type { Database } from '@relay/database';
+import { openTestDatabase } from '@relay/testing';
+
+export interface LosableDatabase extends Database {
+  /** `error`: what every query fails with; default a lost connection. */
+  lose(error?: Error): void;
+  find(): void;
+}
+
+/** As Prisma and its driver adapter say it (P1017: server has closed the connection). */
+export const lostConnection = () =>
+  Object.assign(new Error('Server has closed the connection.'), { code: 'P1017', clientVersion: '7.10.0' });
+
+export async function openLosableDatabase(): Promise<LosableDatabase> {
+  const database = await openTestDatabase();
+  let lost: Error | undefined;
+  const failing = (object: object): object =>
+    new Proxy(object, {
+      get: (target, name): unknown => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value === 'function') {
+          return (...args: unknown[]): unknown => {
+            if (lost) return Promise.reject(lost);
+            return Reflect.apply(value as (...all: unknown[]) => unknown, target, args);
+          };
+        }
+        return typeof value === 'object' && value !== null ? failing(value) : value;
+      },
+    });
+  return {
+    kind: database.kind,
+    prisma: failing(database.prisma) as Database['prisma'],
+    health: () => (lost ? Promise.resolve({ ok: false, probeMs: 0 }) : database.health()),
+    close: () => database.close(),
+    lose: (error = lostConnection()) => {
+      lost = error;
+    },
+    find: () => {
+      lost = undefined;
+    },
+  };
+}

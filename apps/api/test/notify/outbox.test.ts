@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Database, DueNotification } from '@relay/database';
+import type { NotificationList } from '@relay/protocol';
+import { createLogger } from '@relay/telemetry';
+import { openTestDatabase } from '@relay/testing';
+import { startOutbox } from '../../src/notify/outbox.ts';
+import { until } from '../attention/app-door.ts';
+import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
+
+/** Contract §8: written with its cause, sent by exactly one instance. */
+describe('the outbox', () => {
+  let scene: Scene;
+  const delivered: DueNotification[] = [];
+  const waiting: (() => void)[] = [];
+  /** What the transport does with a notification; default takes it. */
+  let carry: (notification: DueNotification) => Promise<void>;
+  beforeAll(async () => {
+    const transport = {
+      name: 'test',
+      send: async (notification: DueNotification) => {
+        await carry(notification);
+        delivered.push(notification);
+        for (const check of waiting) check();
+      },
+    };
+    scene = await openScene({ apis: 2, transports: [transport], config: { outboxPollMs: 300 } });
+  });
+  beforeEach(() => {
+    carry = () => Promise.resolve();
+  });
+  afterAll(() => scene.relay.stop());
+
+  const deliveredTo = (id: string) => delivered.filter(({ sessionId }) => sessionId === id);
+  const delivery = (id: string) =>
+    new Promise<void>((resolve) => {
+      const check = () => deliveredTo(id).length > 0 && resolve();
+      waiting.push(check);
+      check();
+    });
+  const listed = async (id: string) =>
+    ((await scene.relay.call('GET', '/api/notifications')).body as NotificationList).notifications.find(
+      ({ sessionId }) => sessionId === id,
+    );
+  const stateBecomes = async (id: string, state: string) => {
+    await until(`${id} is ${state}`, async () => (await listed(id))?.state === state);
+  };
+  const watchedTask = async (nativeId: string): Promise<Begun> => {
+    const begun = await begin(scene, nativeId);
+    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: begun.id } });
+    return begun;
+  };
+  const complete = async (nativeId: string) => {
+    const begun = await watchedTask(nativeId);
+    scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'done' });
+    return begun.id;
+  };
+
+  it('hands a notification to one instance, once, with what people need to know and no text of the conversation', async () => {
+    const id = await complete('once');
+    await delivery(id);
+    await stateBecomes(id, 'sent');
+    const marker = await complete('marker of once');
+    await delivery(marker);
+    expect(deliveredTo(id)).toEqual([
+      {
+        id: expect.any(String),
+        userId: scene.relay.issuer.userId('alice'),
+        sessionId: id,
+        cause: 'done',
+        title: 'hello',
+      },
+    ]);
+  });
+
+  it('tries again what could not be delivered', async () => {
+    let failures = 0;
+    carry = () => ((failures += 1) <= 2 ? Promise.reject(new Error('unreachable')) : Promise.resolve());
+    const id = await complete('again');
+    await delivery(id);
+    await stateBecomes(id, 'sent');
+    expect(failures).toBe(3);
+  });
+
+  it('gives up after five attempts', async () => {
+    let attempts = 0;
+    carry = () => {
+      attempts += 1;
+      return Promise.reject(new Error('unreachable'));
+    };
+    const id = await complete('hopeless');
+    await stateBecomes(id, 'failed');
+    expect(attempts).toBe(5);
+  });
+
+  it('is not held up by one notification that takes long', async () => {
+    let release!: () => void;
+    const stuck = new Promise<void>((resolve) => (release = resolve));
+    const [slow, quick] = [await watchedTask('slow'), await watchedTask('quick')];
+    carry = ({ sessionId }) => (sessionId === slow.id ? stuck : Promise.resolve());
+    scene.daemon.event(slow.taskId, 'TASK_COMPLETE', { result: 'slow' });
+    await stateBecomes(slow.id, 'sending');
+    scene.daemon.event(quick.taskId, 'TASK_COMPLETE', { result: 'quick' });
+    await delivery(quick.id);
+    expect(deliveredTo(slow.id)).toEqual([]);
+    release();
+    await delivery(slow.id);
+  });
+
+  it('takes what an instance took and never finished', async () => {
+    const begun = await watchedTask('orphan');
+    await scene.relay.database.prisma.$executeRaw`
+      INSERT INTO notifications (id, user_id, session_key, session_id, cause, state, claimed_at)
+      SELECT 'orphan', owner_id, key, ${begun.id}, 'done', 'sending', now() - interval '61 seconds' FROM sessions WHERE native_id = 'orphan'`;
+    await delivery(begun.id);
+    await stateBecomes(begun.id, 'sent');
+  });
+
+  it('has nothing of what is not watched', async () => {
+    const unwatched = await begin(scene, 'unwatched');
+    scene.daemon.event(unwatched.taskId, 'TASK_COMPLETE', { result: 'unseen' });
+    await updateOf(scene.app, unwatched.id, ({ status }) => status === 'idle');
+    expect(await listed(unwatched.id)).toBeUndefined();
+  });
+});
+
+describe('an outbox whose transport never answers', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const { prisma } = database;
+    const device = { id: 'd', ownerId: 'alice', name: 'x', hostname: 'x', agentType: 'a', tokenHash: 'x' };
+    await prisma.device.create({ data: device });
+    const session = {
+      key: 's',
+      ownerId: 'alice',
+      deviceId: 'd',
+      agentType: 'a',
+      nativeId: 'n',
+      title: 'x',
+      status: 'idle',
+    };
+    await prisma.session.create({ data: session });
+  });
+  afterAll(() => database.close());
+
+  const outbox = (sendTimeoutMs: number, send: (notification: DueNotification) => Promise<void>) =>
+    startOutbox({
+      database,
+      backplane: { onControl: () => undefined },
+      logger: createLogger({ level: 'silent', name: 'test', instance: 'test' }),
+      pollMs: 10,
+      sendTimeoutMs,
+      transports: [{ name: 'test', send }],
+    });
+  const due = (id: string) =>
+    database.prisma.notification.create({
+      data: { id, userId: 'alice', sessionKey: 's', sessionId: 'd:a:n', cause: 'done' },
+    });
+  const rowOf = (id: string) => database.prisma.notification.findUniqueOrThrow({ where: { id } });
+
+  it('gives it its time, five times, and goes on with the others', async () => {
+    await Promise.all([due('stuck'), due('fine')]);
+    const silent = outbox(20, ({ id }) => (id === 'stuck' ? new Promise(() => undefined) : Promise.resolve()));
+    await until('it is given up', async () => (await rowOf('stuck')).state === 'failed');
+    expect(await rowOf('stuck')).toMatchObject({ attempts: 5, sentAt: null });
+    expect(await rowOf('fine')).toMatchObject({ state: 'sent', attempts: 1 });
+    await silent.stop();
+  });
+
+  it('stops without waiting for it, and leaves what is under way to others', async () => {
+    await due('left');
+    let takeIt!: () => void;
+    const taken = new Promise<void>((resolve) => (takeIt = resolve));
+    const silent = outbox(3_600_000, () => {
+      takeIt();
+      return new Promise(() => undefined);
+    });
+    await taken;
+    await silent.stop();
+    expect(await rowOf('left')).toMatchObject({ state: 'sending', attempts: 1 });
+  });
+});

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRelay, connectApp, startRelay } from '@relay/testing';
+import { expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+
+describe('POST /api/ws-tickets', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay();
+  });
+  afterAll(() => relay.stop());
+
+  itAsksForCredentials(() => relay, 'createTicket');
+
+  it('gives a ticket that lets its user in', async () => {
+    const answer = await relay.call('POST', '/api/ws-tickets', { user: 'bob' });
+    const { ticket, expiresIn } = expectSuccess('createTicket', 201, answer) as { ticket: string; expiresIn: number };
+    expect(expiresIn).toBe(30);
+    const app = await connectApp(relay, { credential: 'ticket', token: ticket });
+    await app.close();
+  });
+
+  it('gives a new one every time, of 256 bits', async () => {
+    const tickets = await Promise.all([1, 2, 3].map(() => relay.call('POST', '/api/ws-tickets')));
+    expect(new Set(tickets.map(({ body }) => body.ticket as string)).size).toBe(3);
+    for (const { body } of tickets) expect(Buffer.from(body.ticket as string, 'base64url')).toHaveLength(32);
+  });
+});

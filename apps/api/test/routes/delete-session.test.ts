@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Session } from '@relay/protocol';
+import { connectApp } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+import { type Scene, begin, openScene, pathOf, report, sessionOf, updateOf } from '../scene.ts';
+
+describe('DELETE /api/sessions/:id', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene.relay.stop());
+
+  itAsksForCredentials(() => scene.relay, 'deleteSession');
+
+  const remove = (id: string, user = 'alice') => scene.relay.call('DELETE', pathOf(id), { user });
+  const removed = async (id: string) => expectSuccess('deleteSession', 204, await remove(id));
+  const listed = async () =>
+    ((await scene.relay.call('GET', '/api/sessions?archived=all')).body.sessions as Session[]).map(({ id }) => id);
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+
+  it('makes the session unknown, whatever asks for it', async () => {
+    const id = await report(scene, 'forgotten');
+    await removed(id);
+    expect(await listed()).not.toContain(id);
+    expectRefusal(await scene.relay.call('GET', pathOf(id)), 'SESSION_NOT_FOUND');
+    expectRefusal(await scene.relay.call('POST', pathOf(id, '/cancel')), 'SESSION_NOT_FOUND');
+    expectRefusal(await remove(id), 'SESSION_NOT_FOUND');
+  });
+
+  it('tells clients that understand it, and nobody else', async () => {
+    const modern = await connectApp(scene.relay, { since: '' });
+    const id = await report(scene, 'announced');
+    await removed(id);
+    expect(await modern.next('session_removed')).toEqual({
+      type: 'session_removed',
+      sessionId: id,
+      offset: expect.any(String),
+    });
+    await report(scene, 'after it');
+    expect(scene.app.inbox.count('session_removed')).toBe(0);
+    await modern.close();
+  });
+
+  it('cancels what runs and what waits, and tells the daemon', async () => {
+    const begun = await begin(scene, 'running');
+    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'next' } });
+    await removed(begun.id);
+    expect(await scene.daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: begun.taskId });
+    for (const taskId of [begun.taskId, body.taskId as string])
+      expect((await scene.relay.call('GET', `/api/tasks/${taskId}`)).body.state).toBe('cancelled');
+  });
+
+  it('ends the watching', async () => {
+    const id = await report(scene, 'watched');
+    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    await scene.daemon.next('watch_session');
+    await removed(id);
+    expect(await scene.daemon.next('unwatch_session')).toEqual({ type: 'unwatch_session', session_id: 'watched' });
+    expect((await scene.relay.call('GET', '/api/watched-sessions')).body.sessionIds).toEqual([]);
+  });
+
+  it('lasts while the daemon reports nothing newer, and ends with later activity', async () => {
+    const id = await report(scene, 'returning', { last_activity: inMinutes(-10), message_count: 1 });
+    await removed(id);
+    const again = (fields: Record<string, unknown>) =>
+      scene.daemon.send({
+        type: 'report_sessions',
+        sessions: [{ session_id: 'returning', ...fields }, { session_id: `marker ${fields.message_count as number}` }],
+      });
+    again({ last_activity: inMinutes(-5), message_count: 2 });
+    await updateOf(scene.app, `${scene.daemon.deviceId}:scripted:marker 2`);
+    // It says nothing about when: that proves nothing either.
+    again({ message_count: 3 });
+    await updateOf(scene.app, `${scene.daemon.deviceId}:scripted:marker 3`);
+    expect(await listed()).not.toContain(id);
+    expect(
+      scene.app.inbox.all.filter((frame) => frame.type === 'session_update' && sessionOf(frame).id === id),
+    ).toHaveLength(1);
+    again({ last_activity: inMinutes(5), message_count: 4 });
+    expect((await updateOf(scene.app, id)).session).toMatchObject({ messageCount: 4, watched: false, status: 'idle' });
+    expect(await listed()).toContain(id);
+  });
+
+  it('of a session without a name keeps it away when the daemon names it', async () => {
+    const { body } = await scene.relay.call('POST', '/api/sessions', {
+      body: { deviceId: scene.daemon.deviceId, message: 'hello' },
+    });
+    await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
+    await removed(body.id as string);
+    scene.daemon.event(body.taskId as string, 'SESSION_STARTED', { session_id: 'too late' });
+    await report(scene, 'after that');
+    expect((await listed()).filter((id) => id.includes('too late'))).toEqual([]);
+  });
+
+  it('takes the placeholder for the session', async () => {
+    const begun = await begin(scene, 'a/b:c');
+    await removed(begun.placeholder);
+    expect(await listed()).not.toContain(begun.id);
+  });
+
+  it("does not know what never was or is somebody else's", async () => {
+    const id = await report(scene, 'mine');
+    expectRefusal(await remove(id, 'mallory'), 'SESSION_NOT_FOUND');
+    expectRefusal(await remove('x:scripted:y'), 'SESSION_NOT_FOUND');
+    expect(await listed()).toContain(id);
+  });
+});

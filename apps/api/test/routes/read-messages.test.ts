@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type MessagePage, limits } from '@relay/protocol';
+import { connectDaemon } from '@relay/testing';
+import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+import { answerHistory, stored } from '../daemon-history.ts';
+import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+
+describe('GET /api/sessions/:id/messages', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene({ apis: 2, config: { daemonReplyTimeoutMs: 50 } });
+  });
+  afterAll(() => scene.relay.stop());
+
+  itAsksForCredentials(() => scene.relay, 'readMessages');
+
+  const read = (id: string, query = '', options: { user?: string; api?: number } = {}) =>
+    scene.relay.call('GET', pathOf(id, `/messages${query}`), options);
+  const readWith = async (id: string, nativeId: string, fields: Record<string, unknown>, query = '') => {
+    const [answer, asked] = await Promise.all([read(id, query), answerHistory(scene.daemon, nativeId, fields)]);
+    return { page: expectSuccess('readMessages', 200, answer) as MessagePage, asked };
+  };
+
+  it('answers a page of what the daemon keeps', async () => {
+    const id = await report(scene, 'kept');
+    const messages = [stored('u1', 'hi'), stored('u2', 'hello', 'AGENT'), stored('u3', 'careful', 'SYSTEM')];
+    const { page, asked } = await readWith(id, 'kept', {
+      messages,
+      has_more: true,
+      oldest_uuid: 'u1',
+      newest_uuid: 'u3',
+    });
+    expect(page).toEqual({ messages, hasMore: true, oldestUuid: 'u1', newestUuid: 'u3' });
+    expect(asked).toEqual({ type: 'get_messages', request_id: expect.any(String), session_id: 'kept', limit: 50 });
+  });
+
+  it.each([
+    ['?limit=1', { limit: 1 }],
+    ['?limit=200', { limit: 200 }],
+    ['?before=u9', { limit: 50, before_uuid: 'u9' }],
+    ['?after=u1&limit=3', { limit: 3, after_uuid: 'u1' }],
+    ['?after=u1&before=u9', { limit: 50, before_uuid: 'u9', after_uuid: 'u1' }],
+  ])('hands %s on', async (query, fields) => {
+    const id = await report(scene, `handed on ${query}`);
+    const { asked } = await readWith(id, `handed on ${query}`, { messages: [] }, query);
+    const { type, request_id, session_id, ...rest } = asked;
+    expect([type, typeof request_id, session_id]).toEqual(['get_messages', 'string', `handed on ${query}`]);
+    expect(rest).toEqual(fields);
+  });
+
+  it('cuts a message past 256 KiB and says so, and shows a role it does not know as SYSTEM', async () => {
+    const id = await report(scene, 'long');
+    const messages = [stored('u1', 'x'.repeat(limits.messageBytes + 1)), stored('u2', 'beep', 'robot')];
+    const { page } = await readWith(id, 'long', { messages });
+    expect(page.messages[0]).toEqual({ ...stored('u1', 'x'.repeat(limits.messageBytes)), truncated: true });
+    expect(page.messages[1]).toEqual(stored('u2', 'beep', 'SYSTEM'));
+  });
+
+  it('takes the placeholder and the id with slashes and colons for the same session', async () => {
+    const begun = await begin(scene, 'a/b:c');
+    for (const id of [begun.placeholder, begun.id]) {
+      const { page } = await readWith(id, 'a/b:c', { messages: [stored('u1')] });
+      expect(page.newestUuid).toBe('u1');
+    }
+  });
+
+  it('asks the daemon once for what many want at the same time, on whichever instance', async () => {
+    const patient = await openScene({ apis: 2 });
+    const readPatient = (id: string, query: string, api: number) =>
+      patient.relay.call('GET', pathOf(id, `/messages${query}`), { api });
+    try {
+      const id = await report(patient, 'popular');
+      const answers = [0, 1, 0, 1].map((api) => readPatient(id, '?limit=5', api));
+      const other = readPatient(id, '?limit=6', 0);
+      const asked = await patient.daemon.next('get_messages', ({ limit }) => limit === 5);
+      const askedOther = await patient.daemon.next('get_messages', ({ limit }) => limit === 6);
+      // Requests join while the first one is under way: it is answered when all of them must have arrived.
+      await patient.relay.call('GET', '/api/me', { api: 1 });
+      for (const frame of [askedOther, asked]) {
+        patient.daemon.send({
+          type: 'messages',
+          request_id: frame.request_id,
+          session_id: 'popular',
+          messages: [stored('u1')],
+        });
+      }
+      for (const answer of await Promise.all([...answers, other])) expect(answer.body.newestUuid).toBe('u1');
+      expect(patient.daemon.inbox.count('get_messages', ({ limit }) => limit === 5)).toBe(1);
+    } finally {
+      await patient.relay.stop();
+    }
+  });
+
+  it('takes an answer only from the device that was asked, and only once', async () => {
+    const id = await report(scene, 'guarded');
+    const stranger = await connectDaemon(scene.relay, { user: 'mallory' });
+    const answer = read(id);
+    const asked = await scene.daemon.next('get_messages', ({ session_id }) => session_id === 'guarded');
+    stranger.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'guarded',
+      messages: [stored('forged')],
+    });
+    // The stranger's own question proves that its frame was dealt with.
+    const proof = { type: 'report_sessions', sessions: [{ session_id: 'proof' }] };
+    stranger.send(proof);
+    scene.daemon.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'guarded',
+      messages: [stored('real')],
+    });
+    scene.daemon.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'guarded',
+      messages: [stored('late')],
+    });
+    expect((await answer).body.newestUuid).toBe('real');
+  });
+
+  it('is 503 while the device is away, with a time to come back', async () => {
+    const daemon = await connectDaemon(scene.relay);
+    const id = await report({ ...scene, daemon }, 'away');
+    await daemon.close();
+    const answer = await read(id);
+    expectRefusal(answer, 'DEVICE_OFFLINE');
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expectLimitHeaders(answer);
+  });
+
+  it('is 503 at once when the device leaves while it is asked', async () => {
+    const daemon = await connectDaemon(scene.relay);
+    const id = await report({ ...scene, daemon }, 'leaving');
+    const answer = read(id);
+    await daemon.next('get_messages');
+    await daemon.drop();
+    expectRefusal(await answer, 'DEVICE_OFFLINE');
+  });
+
+  it('is 504 when the daemon does not answer, and what it says later is dropped', async () => {
+    const id = await report(scene, 'slow');
+    expectRefusal(await read(id), 'DEVICE_TIMEOUT');
+    await answerHistory(scene.daemon, 'slow', { messages: [stored('late')] });
+    const { page } = await readWith(id, 'slow', { messages: [stored('in time')] });
+    expect(page.newestUuid).toBe('in time');
+  });
+
+  it('is 502 when the daemon answers with an error', async () => {
+    const id = await report(scene, 'broken');
+    const [answer] = await Promise.all([read(id), answerHistory(scene.daemon, 'broken', { error: 'disk on fire' })]);
+    expectRefusal(answer, 'DEVICE_ERROR', 'disk on fire');
+  });
+
+  it('is 409 while the session has no name', async () => {
+    const { body } = await scene.relay.call('POST', '/api/sessions', {
+      body: { deviceId: scene.daemon.deviceId, message: 'hello' },
+    });
+    expectRefusal(await read(body.id as string), 'SESSION_NOT_RESOLVED');
+  });
+
+  it("does not know what never was or is somebody else's", async () => {
+    const id = await report(scene, 'mine');
+    expectRefusal(await read('x:scripted:y'), 'SESSION_NOT_FOUND');
+    expectRefusal(await read(id, '', { user: 'mallory' }), 'SESSION_NOT_FOUND');
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['before=', 'before'],
+    [`before=${'x'.repeat(513)}`, 'before'],
+  ])('refuses %s', async (query, field) => {
+    expectRefusal(await read('x:scripted:y', `?${query}`), 'INVALID_REQUEST', field);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SentMessage } from '@relay/protocol';
+import { connectDaemon } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+import { type Scene, begin, beginAndEnd, openScene, pathOf, report, updateOf } from '../scene.ts';
+
+describe('POST /api/sessions/:id/messages', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene.relay.stop());
+
+  itAsksForCredentials(() => scene.relay, 'sendMessage', { body: { content: 'hi' } });
+
+  const send = (id: string, body: Record<string, unknown>, user = 'alice') =>
+    scene.relay.call('POST', pathOf(id, '/messages'), { user, body });
+  const sent = async (id: string, content: string, more: Record<string, unknown> = {}) =>
+    expectSuccess('sendMessage', 202, await send(id, { content, ...more })) as SentMessage;
+  const resumed = (taskId: string) => scene.daemon.next('task_resume', (frame) => frame.task_id === taskId);
+
+  it('accepts a follow-up without waiting for the agent, and the daemon gets it', async () => {
+    const { id } = await beginAndEnd(scene, 'followed');
+    const body = await sent(id, 'and now?');
+    expect(body).toEqual({
+      taskId: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      sessionId: id,
+      state: 'queued',
+      message: { uuid: expect.any(String), role: 'USER', content: 'and now?', timestamp: expect.any(String) },
+    });
+    expect(await resumed(body.taskId)).toEqual({
+      type: 'task_resume',
+      task_id: body.taskId,
+      session_id: 'followed',
+      message: 'and now?',
+    });
+    const active = await updateOf(scene.app, id, ({ status }) => status === 'active');
+    expect(active.session).toMatchObject({ lastTask: { id: body.taskId }, lastMessage: 'and now?' });
+  });
+
+  it('continues a session that was started at the desk, where it was started', async () => {
+    const id = await report(scene, 'desk', { project: '/home/alice/it' });
+    const { taskId } = await sent(id, 'go on');
+    expect(await resumed(taskId)).toMatchObject({ session_id: 'desk', project_path: '/home/alice/it' });
+  });
+
+  it('takes every id the session ever had, and answers with the one it has now', async () => {
+    const begun = await beginAndEnd(scene, 'a/b:c d');
+    for (const id of [begun.placeholder, begun.id]) {
+      const { sessionId, taskId } = await sent(id, `to ${id}`);
+      expect(sessionId).toBe(begun.id);
+      expect(await resumed(taskId)).toMatchObject({ session_id: 'a/b:c d' });
+      scene.daemon.event(taskId, 'TASK_COMPLETE', { result: `done ${id}` });
+      await updateOf(scene.app, begun.id, ({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'completed');
+    }
+  });
+
+  it('queues behind what runs, in order', async () => {
+    const begun = await begin(scene, 'busy');
+    const first = await sent(begun.id, 'first');
+    const second = await sent(begun.id, 'second');
+    expect(scene.daemon.inbox.count('task_resume', ({ session_id }) => session_id === 'busy')).toBe(0);
+    scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'ready' });
+    expect(await resumed(first.taskId)).toMatchObject({ message: 'first' });
+    scene.daemon.event(first.taskId, 'ERROR', { error: 'no' });
+    expect(await resumed(second.taskId)).toMatchObject({ message: 'second' });
+    expect(
+      scene.daemon.inbox.all.filter(({ session_id, type }) => type === 'task_resume' && session_id === 'busy'),
+    ).toHaveLength(2);
+  });
+
+  it('queues behind a first task that has not been named yet', async () => {
+    const { body } = await scene.relay.call('POST', '/api/sessions', {
+      body: { deviceId: scene.daemon.deviceId, message: 'hello' },
+    });
+    await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
+    const { taskId, sessionId } = await sent(body.id as string, 'at once');
+    expect(sessionId).toBe(body.id);
+    scene.daemon.event(body.taskId as string, 'TASK_COMPLETE', { session_id: 'named late', result: 'ok' });
+    expect(await resumed(taskId)).toMatchObject({ session_id: 'named late', message: 'at once' });
+  });
+
+  it('answers a prompt only with what was said after it', async () => {
+    const begun = await begin(scene, 'asking');
+    const before = await sent(begun.id, 'yes, before it asked');
+    scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
+    await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
+    const after = await sent(begun.id, 'no');
+    expect(await resumed(after.taskId)).toMatchObject({ message: 'no' });
+    expect(scene.daemon.inbox.count('task_resume', ({ task_id }) => task_id === before.taskId)).toBe(0);
+    scene.daemon.event(after.taskId, 'TASK_COMPLETE', { result: 'left alone' });
+    expect(await resumed(before.taskId)).toMatchObject({ message: 'yes, before it asked' });
+  });
+
+  it('refuses the twenty-first message that waits', async () => {
+    const begun = await begin(scene, 'crowded');
+    for (let n = 0; n < 20; n += 1) await sent(begun.id, `number ${n}`);
+    expectRefusal(await send(begun.id, { content: 'one too many' }), 'QUEUE_FULL', '20');
+    scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'next' });
+    // The first of them is with the daemon: nineteen wait.
+    await scene.daemon.next('task_resume', (frame) => frame.message === 'number 0');
+    expect((await send(begun.id, { content: 'there is room again' })).status).toBe(202);
+  });
+
+  it('does not queue for a device that is away when it shall not wait', async () => {
+    const daemon = await connectDaemon(scene.relay);
+    const id = await report({ ...scene, daemon }, 'away');
+    await daemon.close();
+    expectRefusal(await send(id, { content: 'now or never', queueTtlSeconds: 0 }), 'DEVICE_OFFLINE');
+    const { taskId } = await sent(id, 'whenever');
+    expect((await scene.relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({
+      state: 'queued',
+      kind: 'resume',
+    });
+  });
+
+  it('has nowhere to go when the first task ended without a name', async () => {
+    const { body } = await scene.relay.call('POST', '/api/sessions', {
+      body: { deviceId: scene.daemon.deviceId, message: 'hello' },
+    });
+    await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
+    const waiting = await sent(body.id as string, 'waits');
+    scene.daemon.event(body.taskId as string, 'ERROR', { error: 'cannot start' });
+    await updateOf(scene.app, body.id as string, ({ status }) => status === 'failed');
+    expectRefusal(await send(body.id as string, { content: 'hello?' }), 'SESSION_NOT_RESOLVED');
+    expect((await scene.relay.call('GET', `/api/tasks/${waiting.taskId}`)).body).toMatchObject({
+      state: 'cancelled',
+      error: { code: 'SESSION_NOT_RESOLVED' },
+    });
+  });
+
+  it('is heard by all sockets of the user: the message, then the session', async () => {
+    const { id } = await beginAndEnd(scene, 'heard');
+    const { message } = await sent(id, 'everybody listen');
+    expect(
+      await scene.app.next(
+        'new_message',
+        (frame) => frame.sessionId === id && (frame.message as { content: string }).content === 'everybody listen',
+      ),
+    ).toEqual({ type: 'new_message', sessionId: id, message });
+    await updateOf(scene.app, id, ({ lastMessage }) => lastMessage === 'everybody listen');
+  });
+
+  it('says the same thing twice when it is sent twice', async () => {
+    const begun = await begin(scene, 'twice');
+    const bodies = [await sent(begun.id, 'again'), await sent(begun.id, 'again')];
+    for (const { message } of bodies)
+      await scene.app.next('new_message', (frame) => (frame.message as { uuid: string }).uuid === message.uuid);
+    expect(bodies[0]!.taskId).not.toBe(bodies[1]!.taskId);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['no content', {}, 'content'],
+    ['empty content', { content: '' }, 'content'],
+    ['blank content', { content: '\n ' }, 'content'],
+    ['content that is no text', { content: ['a'] }, 'content'],
+    ['a time that is none', { content: 'x', queueTtlSeconds: 'soon' }, 'queueTtlSeconds'],
+    ['a negative time', { content: 'x', queueTtlSeconds: -1 }, 'queueTtlSeconds'],
+    ['a time past a day', { content: 'x', queueTtlSeconds: 86_401 }, 'queueTtlSeconds'],
+  ])('refuses %s and names the field', async (_what, body, field) => {
+    expectRefusal(await send('x:scripted:y', body), 'INVALID_REQUEST', field);
+  });
+
+  it('refuses more than 256 KiB', async () => {
+    expectRefusal(await send('x:scripted:y', { content: 'x'.repeat(256 * 1024 + 1) }), 'PAYLOAD_TOO_LARGE', 'content');
+  });
+
+  it("does not know what never was, was deleted, or is somebody else's", async () => {
+    const id = await report(scene, 'gone');
+    expectRefusal(await send(id, { content: 'hi' }, 'mallory'), 'SESSION_NOT_FOUND');
+    await scene.relay.call('DELETE', pathOf(id));
+    expectRefusal(await send(id, { content: 'hi' }), 'SESSION_NOT_FOUND');
+    expectRefusal(await send('x:scripted:y', { content: 'hi' }), 'SESSION_NOT_FOUND');
+  });
+});

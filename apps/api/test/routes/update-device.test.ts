@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Device } from '@relay/protocol';
+import { type Registration, type TestRelay, registerDevice, startRelay } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+
+describe('PATCH /api/devices/:id', () => {
+  let relay: TestRelay;
+  let device: Registration;
+  beforeAll(async () => {
+    relay = await startRelay();
+    device = await registerDevice(relay, { hostname: 'laptop' });
+  });
+  afterAll(() => relay.stop());
+
+  itAsksForCredentials(() => relay, 'updateDevice', { body: { name: 'x' } });
+
+  const rename = (body: Record<string, unknown>, { id = device.deviceId, user = 'alice' } = {}) =>
+    relay.call('PATCH', `/api/devices/${id}`, { user, body });
+
+  it('gives a device another name; the host name stays', async () => {
+    const renamed = expectSuccess(
+      'updateDevice',
+      200,
+      await rename({ name: '  The one under the desk 🐢 ' }),
+    ) as Device;
+    expect(renamed).toMatchObject({ id: device.deviceId, name: 'The one under the desk 🐢', hostname: 'laptop' });
+    expect((await relay.call('GET', '/api/devices')).body.devices).toContainEqual(renamed);
+  });
+
+  it.each([
+    ['no name', {}],
+    ['an empty name', { name: '' }],
+    ['a blank name', { name: ' \n' }],
+    ['a name that is no text', { name: 7 }],
+    ['a name past all bounds', { name: 'x'.repeat(201) }],
+  ])('refuses %s', async (_what, body) => {
+    expectRefusal(await rename(body), 'INVALID_REQUEST', 'name');
+  });
+
+  it("does not know a device that never was, was removed, or is somebody else's", async () => {
+    const removed = await registerDevice(relay);
+    await relay.call('DELETE', `/api/devices/${removed.deviceId}`);
+    expectRefusal(await rename({ name: 'x' }, { id: 'never' }), 'DEVICE_NOT_FOUND');
+    expectRefusal(await rename({ name: 'x' }, { id: removed.deviceId }), 'DEVICE_NOT_FOUND');
+    expectRefusal(await rename({ name: 'x' }, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Session } from '@relay/protocol';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+import { type Scene, begin, openScene, pathOf, report, updateOf } from '../scene.ts';
+
+describe('PATCH /api/sessions/:id', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene.relay.stop());
+
+  itAsksForCredentials(() => scene.relay, 'updateSession', { body: { title: 'x' } });
+
+  const patch = (id: string, body: Record<string, unknown>, user = 'alice') =>
+    scene.relay.call('PATCH', pathOf(id), { user, body });
+  const patched = async (id: string, body: Record<string, unknown>) =>
+    expectSuccess('updateSession', 200, await patch(id, body)) as Session;
+  const listed = async (id: string) => {
+    const { body } = await scene.relay.call('GET', '/api/sessions?archived=all');
+    return (body.sessions as Session[]).find((session) => session.id === id);
+  };
+
+  it('renames, and tells the apps', async () => {
+    const id = await report(scene, 'renamed', { title: 'old' });
+    const session = await patched(id, { title: '  new ' });
+    expect(session).toMatchObject({ id, title: 'new', archived: false });
+    expect((await updateOf(scene.app, id, ({ title }) => title === 'new')).session).toEqual(session);
+    expect(await listed(id)).toEqual(session);
+  });
+
+  it('keeps the name that a person gave when the daemon reports another', async () => {
+    const id = await report(scene, 'mine', { title: 'of the daemon' });
+    await patched(id, { title: 'of the person' });
+    scene.daemon.send({
+      type: 'report_sessions',
+      sessions: [{ session_id: 'mine', title: 'of the daemon again', last_message: 'changed' }],
+    });
+    const { session } = await updateOf(scene.app, id, ({ lastMessage }) => lastMessage === 'changed');
+    expect(session).toMatchObject({ title: 'of the person' });
+  });
+
+  it('archives and takes back, and tells the apps', async () => {
+    const id = await report(scene, 'archived', { title: 'stays' });
+    expect(await patched(id, { archived: true })).toMatchObject({ archived: true, title: 'stays' });
+    await updateOf(scene.app, id, ({ archived }) => archived);
+    expect(await patched(id, { archived: false })).toMatchObject({ archived: false });
+    await updateOf(scene.app, id, ({ archived }) => !archived);
+  });
+
+  it('does both at once', async () => {
+    const id = await report(scene, 'both');
+    expect(await patched(id, { title: 'both', archived: true })).toMatchObject({ title: 'both', archived: true });
+  });
+
+  it('moves the session to the front', async () => {
+    const id = await report(scene, 'moved', { last_activity: '2026-01-01T00:00:00Z' });
+    const { updatedAt, createdAt } = await patched(id, { title: 'moved' });
+    expect(createdAt).toBe('2026-01-01T00:00:00.000Z');
+    expect(Date.parse(updatedAt)).toBeGreaterThan(Date.parse(createdAt));
+    expect((await scene.relay.call('GET', '/api/sessions?limit=1')).body.sessions[0].id).toBe(id);
+  });
+
+  it('takes every id the session ever had, and does not disturb what runs', async () => {
+    const begun = await begin(scene, 'a/b:c');
+    expect(await patched(begun.placeholder, { title: 'by its first id' })).toMatchObject({
+      id: begun.id,
+      status: 'active',
+      title: 'by its first id',
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['nothing', {}, /./],
+    ['only what it does not know', { colour: 'green', status: 'idle' }, /title.*archived/],
+    ['an empty title', { title: '' }, /title/],
+    ['a blank title', { title: ' \t' }, /title/],
+    ['a title past all bounds', { title: 'x'.repeat(201) }, /title/],
+    ['a title that is no text', { title: null }, /title/],
+    ['archived that is no yes or no', { archived: 'true' }, /archived/],
+  ])('refuses %s and changes nothing', async (what, body, naming) => {
+    const id = await report(scene, `refused ${what}`, { title: 'as it was' });
+    const before = await listed(id);
+    expectRefusal(await patch(id, body), 'INVALID_REQUEST', naming);
+    expect(await listed(id)).toEqual(before);
+  });
+
+  it("does not know what never was, was deleted, or is somebody else's", async () => {
+    const id = await report(scene, 'gone');
+    expectRefusal(await patch(id, { title: 'x' }, 'mallory'), 'SESSION_NOT_FOUND');
+    await scene.relay.call('DELETE', pathOf(id));
+    expectRefusal(await patch(id, { title: 'x' }), 'SESSION_NOT_FOUND');
+    expectRefusal(await patch('x:scripted:y', { title: 'x' }), 'SESSION_NOT_FOUND');
+  });
+});

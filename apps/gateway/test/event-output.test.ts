@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { counted, end, idOf, run, tick } from './conversation.ts';
+
+describe('events OUTPUT and VERBOSE', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+  let listener: TestApp;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+    listener = await connectApp(relay, { output: true });
+  });
+  afterAll(() => relay.stop());
+
+  it('reach only the apps that asked for output, in order', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'out');
+    for (const output of ['one', 'two', 'three']) daemon.event(taskId, 'OUTPUT', { output });
+    await tick(daemon, listener);
+    const frames = listener.inbox.all.filter((frame) => frame.type === 'task_output');
+    expect(frames).toEqual(
+      ['one', 'two', 'three'].map((output) => ({ type: 'task_output', sessionId: id, taskId, output })),
+    );
+    expect(app.inbox.count('task_output')).toBe(0);
+  });
+
+  it('VERBOSE is treated like OUTPUT, whether it calls its text output or content', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'verbose');
+    daemon.event(taskId, 'VERBOSE', { output: 'as output', uuid: 'v1', timestamp: '2026-01-01T00:00:00Z' });
+    daemon.event(taskId, 'VERBOSE', { content: 'as content', session_id: 'verbose' });
+    for (const output of ['as output', 'as content'])
+      expect(await listener.next('task_output', (frame) => frame.output === output)).toMatchObject({
+        sessionId: id,
+        taskId,
+      });
+  });
+
+  it('without a task belong to the session at the desk that they name', async () => {
+    daemon.event('', 'VERBOSE', { session_id: 'desk', content: 'typed at the desk' });
+    expect(await listener.next('task_output', (frame) => frame.output === 'typed at the desk')).toEqual({
+      type: 'task_output',
+      sessionId: idOf(daemon, 'desk'),
+      output: 'typed at the desk',
+    });
+  });
+
+  it('are cut at 256 KiB', async () => {
+    const { taskId } = await run(relay, daemon, app, 'long');
+    daemon.event(taskId, 'OUTPUT', { output: 'x'.repeat(300_000) });
+    const { output } = await listener.next('task_output', (frame) => String(frame.output).startsWith('xxx'));
+    expect(String(output)).toHaveLength(256 * 1024);
+  });
+
+  it('of a task that has ended, or of nothing at all, are shown to nobody', async () => {
+    const { taskId } = await run(relay, daemon, app, 'over');
+    await end(daemon, app, taskId);
+    daemon.event(taskId, 'OUTPUT', { output: 'too late' });
+    daemon.event('', 'OUTPUT', { output: 'nobody' });
+    daemon.send({ type: 'event', event_type: 'OUTPUT', output: 'nobody' });
+    daemon.event('', 'OUTPUT', { output: 'no such name', session_id: 'x'.repeat(600) });
+    daemon.event(taskId, 'OUTPUT', {});
+    await tick(daemon, listener);
+    expect(listener.inbox.count('task_output', (frame) => /late|nobody|name/.test(String(frame.output)))).toBe(0);
+    expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'event of nothing' })).toBe(2);
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { begin, counted, end, readTask, run, tick } from './conversation.ts';
+
+describe('WARNING, and what this release does not know', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+
+  const ignored = (cause: string) => counted(relay, 'relay_daemon_frames_ignored_total', { cause });
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
+
+  it('WARNING is shown to nobody and confirms its task', async () => {
+    const { taskId } = await begin(relay, daemon);
+    const before = app.inbox.count('new_message');
+    daemon.event(taskId, 'WARNING', { warning: 'nearly out of credit' });
+    await tick(daemon, app);
+    expect(app.inbox.count('new_message')).toBe(before);
+    expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
+  });
+
+  it('frame types of other releases are ignored and counted', async () => {
+    const before = await ignored('unknown');
+    for (const type of [
+      'report_slash_commands',
+      'context_response',
+      'force_quit_result',
+      'session_status',
+      'x'.repeat(5000),
+    ])
+      daemon.send({ type, session_id: 'any', commands: [] });
+    // Frames that only the relay sends are unknown from a daemon.
+    daemon.send({ type: 'task_start', task_id: 'mine', instruction: 'run it' });
+    daemon.send({ type: 'ping' });
+    await tick(daemon, app);
+    expect(await ignored('unknown')).toBe(before + 7);
+  });
+
+  it('event types of other releases are ignored and counted, and name no session', async () => {
+    const { taskId, pendingId } = await begin(relay, daemon);
+    const before = await ignored('unknown');
+    daemon.event(taskId, 'THINKING', { session_id: 'named-by-nobody', thought: 'hm' });
+    daemon.event(taskId, 'task_complete', { result: 'lower case' });
+    await tick(daemon, app);
+    expect(await ignored('unknown')).toBe(before + 2);
+    expect(await readTask(relay, taskId)).toMatchObject({ state: 'sent', sessionId: pendingId });
+  });
+
+  it('fields of other releases are ignored', async () => {
+    const { taskId } = await run(relay, daemon, app, 'fields');
+    daemon.event(taskId, 'PROGRESS', {
+      action: 'a',
+      target: 't',
+      tool: 'bash',
+      arg_summary: 'ls',
+      context: { used: 1 },
+    });
+    daemon.send({ type: 'status', running_tasks: [taskId], load: 0.5 });
+    expect(await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'ok', cost: 1, context: null })).toMatchObject({
+      status: 'idle',
+    });
+  });
+
+  it('a text that a peer made up never becomes a name of a metric', async () => {
+    const text = await relay.gateways[0]!.metrics.text();
+    expect(text).not.toContain('report_slash_commands');
+    expect(text).not.toContain('xxxx');
+  });
+});

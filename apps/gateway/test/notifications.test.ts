@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { end, idOf, path, readTask, run, say, sessionIn, tick, until } from './conversation.ts';
+
+interface Noted {
+  sessionId: string;
+  cause: string;
+  state: string;
+}
+
+/** What the outbox was asked to carry, and what it did with it. */
+class Carrier {
+  readonly name = 'test';
+  readonly carried: { sessionId: string; cause: string; title: string }[] = [];
+  refusing = 0;
+
+  send(notification: { sessionId: string; cause: string; title: string }): Promise<void> {
+    if (this.refusing > 0) {
+      this.refusing -= 1;
+      return Promise.reject(new Error('the push service is away'));
+    }
+    this.carried.push(notification);
+    return Promise.resolve();
+  }
+}
+
+describe('notifications', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+  const carrier = new Carrier();
+
+  const watch = (id: string) => relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+  const watchedRun = async (nativeId: string) => {
+    const started = await run(relay, daemon, app, nativeId);
+    await watch(started.id);
+    return started;
+  };
+  const notedOf = async (id: string, user = 'alice') => {
+    const { body } = await relay.call('GET', '/api/notifications', { user });
+    return (body.notifications as Noted[]).filter((one) => one.sessionId === id);
+  };
+  const causes = async (id: string) => (await notedOf(id)).map(({ cause }) => cause);
+  const activity = (nativeId: string, fields: Record<string, unknown> = {}) =>
+    daemon.send({
+      type: 'session_activity',
+      session_id: nativeId,
+      last_message: 'done',
+      is_completion: true,
+      ...fields,
+    });
+
+  beforeAll(async () => {
+    relay = await startRelay({ apis: 2, transports: [carrier], config: { statusLostMs: 1, outboxPollMs: 600_000 } });
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
+
+  it.each([
+    ['TASK_COMPLETE', { result: 'done' }, 'done'],
+    ['WAIT_FOR_USER', { prompt: 'Yes?' }, 'needs_you'],
+    ['ERROR', { error: 'no' }, 'failed'],
+  ])('are due for a watched session on %s', async (eventType, fields, cause) => {
+    const { taskId, id } = await watchedRun(`cause-${eventType}`);
+    await end(daemon, app, taskId, eventType, fields);
+    expect(await causes(id)).toEqual([cause]);
+    // Sent at once, without waiting for anybody to look.
+    await until(() => Promise.resolve(carrier.carried.some((one) => one.sessionId === id && one.cause === cause)));
+    await until(async () => (await notedOf(id))[0]?.state === 'sent');
+  });
+
+  it('carry the id and the title of the session, and no word of what was said', async () => {
+    const { taskId, id } = await watchedRun('content');
+    await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'a secret result' });
+    const carried = await until(() => Promise.resolve(carrier.carried.find((one) => one.sessionId === id)));
+    expect(carried).toMatchObject({ sessionId: id, cause: 'done', title: 'begin content' });
+    expect(JSON.stringify(carried)).not.toContain('secret');
+  });
+
+  it('are due when a watched task is lost, and not again when its result comes late', async () => {
+    const { taskId, id } = await watchedRun('lost');
+    for (let time = 0; time < 2; time += 1) {
+      daemon.send({ type: 'status', running_tasks: [] });
+      await tick(daemon, app);
+    }
+    expect(await readTask(relay, taskId)).toMatchObject({ error: { code: 'TASK_LOST' } });
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'late' });
+    await tick(daemon, app);
+    expect(await causes(id)).toEqual(['failed']);
+  });
+
+  it('are due on the completion of a turn at the desk', async () => {
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk' }] });
+    await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk'));
+    await watch(idOf(daemon, 'desk'));
+    activity('desk', { is_completion: false, last_message: 'half-way' });
+    activity('desk');
+    await tick(daemon, app);
+    expect(await causes(idOf(daemon, 'desk'))).toEqual(['done']);
+  });
+
+  it.each(['task first', 'activity first'])(
+    'are sent once for one turn that completes in both ways: %s',
+    async (order) => {
+      const native = order.replace(' ', '-');
+      const { taskId, id } = await watchedRun(native);
+      if (order === 'activity first') activity(native);
+      daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
+      if (order === 'task first') activity(native);
+      // The same news again, as daemons in the field send it.
+      activity(native, { message_count: 0 });
+      daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
+      await tick(daemon, app);
+      expect(await causes(id)).toEqual(['done']);
+    },
+  );
+
+  it('are sent for each of two turns, however close', async () => {
+    const { taskId, id } = await watchedRun('two-turns');
+    await end(daemon, app, taskId);
+    const second = await say(relay, id, 'more');
+    await daemon.next('task_resume', (frame) => frame.task_id === second);
+    await end(daemon, app, second, 'ERROR', { error: 'no' });
+    expect((await causes(id)).sort()).toEqual(['done', 'failed']);
+  });
+
+  it('are not due for a session that nobody watches, nor for what nobody has to be told', async () => {
+    const unwatched = await run(relay, daemon, app, 'unwatched');
+    await end(daemon, app, unwatched.taskId);
+    const { taskId, id } = await watchedRun('silent');
+    daemon.event(taskId, 'PROGRESS', { action: 'x' });
+    await relay.call('POST', path(id, '/cancel'));
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'too late' });
+    const stopped = await watchedRun('stopped');
+    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: stopped.id } });
+    await end(daemon, app, stopped.taskId);
+    await tick(daemon, app);
+    for (const session of [unwatched.id, id, stopped.id]) expect(await notedOf(session)).toEqual([]);
+  });
+
+  it('follow a session that was watched before it had a name', async () => {
+    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const taskId = created.body.taskId as string;
+    await daemon.next('task_start', (frame) => frame.task_id === taskId);
+    await watch(created.body.id);
+    await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'done', session_id: 'named-late' });
+    expect(await causes(idOf(daemon, 'named-late'))).toEqual(['done']);
+  });
+
+  it('are shown to the owner and to nobody else', async () => {
+    const { taskId, id } = await watchedRun('private');
+    await end(daemon, app, taskId);
+    expect(await notedOf(id)).toHaveLength(1);
+    expect((await relay.call('GET', '/api/notifications', { user: 'bob' })).body.notifications).toEqual([]);
+  });
+
+  it('are sent by one instance, once', async () => {
+    const { taskId, id } = await watchedRun('by-one');
+    await end(daemon, app, taskId);
+    await until(async () => (await notedOf(id))[0]?.state === 'sent');
+    const after = await watchedRun('by-one-clock');
+    await end(daemon, app, after.taskId);
+    await until(async () => (await notedOf(after.id))[0]?.state === 'sent');
+    expect(carrier.carried.filter((one) => one.sessionId === id)).toHaveLength(1);
+  });
+
+  it('are tried again when they could not be carried, and are sent in the end', async () => {
+    carrier.refusing = 2;
+    const { taskId, id } = await watchedRun('retried');
+    await end(daemon, app, taskId);
+    await until(async () => (await notedOf(id))[0]?.state === 'sent');
+    expect(carrier.refusing).toBe(0);
+    expect(carrier.carried.filter((one) => one.sessionId === id)).toHaveLength(1);
+  });
+
+  it('are given up after five attempts', async () => {
+    carrier.refusing = 5;
+    const { taskId, id } = await watchedRun('given-up');
+    await end(daemon, app, taskId);
+    await until(async () => (await notedOf(id))[0]?.state === 'failed');
+    expect(carrier.carried.filter((one) => one.sessionId === id)).toEqual([]);
+  });
+});

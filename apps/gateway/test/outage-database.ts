@@ -1,0 +1,44 @@
+/** A real database that can be out of reach for a while: then every question fails the way a refused connection does. */
+import type { Database } from '@relay/database';
+import { openTestDatabase } from '@relay/testing';
+
+export interface OutageDatabase extends Database {
+  /** From now on nothing is answered, and answered again. */
+  setDown(down: boolean): void;
+  /** How many questions failed. */
+  readonly failures: number;
+}
+
+const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'P1001' });
+
+export async function openOutageDatabase(): Promise<OutageDatabase> {
+  const real = await openTestDatabase();
+  let down = false;
+  let failures = 0;
+  const refuse = () => {
+    failures += 1;
+    return Promise.reject(refused());
+  };
+  /** Methods are told apart from models by being functions; those of models fail all the same. */
+  const failing = (target: object): object =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name) as unknown;
+        if (!down) return typeof value === 'function' ? (value.bind(of) as unknown) : wrapped(value);
+        return typeof value === 'function' ? refuse : wrapped(value);
+      },
+    });
+  const wrapped = (value: unknown) => (typeof value === 'object' && value !== null ? failing(value) : value);
+  const prisma = failing(real.prisma) as Database['prisma'];
+  return {
+    ...real,
+    prisma,
+    health: () => (down ? Promise.resolve({ ok: false, probeMs: 0 }) : real.health()),
+    setDown: (value) => {
+      down = value;
+    },
+    get failures() {
+      return failures;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Registration, type TestApp, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { until } from './conversation.ts';
+
+describe('online and offline', () => {
+  let relay: TestRelay;
+  let app: TestApp;
+
+  const statusesOf = (deviceId: string) =>
+    app.inbox.all
+      .filter((frame) => frame.type === 'device_status' && frame.deviceId === deviceId)
+      .map((frame) => frame.status);
+  const deviceOf = async (deviceId: string) =>
+    (
+      (await relay.call('GET', '/api/devices')).body.devices as { id: string; status: string; lastSeenAt: string }[]
+    ).find((device) => device.id === deviceId)!;
+  const noted = (deviceId: string) =>
+    until(async () => {
+      const { body } = await relay.call('GET', `/api/devices/${deviceId}/connections`);
+      return body.connections[0].disconnectedAt !== undefined;
+    });
+  /** A device that comes and goes now: everybody's grace that began before is over when it is announced. */
+  const graceOver = async () => {
+    const clock = await connectDaemon(relay);
+    await clock.close();
+    await app.next('device_status', (frame) => frame.deviceId === clock.deviceId && frame.status === 'offline');
+  };
+  const connect = (registration: Registration, gateway = 0) => connectDaemon(relay, { registration, gateway });
+
+  beforeAll(async () => {
+    // Sweeps out of the way: the grace alone announces.
+    relay = await startRelay({ gateways: 2, config: { offlineGraceMs: 1000, sweepIntervalMs: 600_000 } });
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
+
+  it('a device is online when it connects, and apps hear of it once', async () => {
+    const daemon = await connectDaemon(relay);
+    expect(await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId)).toEqual({
+      type: 'device_status',
+      deviceId: daemon.deviceId,
+      status: 'online',
+    });
+    expect(await deviceOf(daemon.deviceId)).toMatchObject({ status: 'online' });
+    expect(statusesOf(daemon.deviceId)).toEqual(['online']);
+  });
+
+  it('a device that stays away is offline after the grace, and not before', async () => {
+    const daemon = await connectDaemon(relay);
+    const seenBefore = (await deviceOf(daemon.deviceId)).lastSeenAt;
+    await daemon.close();
+    await noted(daemon.deviceId);
+    expect(await deviceOf(daemon.deviceId)).toMatchObject({ status: 'online' });
+    await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
+    const { status, lastSeenAt } = await deviceOf(daemon.deviceId);
+    expect(status).toBe('offline');
+    expect(Date.parse(lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(seenBefore));
+  });
+
+  it('a message that must not wait asks for the live socket, not for the grace', async () => {
+    const daemon = await connectDaemon(relay);
+    const body = { deviceId: daemon.deviceId, message: 'now', queueTtlSeconds: 0 };
+    expect(await relay.call('POST', '/api/sessions', { body })).toMatchObject({ status: 201 });
+    await daemon.close();
+    await noted(daemon.deviceId);
+    expect(await relay.call('POST', '/api/sessions', { body })).toMatchObject({
+      status: 503,
+      body: { code: 'DEVICE_OFFLINE' },
+    });
+  });
+
+  it.each([
+    ['the same instance', 0],
+    ['another instance', 1],
+  ])('a device that comes back within the grace on %s sends no frame at all', async (_, gateway) => {
+    const daemon = await connectDaemon(relay);
+    await daemon.drop();
+    await noted(daemon.deviceId);
+    await connect(daemon.registration, gateway);
+    await graceOver();
+    expect(statusesOf(daemon.deviceId)).toEqual(['online']);
+    expect(await deviceOf(daemon.deviceId)).toMatchObject({ status: 'online' });
+  });
+
+  it('each end begins the grace anew', async () => {
+    const daemon = await connectDaemon(relay);
+    for (let count = 0; count < 3; count += 1) {
+      await (await connect(daemon.registration)).close();
+      await noted(daemon.deviceId);
+    }
+    await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
+    expect(statusesOf(daemon.deviceId)).toEqual(['online', 'offline']);
+  });
+
+  it('a device that was offline is announced when it is back', async () => {
+    const daemon = await connectDaemon(relay);
+    await daemon.close();
+    await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
+    await connect(daemon.registration, 1);
+    await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'online');
+    await graceOver();
+    expect(statusesOf(daemon.deviceId)).toEqual(['online', 'offline', 'online']);
+  });
+
+  it('is told to the owner of the device and to nobody else', async () => {
+    const bob = await connectApp(relay, { user: 'bob' });
+    const daemon = await connectDaemon(relay);
+    const theirs = await connectDaemon(relay, { user: 'bob' });
+    await bob.next('device_status', (frame) => frame.deviceId === theirs.deviceId);
+    expect(bob.inbox.count('device_status')).toBe(1);
+    expect(statusesOf(theirs.deviceId)).toEqual([]);
+    expect(statusesOf(daemon.deviceId)).toEqual(['online']);
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { counted } from './conversation.ts';
+
+describe('version_status', () => {
+  let relay: TestRelay;
+
+  const connect = (version?: string, agentType = 'scripted') =>
+    connectDaemon(relay, { agentType, headers: { 'X-Daemon-Version': version ?? '' } });
+
+  beforeAll(async () => {
+    relay = await startRelay({
+      config: {
+        daemonVersions: {
+          scripted: {
+            min: '1.2.0',
+            recommended: '1.4.0',
+            latest: '1.5.0',
+            changelogUrl: 'https://example.com/changes',
+          },
+        },
+      },
+    });
+  });
+  afterAll(() => relay.stop());
+
+  it('is the first frame a daemon hears when there is a policy for its agent', async () => {
+    const daemon = await connect('1.5.0');
+    await daemon.next('version_status');
+    expect(daemon.inbox.all[0]).toEqual({
+      type: 'version_status',
+      status: 'current',
+      your_version: '1.5.0',
+      min_version: '1.2.0',
+      recommended_version: '1.4.0',
+      latest_version: '1.5.0',
+      changelog_url: 'https://example.com/changes',
+    });
+  });
+
+  it('says that there is something newer', async () => {
+    const daemon = await connect('1.3.9');
+    expect(await daemon.next('version_status')).toMatchObject({ status: 'update_available', your_version: '1.3.9' });
+  });
+
+  it('does not lock out a daemon that names no version, or none that can be read', async () => {
+    for (const version of [undefined, 'nightly']) {
+      const daemon = await connect(version);
+      expect(await daemon.next('version_status')).toMatchObject({ status: 'current', your_version: version ?? '' });
+    }
+  });
+
+  it('is the body of the 426 that a daemon gets which is too old', async () => {
+    await expect(connect('1.1.9')).rejects.toMatchObject({
+      status: 426,
+      headers: { 'content-type': 'application/json' },
+      body: { type: 'version_status', status: 'update_required', your_version: '1.1.9', min_version: '1.2.0' },
+    });
+    expect(await counted(relay, 'relay_daemon_refusals_total', { code: 'UPDATE_REQUIRED' })).toBe(1);
+  });
+
+  it('is not sent without a policy', async () => {
+    const daemon = await connect('0.0.1', 'another');
+    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
+    expect(daemon.inbox.count('version_status')).toBe(0);
+  });
+});

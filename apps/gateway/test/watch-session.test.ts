@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { begin, end, idOf, path, readSession, run, sessionIn, until } from './conversation.ts';
+
+describe('watch_session and unwatch_session', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+
+  const watch = (id: string) => relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+  const unwatch = (id: string) => relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+  const desk = async (nativeId: string, filePath?: string) => {
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: nativeId, file_path: filePath }] });
+    await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, nativeId));
+    return idOf(daemon, nativeId);
+  };
+  const watched = (nativeId: string) => daemon.next('watch_session', (frame) => frame.session_id === nativeId);
+
+  beforeAll(async () => {
+    relay = await startRelay({ config: { openSessionMs: 700 } });
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
+
+  it('tell the daemon when a user begins and ceases to watch', async () => {
+    const id = await desk('a', '/home/alice/.agent/a.jsonl');
+    expect((await watch(id)).status).toBe(201);
+    expect(await watched('a')).toEqual({
+      type: 'watch_session',
+      session_id: 'a',
+      file_path: '/home/alice/.agent/a.jsonl',
+    });
+    expect((await watch(id)).status).toBe(200);
+    expect((await unwatch(id)).status).toBe(200);
+    expect(await daemon.next('unwatch_session')).toEqual({ type: 'unwatch_session', session_id: 'a' });
+    expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'a')).toBe(1);
+  });
+
+  it('carry an empty file path when the daemon reported none, and come again when it does', async () => {
+    const id = await desk('b');
+    await watch(id);
+    expect(await watched('b')).toEqual({ type: 'watch_session', session_id: 'b', file_path: '' });
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'b', file_path: 'b.jsonl' }] });
+    expect(await watched('b')).toEqual({ type: 'watch_session', session_id: 'b', file_path: 'b.jsonl' });
+    expect(daemon.inbox.count('unwatch_session', (frame) => frame.session_id === 'b')).toBe(0);
+  });
+
+  it('come after every connect for all that is watched, also without a status', async () => {
+    const ids = [await desk('c'), await desk('d', 'd.jsonl')];
+    for (const id of ids) await watch(id);
+    await daemon.close();
+    daemon = await connectDaemon(relay, { registration: daemon.registration, hello: [] });
+    expect(await watched('c')).toMatchObject({ file_path: '' });
+    expect(await watched('d')).toMatchObject({ file_path: 'd.jsonl' });
+    daemon.send({ type: 'status', running_tasks: [] });
+  });
+
+  it('wait for the name of a session that has none yet', async () => {
+    const { taskId, pendingId } = await begin(relay, daemon);
+    await watch(pendingId);
+    // The command has arrived when the next one has: a session that has a name.
+    await watch(await desk('e'));
+    await watched('e');
+    expect(daemon.inbox.count('watch_session', (frame) => String(frame.session_id).startsWith('PENDING-'))).toBe(0);
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'now-named' });
+    expect(await watched('now-named')).toBeDefined();
+    await end(daemon, app, taskId);
+  });
+
+  it('follow a session whose native id changes', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'before');
+    await watch(id);
+    await watched('before');
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'after' });
+    expect(await watched('after')).toBeDefined();
+    expect(await daemon.next('unwatch_session', (frame) => frame.session_id === 'before')).toBeDefined();
+  });
+
+  it('are sent for a session that a client has open, for a while', async () => {
+    const id = await desk('open');
+    const answer = relay.call('GET', path(id));
+    const asked = await daemon.next('get_messages');
+    daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
+    await answer;
+    await watched('open');
+    expect(await daemon.next('unwatch_session', (frame) => frame.session_id === 'open')).toBeDefined();
+  });
+
+  it('end with the session and go on when it is opened while it is watched', async () => {
+    const id = await desk('both');
+    await watch(id);
+    await watched('both');
+    const answer = relay.call('GET', path(id));
+    const asked = await daemon.next('get_messages');
+    daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
+    await answer;
+    await relay.call('DELETE', path(id));
+    // Once: what was open closes later and has nothing to say any more.
+    await daemon.next('unwatch_session', (frame) => frame.session_id === 'both');
+    const clock = await desk('open-clock');
+    const second = relay.call('GET', path(clock));
+    daemon.send({ type: 'messages', request_id: (await daemon.next('get_messages')).request_id, messages: [] });
+    await second;
+    await daemon.next('unwatch_session', (frame) => frame.session_id === 'open-clock');
+    expect(daemon.inbox.count('unwatch_session', (frame) => frame.session_id === 'both')).toBe(1);
+    expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'both')).toBe(1);
+  });
+
+  it('are not sent for a session that somebody reads who does not listen', async () => {
+    const bob = await connectDaemon(relay, { user: 'bob' });
+    bob.send({ type: 'report_sessions', sessions: [{ session_id: 'unheard' }, { session_id: 'watched' }] });
+    await until(async () => (await readSession(relay, idOf(bob, 'unheard'), 'bob')) !== undefined);
+    const answer = relay.call('GET', path(idOf(bob, 'unheard')), { user: 'bob' });
+    bob.send({ type: 'messages', request_id: (await bob.next('get_messages')).request_id, messages: [] });
+    expect((await answer).status).toBe(200);
+    await relay.call('POST', '/api/watched-sessions', { user: 'bob', body: { sessionId: idOf(bob, 'watched') } });
+    await bob.next('watch_session', (frame) => frame.session_id === 'watched');
+    expect(bob.inbox.count('watch_session')).toBe(1);
+  });
+});

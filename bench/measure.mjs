@@ -1,0 +1,71 @@
+// Numbers from samples. Medians, because the machine does other things too; the spread is always shown beside them.
+
+/** The q-th quantile of numbers in any order; NaN without any. */
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length === 0 ? NaN : sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+}
+
+export const median = (values) => quantile(values, 0.5);
+
+/** What a suite found: a table whose cells hold one number per round. */
+export class Table {
+  #rows = new Map();
+
+  constructor(title) {
+    this.title = title;
+  }
+
+  /** Adds the number of one round. Rows and columns stand in the order in which they first came; columns name their unit. */
+  add(row, column, value) {
+    const cells = this.#rows.get(row) ?? new Map();
+    this.#rows.set(row, cells);
+    cells.set(column, [...(cells.get(column) ?? []), value]);
+  }
+
+  /** `{ title, rows: { [row]: { [column]: { median, min, max, rounds } } } }` */
+  toJSON() {
+    const rows = [...this.#rows].map(([row, cells]) => [
+      row,
+      Object.fromEntries([...cells].map(([column, values]) => [column, summary(values)])),
+    ]);
+    return { title: this.title, rows: Object.fromEntries(rows) };
+  }
+
+  /** Markdown: the median of the rounds, and the lowest and the highest behind it. */
+  toString() {
+    const columns = [...new Set([...this.#rows.values()].flatMap((cells) => [...cells.keys()]))];
+    const lines = [
+      ['', ...columns],
+      ...[...this.#rows].map(([row, cells]) => [row, ...columns.map((c) => cell(cells.get(c)))]),
+    ];
+    const widths = lines[0].map((_, column) => Math.max(3, ...lines.map((line) => line[column].length)));
+    const text = ([first, ...rest]) => [
+      first.padEnd(widths[0]),
+      ...rest.map((value, i) => value.padStart(widths[i + 1])),
+    ];
+    const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+    const [head, ...body] = lines.map(text);
+    return [`### ${this.title}`, '', ...[head, rule, ...body].map((line) => `| ${line.join(' | ')} |`)].join('\n');
+  }
+}
+
+/** One number per round → the median of the rounds, the lowest and the highest. */
+function summary(values) {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values), rounds: values.length };
+}
+
+function cell(values) {
+  if (values === undefined) return '';
+  const { median, min, max } = summary(values);
+  return `${shown(median)} (${shown(min)}–${shown(max)})`;
+}
+
+/** Three digits are more than such a machine gives. */
+function shown(value) {
+  if (!Number.isFinite(value)) return '?';
+  const size = Math.abs(value);
+  if (size >= 100) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1);
+  return value.toFixed(size >= 1 ? 2 : 3);
+}

@@ -1,0 +1,109 @@
+// Children of the bench: the relay as it is shipped, and the bare servers it is compared with. Reads memory from /proc.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const relayMain = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
+const observer = new URL('./observer.mjs', import.meta.url).href;
+const startTimeoutMs = 120_000;
+const stopTimeoutMs = 15_000;
+
+/** Nothing of the caller's configuration reaches the relay; limits that a bench would run into are raised. */
+const relayEnvironment = (dataDir) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  PORT: '0',
+  METRICS_PORT: '0',
+  AUTH_BUILTIN: 'off',
+  AUTH_DEV_ISSUER: 'on',
+  LOG_LEVEL: 'warn',
+  DATA_DIR: dataDir,
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  SESSION_CREATE_PER_MINUTE: '1000000',
+  FRAMES_PER_SECOND: '1000000',
+  FRAME_BURST: '1000000',
+});
+
+/**
+ * Starts `apps/standalone/dist/main.js` and resolves when it listens. `observed` loads observer.mjs into it; otherwise it
+ * runs exactly as `npm start` runs it. Rejects with its last words when it ends before.
+ */
+export function startRelay(dataDir, { observed = false } = {}) {
+  return start(relayMain, {
+    env: relayEnvironment(dataDir),
+    execArgv: observed ? ['--expose-gc', '--import', observer] : [],
+    port: (said) => /listening on [^\s]*:(\d+)\)/.exec(said)?.[1],
+  });
+}
+
+/** Starts one of `bench/baseline/`, always observed; it prints the port it listens on. */
+export function startBaseline(name) {
+  return start(fileURLToPath(new URL(`./baseline/${name}.mjs`, import.meta.url)), {
+    env: { PATH: process.env.PATH },
+    execArgv: ['--expose-gc', '--import', observer],
+    port: (said) => /listening on (\d+)/.exec(said)?.[1],
+  });
+}
+
+async function start(file, { env, execArgv, port: portIn }) {
+  const startedAt = performance.now();
+  const child = fork(file, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' });
+  let said = '';
+  const port = await new Promise((resolve, reject) => {
+    const fail = (why) => reject(new Error(`${file} ${why}. It said:\n${said}`));
+    const clock = setTimeout(() => fail(`did not listen within ${startTimeoutMs} ms`), startTimeoutMs);
+    const listen = (chunk) => {
+      said = `${said}${chunk}`.slice(-10_000);
+      const port = portIn(said);
+      if (port === undefined) return;
+      clearTimeout(clock);
+      resolve(Number(port));
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => fail(`ended with ${signal ?? `code ${code}`}`));
+  });
+  const startMs = performance.now() - startedAt;
+  let lastId = 0;
+  const ask = (what) =>
+    new Promise((resolve) => {
+      const id = (lastId += 1);
+      const take = (reply) => {
+        if (reply.id !== id) return;
+        child.off('message', take);
+        resolve(reply);
+      };
+      child.on('message', take);
+      child.send({ id, what });
+    });
+  return {
+    port,
+    startMs,
+    url: `http://127.0.0.1:${port}`,
+    ws: `ws://127.0.0.1:${port}`,
+    /** What people were told, and the log: warnings only. */
+    said: () => said,
+    memoryMB: () => memoryMB(child.pid),
+    /** Since the last time: durations of requests as the server saw them, and processor time. Observed children only. */
+    take: () => ask('take'),
+    /** After a garbage collection. Observed children only. */
+    settledMemoryMB: () => ask('memory'),
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      const clock = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+      await gone;
+      clearTimeout(clock);
+    },
+  };
+}
+
+/** Resident memory now and at its highest, as the kernel counts it (Linux). */
+function memoryMB(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const of = (name) => (Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
+  return { resident: of('VmRSS'), peak: of('VmHWM'), anonymous: of('RssAnon') };
+}

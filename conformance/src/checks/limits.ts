@@ -1,0 +1,86 @@
+/** Rate limits (specification §8, contract §3). They use up what the user has, so they come last. */
+import { type Check, specification } from '../check.ts';
+import { matches, must, same, show } from '../expect.ts';
+import type { Answer } from '../http.ts';
+import type { World } from '../world.ts';
+
+const atOnce = 10;
+
+/** Sends until the relay says 429; at most twice what one window allows, because a window may end on the way. */
+async function untilRefused(limit: number, send: () => Promise<Answer>): Promise<Answer> {
+  for (let sent = 0; sent <= 2 * limit; sent += atOnce) {
+    const answers = await Promise.all(Array.from({ length: atOnce }, send));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused) return refused;
+  }
+  throw new Error(`expected 429 after ${limit} requests within a minute, ${2 * limit} were let through`);
+}
+
+/** `X-RateLimit-Limit` is what the operator configured; the specification's number unless the suite was told otherwise. */
+function fitsLimit(answer: Answer, limit: number): void {
+  const { headers } = answer;
+  same(
+    headers['x-ratelimit-limit'],
+    String(limit),
+    'header X-RateLimit-Limit (--rate-limit and --create-limit tell what is configured)',
+  );
+  matches(headers['x-ratelimit-remaining'], /^\d+$/, 'header X-RateLimit-Remaining');
+  must(
+    Number(headers['x-ratelimit-remaining']) <= limit,
+    `expected at most ${limit} remaining, came ${headers['x-ratelimit-remaining']}`,
+  );
+  const resetAt = Number(headers['x-ratelimit-reset']);
+  const now = Date.parse(headers.date ?? '') / 1000 || Date.now() / 1000;
+  must(
+    Number.isInteger(resetAt) && resetAt >= now - 2 && resetAt <= now + 62,
+    `header X-RateLimit-Reset: expected a Unix time in seconds within the next minute, came ${headers['x-ratelimit-reset']} at ${now}`,
+  );
+}
+
+function fitsRefusal(answer: Answer, limit: number): void {
+  const { error, code, status, retryAfter } = (answer.body ?? {}) as Record<string, unknown>;
+  same([typeof error, code, status], ['string', 'RATE_LIMITED', 429], 'error, code, status');
+  must(
+    Number.isInteger(retryAfter) && Number(retryAfter) >= 1 && Number(retryAfter) <= 61,
+    `retryAfter: expected whole seconds up to a minute, came ${show(retryAfter)}`,
+  );
+  same(answer.headers['retry-after'], String(retryAfter), 'header Retry-After');
+  same(answer.headers['x-ratelimit-remaining'], '0', 'header X-RateLimit-Remaining');
+  fitsLimit(answer, limit);
+}
+
+export const limits: readonly Check[] = [
+  specification(
+    '§8',
+    ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    'answers carry the limit, what remains of it, and when the window ends',
+    async ({ rest, limits: { perMinute } }: World) => {
+      const first = await rest.ok('me');
+      fitsLimit(first, perMinute);
+      const second = await rest.ok('me');
+      const [before, after] = [first, second].map(({ headers }) => Number(headers['x-ratelimit-remaining']));
+      const windowEnded = first.headers['x-ratelimit-reset'] !== second.headers['x-ratelimit-reset'];
+      must(windowEnded || after! < before!, `expected fewer requests left than ${before}, came ${after}`);
+    },
+  ),
+  specification(
+    '§8',
+    'Session creation',
+    '10 requests per minute, then 429 RATE_LIMITED with Retry-After; other routes go on',
+    async ({ rest, limits: { creations } }) => {
+      const refused = await untilRefused(creations, () => rest.call('createSession', { body: {}, untilLimit: true }));
+      fitsRefusal(refused, creations);
+      await rest.ok('me');
+    },
+  ),
+  specification(
+    '§8',
+    'Most REST endpoints',
+    '100 requests per minute, then 429 RATE_LIMITED with Retry-After; /health goes on',
+    async ({ rest, limits: { perMinute } }) => {
+      const refused = await untilRefused(perMinute, () => rest.call('me', { untilLimit: true }));
+      fitsRefusal(refused, perMinute);
+      await rest.ok('health');
+    },
+  ),
+];

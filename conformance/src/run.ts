@@ -1,0 +1,67 @@
+/** Runs checks one after the other against one relay, and says of each what came of it. */
+import type { Check } from './check.ts';
+import { type World, type WorldOptions, createWorld } from './world.ts';
+
+export type Outcome = 'passed' | 'failed' | 'skipped';
+
+export interface Result {
+  readonly name: string;
+  readonly rows: readonly string[];
+  readonly outcome: Outcome;
+  /** Why it failed, with what was expected and what came; or why it was skipped. */
+  readonly reason?: string;
+  readonly ms: number;
+}
+
+export interface RunOptions extends WorldOptions {
+  slow: boolean;
+  /** Called as soon as a check is over. */
+  report(result: Result): void;
+}
+
+const reasonOf = (error: unknown) =>
+  error instanceof Error && error.name === 'Unmet' ? error.message : `it could not be checked: ${String(error)}`;
+
+function skipped(check: Check, options: RunOptions): string | undefined {
+  if (check.needs === 'slow' && !options.slow) return 'takes long or costs much; run with --slow';
+  if (check.needs === 'other-token' && options.otherToken === undefined) return 'needs --other-token';
+  return undefined;
+}
+
+async function perform(check: Check, world: World): Promise<string | undefined> {
+  let reason: string | undefined;
+  try {
+    await check.run(world);
+  } catch (error) {
+    reason = reasonOf(error);
+  }
+  // What a client saw meanwhile counts even if the check itself did not look.
+  const violations = world.takeViolations();
+  return [reason, ...violations].filter((text) => text !== undefined).join('; also: ') || undefined;
+}
+
+/** Everything that was made on the relay is removed again before this resolves. */
+export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Result[]> {
+  const world = createWorld(options);
+  const results: Result[] = [];
+  try {
+    for (const check of checks) {
+      const startedAtMs = Date.now();
+      const why = skipped(check, options);
+      const reason = why ?? (await perform(check, world));
+      const outcome = why !== undefined ? 'skipped' : reason === undefined ? 'passed' : 'failed';
+      const result: Result = {
+        name: check.name,
+        rows: check.rows,
+        outcome,
+        ...(reason === undefined ? {} : { reason }),
+        ms: Date.now() - startedAtMs,
+      };
+      results.push(result);
+      options.report(result);
+    }
+  } finally {
+    await world.close();
+  }
+  return results;
+}

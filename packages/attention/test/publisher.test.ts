@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { decodeUserFrame } from '@relay/protocol';
+import { type Publisher, type UserChannel, createPublisher, message, newMessage, sessionUpdate } from '../src/index.ts';
+import { session } from './session.ts';
+
+interface Sent {
+  how: 'append' | 'publish';
+  user: string;
+  body: string;
+}
+
+/** The edge of the world: what would travel to other instances is written down, and what was said is remembered. */
+class RecordingChannel implements UserChannel {
+  readonly sent: Sent[] = [];
+  readonly asked: { scope: string; keys: readonly string[]; ttlMs: number }[] = [];
+  readonly #said = new Set<string>();
+  /** What every call fails with, while there is something. */
+  failure: Error | undefined;
+  /** Hot frames hang until this resolves. */
+  gate: Promise<void> | undefined;
+
+  append(user: string, body: string): Promise<unknown> {
+    if (this.failure) return Promise.reject(this.failure);
+    this.sent.push({ how: 'append', user, body });
+    return Promise.resolve({ offset: `${this.sent.length}`, receivers: 0 });
+  }
+
+  async publish(user: string, body: string): Promise<unknown> {
+    await this.gate;
+    if (this.failure) throw this.failure;
+    this.sent.push({ how: 'publish', user, body });
+    return 0;
+  }
+
+  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+    if (this.failure) return Promise.reject(this.failure);
+    this.asked.push({ scope, keys, ttlMs });
+    const names = keys.map((key) => `${scope} ${key}`);
+    const isNew = names.every((name) => !this.#said.has(name));
+    for (const name of names) this.#said.add(name);
+    return Promise.resolve(isNew);
+  }
+}
+
+describe('a publisher', () => {
+  let channel: RecordingChannel;
+  let publisher: Publisher;
+  let errors: unknown[];
+  beforeEach(() => {
+    channel = new RecordingChannel();
+    errors = [];
+    publisher = createPublisher(channel, 30_000, (error) => errors.push(error));
+  });
+
+  const at = '2026-01-01T00:00:00.000Z';
+  const said = (content: string, { uuid = 'u', role = 'AGENT' }: { uuid?: string; role?: 'USER' | 'AGENT' } = {}) =>
+    message(uuid, role, content, at);
+  const say = (
+    content: string,
+    options: { uuid?: string; role?: 'USER' | 'AGENT'; key?: string; uuids?: string[]; owner?: string } = {},
+  ) => publisher.say(options.owner ?? 'alice', options.key ?? 'k1', 'd:a:n', said(content, options), options.uuids);
+  const contents = () =>
+    channel.sent.map(
+      ({ body }) => (JSON.parse(decodeUserFrame(body)!.text) as { message: { content: string } }).message.content,
+    );
+
+  it('hands a frame over as one letter and the text of the frame, to be kept', async () => {
+    await publisher.append('alice', sessionUpdate(session));
+    await publisher.append('alice', { type: 'session_removed', sessionId: 'd:a:n' }, 'x');
+    expect(
+      channel.sent.map(({ how, user, body }) => [how, user, body.charAt(0), JSON.parse(body.slice(1)) as unknown]),
+    ).toEqual([
+      ['append', 'alice', 'f', sessionUpdate(session)],
+      ['append', 'alice', 'x', { type: 'session_removed', sessionId: 'd:a:n' }],
+    ]);
+  });
+
+  it('hands a hot frame over to be heard now, and does not wait for that', async () => {
+    let open!: () => void;
+    channel.gate = new Promise((resolve) => (open = resolve));
+    publisher.hot('alice', sessionUpdate(session), 'p');
+    publisher.hot('alice', { type: 'task_output', sessionId: 'd:a:n', output: 'line' }, 'o');
+    await publisher.append('alice', sessionUpdate(session));
+    open();
+    await channel.gate;
+    await publisher.append('alice', sessionUpdate(session));
+    expect(channel.sent.map(({ how, body }) => [how, body.charAt(0)])).toEqual([
+      ['append', 'f'],
+      ['publish', 'p'],
+      ['publish', 'o'],
+      ['append', 'f'],
+    ]);
+  });
+
+  describe('says a message', () => {
+    it('as new_message, once within the window', async () => {
+      await say('hello');
+      await say('hello', { uuid: 'another' });
+      expect(channel.sent).toHaveLength(1);
+      expect(JSON.parse(channel.sent[0]!.body.slice(1))).toEqual(newMessage('d:a:n', said('hello')));
+      expect(new Set(channel.asked.map(({ ttlMs }) => ttlMs))).toEqual(new Set([30_000]));
+    });
+
+    it('again in another session, by another role, in other words, to another user', async () => {
+      await say('hello');
+      await say('hello', { key: 'k2' });
+      await say('hello', { role: 'USER' });
+      await say('hello!');
+      await say('hello', { owner: 'bob' });
+      expect(channel.sent).toHaveLength(5);
+    });
+
+    it('once under each of its uuids, whatever its words', async () => {
+      await say('as it was', { uuids: ['u1', 'u2'] });
+      await say('as it was put', { uuids: ['u2'] });
+      await say('in other words', { uuids: ['u3', 'u1'] });
+      // u3 was seen together with u1: it is the same message.
+      await say('and again', { uuids: ['u3'] });
+      await say('something else', { uuids: ['u4'] });
+      await say('no uuid at all');
+      expect(contents()).toEqual(['as it was', 'something else', 'no uuid at all']);
+    });
+
+    it('not when it is empty, and remembers nothing of that', async () => {
+      await say('', { uuids: ['u1'] });
+      await say('not empty', { uuids: ['u1'] });
+      expect(contents()).toEqual(['not empty']);
+    });
+
+    it('not when it was marked as said, by its words or its uuid', async () => {
+      await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'over REST' });
+      await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
+      expect(channel.sent).toEqual([]);
+      await say('over REST', { role: 'USER' });
+      await say('anything', { uuids: ['u1'] });
+      await say('over REST', { role: 'AGENT' });
+      expect(contents()).toEqual(['over REST']);
+    });
+
+    it('without telling its words to whoever remembers that it was said', async () => {
+      await say('a secret', { uuids: ['u1'] });
+      await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'another secret' });
+      expect(JSON.stringify(channel.asked)).not.toMatch(/secret/);
+      for (const { keys } of channel.asked) for (const key of keys) expect(key.length).toBeLessThan(200);
+    });
+  });
+
+  describe('while the other instances cannot be reached', () => {
+    it('throws nothing and tells every error', async () => {
+      channel.failure = new Error('gone');
+      await publisher.append('alice', sessionUpdate(session));
+      await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
+      expect(errors).toEqual([channel.failure, channel.failure]);
+      publisher.hot('alice', sessionUpdate(session), 'p');
+      await publisher.append('alice', sessionUpdate(session));
+      await publisher.append('alice', sessionUpdate(session));
+      expect(errors).toHaveLength(5);
+    });
+
+    it('says rather twice than never what it cannot know to be said', async () => {
+      await say('hello');
+      const once = channel.once.bind(channel);
+      channel.once = () => Promise.reject(new Error('gone'));
+      await say('hello');
+      channel.once = once;
+      await say('hello');
+      expect(contents()).toEqual(['hello', 'hello']);
+      expect(errors).toHaveLength(1);
+    });
+  });
+});

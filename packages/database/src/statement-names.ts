@@ -1,0 +1,20 @@
+/**
+ * Names for statements, so that PostgreSQL parses and plans each text once and not at every call: in the embedded engine
+ * planning costs more than running. A plan that was kept is made anew when the statistics of its tables are, see upkeep.ts.
+ */
+
+/**
+ * Returns a function that names a statement: the same text always the same name. Past `limit` texts new ones get the empty
+ * name, which PostgreSQL plans at every call: named statements stay in its memory until the connection ends.
+ */
+export function statementNames(limit = 500): (statement: { sql: string }) => string {
+  const names = new Map<string, string>();
+  return ({ sql }) => {
+    const known = names.get(sql);
+    if (known !== undefined) return known;
+    if (names.size >= limit) return '';
+    const name = `statement-${names.size + 1}`;
+    names.set(sql, name);
+    return name;
+  };
+}

@@ -1,0 +1,96 @@
+/** What the tests of this package open: a folder of their own, a second process, and both kinds of database alike. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type TestPostgres, hasPostgres, startPostgres, templateFile } from '@relay/testing/database';
+import { type Database, type OpenDatabaseOptions, openDatabase } from '../src/open.ts';
+
+// Engines and processes start here, on machines that do other things too.
+jest.setTimeout(60_000);
+
+/** Opens a new migrated database of one kind. The test closes it. */
+export type Open = (options?: OpenDatabaseOptions) => Promise<Database>;
+
+/** The same tests on the embedded database and on a real PostgreSQL. */
+export function onBoth(name: string, body: (open: Open, kind: Database['kind']) => void): void {
+  describe(`${name}, embedded`, () => {
+    body(async (options) => openDatabase({ ...options, template: await template() }), 'embedded');
+  });
+  onPostgres(name, (postgres) => {
+    body(async (options) => openDatabase({ ...options, url: await postgres().createDatabase() }), 'postgres');
+  });
+}
+
+/** Tests on a real PostgreSQL of their own. Without one installed: a loud word, and in CI a failure. */
+export function onPostgres(name: string, body: (postgres: () => TestPostgres) => void): void {
+  describe(`${name}, on PostgreSQL`, () => {
+    if (!hasPostgres()) {
+      it('needs PostgreSQL to be installed', () => {
+        process.stderr.write(`\n*** NOT TESTED on PostgreSQL, which is not installed: ${name} ***\n`);
+        expect(process.env.CI).toBeUndefined();
+      });
+      return;
+    }
+    let postgres: TestPostgres;
+    beforeAll(async () => {
+      postgres = await startPostgres();
+    }, 60_000);
+    afterAll(() => postgres.stop());
+    body(() => postgres);
+  });
+}
+
+export async function template(): Promise<Uint8Array> {
+  return new Uint8Array(readFileSync(await templateFile()));
+}
+
+/** Folders that are gone after the tests of the file. */
+export function temporaryFolders(): () => string {
+  const made: string[] = [];
+  afterAll(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+  return () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-database-test-'));
+    made.push(folder);
+    return folder;
+  };
+}
+
+export interface Program {
+  readonly process: ChildProcess;
+  /** The next line it prints; undefined when it ended. */
+  line(): Promise<string | undefined>;
+  /** Kills it as a crash would, and waits for its end. */
+  crash(): Promise<void>;
+}
+
+/** Runs test/programs/<name>.mjs, which uses the built package, in a process of its own. */
+export function runProgram(name: string, ...args: string[]): Program {
+  const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    process: child,
+    line: async () => {
+      const next = await lines.next();
+      return next.done ? undefined : next.value;
+    },
+    crash: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+export const device = (id: string) => ({
+  id,
+  ownerId: 'user-1',
+  name: 'laptop',
+  hostname: 'laptop.local',
+  agentType: 'claude',
+  tokenHash: `hash-${id}`,
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { type Embedded, openEmbedded } from '../src/embedded.ts';
+import { migrate } from '../src/migrate.ts';
+import { openDatabase } from '../src/open.ts';
+import { onPostgres, temporaryFolders } from './databases.ts';
+
+const folder = temporaryFolders();
+
+/** A folder of migrations: name and script. */
+function migrations(scripts: Record<string, string>, migrationsDir = folder()): string {
+  for (const [name, sql] of Object.entries(scripts)) {
+    mkdirSync(path.join(migrationsDir, name), { recursive: true });
+    writeFileSync(path.join(migrationsDir, name, 'migration.sql'), sql);
+  }
+  writeFileSync(path.join(migrationsDir, 'migration_lock.toml'), 'provider = "postgresql"\n');
+  return migrationsDir;
+}
+
+const one = { '1_first': 'CREATE TABLE a (id int); INSERT INTO a VALUES (1);' };
+const two = {
+  ...one,
+  '2_second': `CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END; $$; CREATE TABLE b (id int);`,
+};
+const broken = { ...two, '3_broken': 'CREATE TABLE c (id int); SELECT 1 / 0;' };
+
+/** Each test empties the database first. */
+function promises(pool: () => pg.Pool): void {
+  const using = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool().connect();
+    try {
+      return await work(client);
+    } finally {
+      client.release();
+    }
+  };
+  const run = (migrationsDir: string, options: Partial<Parameters<typeof migrate>[1]> = {}) =>
+    using((client) => migrate(client, { migrationsDir, ...options }));
+  const tables = async (): Promise<string[]> => {
+    const sql = `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1`;
+    return (await pool().query<{ name: string }>(sql)).rows.map(({ name }) => name);
+  };
+  const empty = () => pool().query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+
+  it('applies everything in order on an empty database, and nothing the second time', async () => {
+    await empty();
+    const dir = migrations(two);
+    expect(await run(dir)).toEqual(['1_first', '2_second']);
+    expect(await run(dir)).toEqual([]);
+    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+  });
+
+  it('applies what was added since', async () => {
+    await empty();
+    const dir = migrations(one);
+    await run(dir);
+    expect(await run(migrations(two, dir))).toEqual(['2_second']);
+  });
+
+  it('applies once when three run at the same time', async () => {
+    await empty();
+    const dir = migrations(two);
+    const applied = await Promise.all([run(dir), run(dir), run(dir)]);
+    expect(applied.map((names) => names.length).sort()).toEqual([0, 0, 2]);
+    expect((await pool().query('SELECT * FROM a')).rows).toEqual([{ id: 1 }]);
+  });
+
+  it('undoes a migration that fails as a whole, names it, and tries again when it is mended', async () => {
+    await empty();
+    const dir = migrations(broken);
+    const refused = {
+      code: 'MIGRATION_FAILED',
+      message: expect.stringContaining('3_broken failed and was rolled back: division'),
+    };
+    await expect(run(dir)).rejects.toMatchObject(refused);
+    await expect(run(dir)).rejects.toMatchObject(refused);
+    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+    expect(await run(migrations({ '3_broken': 'CREATE TABLE c (id int)' }, dir))).toEqual(['3_broken']);
+  });
+
+  it('refuses a database that another tool left half migrated', async () => {
+    await empty();
+    const dir = migrations(two);
+    await run(dir);
+    await pool().query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '2_second'`);
+    await expect(run(dir)).rejects.toMatchObject({
+      code: 'MIGRATION_FAILED',
+      message: expect.stringContaining('unfinished migrations: 2_second'),
+    });
+  });
+
+  it('refuses a database of a newer release, and changes nothing in it', async () => {
+    await empty();
+    await run(migrations(two));
+    await expect(run(migrations({ ...one, '3_other': 'CREATE TABLE d (id int)' }))).rejects.toMatchObject({
+      code: 'SCHEMA_NEWER',
+      message: expect.stringContaining('2_second'),
+    });
+    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+  });
+
+  it('warns of a migration that was changed after it had been applied', async () => {
+    await empty();
+    const dir = migrations(two);
+    await run(dir);
+    const warnings: string[] = [];
+    migrations({ '1_first': 'CREATE TABLE other (id int)' }, dir);
+    expect(await run(dir, { onWarning: (message) => void warnings.push(message) })).toEqual([]);
+    expect(warnings).toEqual(['Migration 1_first was changed after it had been applied']);
+  });
+}
+
+describe('migrations, embedded', () => {
+  let embedded: Embedded;
+  beforeAll(async () => {
+    embedded = await openEmbedded({ statementTimeoutMs: 30_000, vacuumIntervalMs: 3_600_000, onWarning: () => {} });
+  });
+  afterAll(() => embedded.close());
+  promises(() => embedded.pool);
+});
+
+onPostgres('migrations', (postgres) => {
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    pool = new pg.Pool({ connectionString: await postgres().createDatabase() });
+    pool.on('error', () => {});
+  });
+  afterAll(() => pool.end());
+  promises(() => pool);
+
+  it('gives up when another process keeps migrating', async () => {
+    await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const [holder, waiting] = [await pool.connect(), await pool.connect()];
+    try {
+      await holder.query('SELECT pg_advisory_lock(72707369)');
+      const work = migrate(waiting, { migrationsDir: migrations(one), lockTimeoutMs: 50 });
+      await expect(work).rejects.toMatchObject({ code: 'MIGRATION_BUSY' });
+    } finally {
+      holder.release(true);
+      waiting.release(true);
+    }
+  });
+
+  it('leaves nothing when its connection is lost in the middle', async () => {
+    await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const dir = migrations({ '1_long': 'CREATE TABLE a (id int); SELECT pg_sleep(600);' });
+    const client = await pool.connect();
+    client.on('error', () => {});
+    const work = migrate(client, { migrationsDir: dir });
+    const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND wait_event = 'PgSleep'`;
+    while ((await pool.query(kill)).rowCount === 0);
+    await expect(work).rejects.toMatchObject({ code: 'MIGRATION_FAILED' });
+    client.release(true);
+    const mended = migrations({ '1_long': 'CREATE TABLE a (id int)' }, dir);
+    const again = await pool.connect();
+    expect(await migrate(again, { migrationsDir: mended })).toEqual(['1_long']);
+    again.release();
+  });
+});
+
+onPostgres('migrate-cli', (postgres) => {
+  const cli = fileURLToPath(new URL('../dist/migrate-cli.js', import.meta.url));
+  const run = (url: string) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli], {
+      env: { ...process.env, DATABASE_URL: url },
+      encoding: 'utf8',
+    });
+    return { status, said: stdout + stderr };
+  };
+
+  it('applies what is missing, then nothing, and fails with the code of the error', async () => {
+    const url = await postgres().createDatabase();
+    expect(run(url)).toEqual({ status: 0, said: expect.stringMatching(/^applied \d+_/) });
+    expect(run(url)).toEqual({ status: 0, said: 'nothing to apply\n' });
+    expect(run(postgres().url('nowhere'))).toEqual({ status: 1, said: expect.stringMatching(/^DATABASE_REFUSED: /) });
+    expect(run('')).toEqual({ status: 1, said: expect.stringContaining('DATABASE_URL is not set') });
+  });
+});
+
+describe('opening a database', () => {
+  it('refuses the folder of a newer release and leaves it unlocked', async () => {
+    const dataDir = folder();
+    await (await openDatabase({ dataDir, migrationsDir: migrations(two) })).close();
+    const older = migrations(one);
+    await expect(openDatabase({ dataDir, migrationsDir: older })).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
+    await expect(openDatabase({ dataDir, migrationsDir: older })).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
+  });
+});

@@ -1,0 +1,11 @@
+// Opens the embedded database in the folder of the first argument, says `open <pid>` or why not, and holds it until its
+// stdin ends.
+import { openDatabase } from '../../dist/index.js';
+
+try {
+  const database = await openDatabase({ dataDir: process.argv[2] });
+  console.log(`open ${process.pid}`);
+  process.stdin.resume().once('end', () => void database.close());
+} catch (error) {
+  console.log(`${error.code} ${error.message}`);
+}

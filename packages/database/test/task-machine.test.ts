@@ -1,0 +1,389 @@
+/**
+ * The state machine of tasks, against the real functions and a real database: whatever is done in whatever order, only the
+ * moves of the contract's diagram (§2, §9) happen. The model is the diagram, not a second implementation.
+ */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ulid } from 'ulid';
+import {
+  type Database,
+  type Db,
+  type Outcome,
+  cancelTask,
+  claimTasks,
+  createSession,
+  endTask,
+  enqueueMessage,
+  expireTasks,
+  markLost,
+  markUnknown,
+  resolveSession,
+  startRunning,
+  unclaimTask,
+  withDevice,
+} from '../src/index.ts';
+import { onBoth } from './databases.ts';
+
+type State = 'queued' | 'sent' | 'running' | 'completed' | 'failed' | 'waiting' | 'cancelled' | 'unknown' | 'expired';
+
+interface TaskRow {
+  id: string;
+  seq: number;
+  session: string;
+  kind: 'start' | 'resume';
+  state: State;
+  late: boolean;
+  finished: boolean;
+  instruction: string;
+  fence: number | null;
+}
+
+interface SessionRow {
+  key: string;
+  status: string;
+  held: boolean;
+  placeholder: boolean;
+  prompted: boolean;
+  promptSeq: number;
+}
+
+interface World {
+  tasks: Map<string, TaskRow>;
+  sessions: Map<string, SessionRow>;
+}
+
+/** sent → completed, failed and waiting: an ending confirms the task as well. sent → queued: only what was given back unwritten. */
+const moves: Record<State, State[]> = {
+  queued: ['sent', 'expired', 'cancelled'],
+  sent: ['running', 'unknown', 'cancelled', 'completed', 'failed', 'waiting'],
+  running: ['completed', 'failed', 'cancelled', 'waiting'],
+  completed: [],
+  failed: [],
+  waiting: [],
+  cancelled: [],
+  unknown: [],
+  expired: [],
+};
+const queueLimit = 3;
+/** Few, so that much happens to each of them. */
+const maxSessions = 3;
+/** Two sessions that have a name and have begun, so that there is something to wait behind. */
+const beginnings: readonly Step[] = [
+  { do: 'create' },
+  { do: 'create' },
+  { do: 'resolve', pick: 0 },
+  { do: 'resolve', pick: 1 },
+  { do: 'claim' },
+];
+const longMs = 3_600_000;
+
+type Step =
+  | { do: 'create' | 'claim' | 'reconnect' | 'expire' }
+  | { do: 'enqueue'; pick: number; inTime: boolean }
+  | { do: 'cancel' | 'start' | 'unclaim' | 'unknown' | 'lost' | 'resolve'; pick: number }
+  | { do: 'end'; pick: number; outcome: Outcome['kind'] };
+
+const pick = fc.nat({ max: 30 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Step>({ do: 'create' }) },
+  { weight: 5, arbitrary: fc.constant<Step>({ do: 'claim' }) },
+  { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'reconnect' }, { do: 'expire' }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('enqueue' as const),
+      pick,
+      inTime: fc.integer({ min: 0, max: 2 }).map((n) => n > 0),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const), pick }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cancel' as const, 'unclaim' as const, 'unknown' as const, 'lost' as const),
+      pick,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('end' as const),
+      pick,
+      outcome: fc.constantFrom('completed' as const, 'failed' as const, 'waiting' as const),
+    }),
+  },
+);
+
+/** Picks from here on mean the task under way of the session that is picked. */
+const scenePick = 1000;
+
+/** Things that chance alone seldom brings about: a delivery that is unknown, and a question whose answer is given back. */
+const scene = fc
+  .record({ pick: fc.integer({ min: scenePick, max: scenePick + 30 }), asks: fc.boolean(), inTime: fc.constant(true) })
+  .map(({ pick, asks, inTime }): Step[] => {
+    const more: Step = { do: 'enqueue', pick, inTime };
+    const claim: Step = { do: 'claim' };
+    if (!asks) return [more, claim, more, { do: 'unknown', pick }, claim];
+    return [
+      more,
+      claim,
+      more,
+      { do: 'end', pick, outcome: 'waiting' },
+      claim,
+      more,
+      claim,
+      { do: 'unclaim', pick },
+      claim,
+    ];
+  });
+const steps = fc
+  .array(fc.oneof({ weight: 8, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: scene }), {
+    minLength: 8,
+    maxLength: 30,
+  })
+  .map((scenes) => scenes.flat());
+
+onBoth('the states of tasks', (open) => {
+  let database: Database;
+
+  beforeAll(async () => {
+    database = await open();
+  });
+  afterAll(() => database.close());
+
+  const look = async (db: Db, deviceId: string): Promise<World> => {
+    const tasks = await db.$queryRaw<(Omit<TaskRow, 'seq' | 'fence'> & { seq: bigint; fence: bigint | null })[]>`
+      SELECT id, seq, session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, instruction, fence
+      FROM tasks WHERE device_id = ${deviceId} ORDER BY seq`;
+    const sessions = await db.$queryRaw<(Omit<SessionRow, 'promptSeq'> & { seq: bigint })[]>`
+      SELECT key, status, queue_held AS held, placeholder, prompt IS NOT NULL AS prompted, prompt_seq AS seq
+      FROM sessions WHERE device_id = ${deviceId} ORDER BY key`;
+    return {
+      tasks: new Map(
+        tasks.map((row) => [
+          row.id,
+          { ...row, seq: Number(row.seq), fence: row.fence === null ? null : Number(row.fence) },
+        ]),
+      ),
+      sessions: new Map(sessions.map(({ seq, ...row }) => [row.key, { ...row, promptSeq: Number(seq) }])),
+    };
+  };
+
+  const of = (world: World, session: string, ...states: State[]) =>
+    [...world.tasks.values()].filter((task) => task.session === session && states.includes(task.state));
+  const queued = (world: World, session: string) => of(world, session, 'queued').filter((task) => !task.late);
+
+  /** What must hold whenever nobody is in the middle of something. */
+  const checkRest = (world: World) => {
+    for (const task of world.tasks.values()) {
+      const over = moves[task.state].length === 0;
+      expect([task.id, task.finished]).toEqual([task.id, over]);
+      expect([task.id, task.instruction === '']).toEqual([task.id, over]);
+    }
+    for (const session of world.sessions.values()) {
+      const underWay = of(world, session.key, 'sent', 'running');
+      expect(underWay.length).toBeLessThanOrEqual(1);
+      if (underWay.length === 1) expect(['active', 'pending']).toContain(session.status);
+      else expect(session.status).not.toBe('active');
+      if (session.status === 'waiting') expect(session.prompted).toBe(true);
+      expect(queued(world, session.key).length).toBeLessThanOrEqual(queueLimit);
+      // Whoever waits behind a first task that is over without a name waits for nothing.
+      const starting = of(world, session.key, 'queued', 'sent', 'running').some(
+        (task) => task.kind === 'start' && !(task.state === 'queued' && task.late),
+      );
+      if (session.placeholder && !starting && of(world, session.key, 'expired').length === 0) {
+        const late = of(world, session.key, 'queued').some((task) => task.kind === 'start');
+        if (!late) expect(queued(world, session.key).filter((task) => task.kind === 'resume')).toEqual([]);
+      }
+    }
+  };
+
+  const checkMoves = (before: World, after: World, done: Step) => {
+    for (const [id, old] of before.tasks) {
+      const now = after.tasks.get(id)!;
+      if (now.state === old.state) continue;
+      if (done.do === 'unclaim' && old.state === 'sent' && now.state === 'queued') continue;
+      expect(moves[old.state].map((state) => `${old.state} → ${state}`)).toContain(`${old.state} → ${now.state}`);
+    }
+  };
+
+  const checkClaim = (before: World, claimed: { id: string; sessionKey: string }[]) => {
+    expect(new Set(claimed.map((task) => task.sessionKey)).size).toBe(claimed.length);
+    for (const { id, sessionKey } of claimed) {
+      const task = before.tasks.get(id)!;
+      const session = before.sessions.get(sessionKey)!;
+      expect([task.state, task.late, session.held]).toEqual(['queued', false, false]);
+      expect(of(before, sessionKey, 'sent', 'running')).toEqual([]);
+      if (session.status === 'waiting') expect(task.seq).toBeGreaterThan(session.promptSeq);
+      // In order: whatever was accepted earlier and is passed over is older than a question that this one answers.
+      for (const earlier of queued(before, sessionKey).filter((other) => other.seq < task.seq)) {
+        expect(earlier.seq).toBeLessThanOrEqual(session.promptSeq);
+        expect(task.seq).toBeGreaterThan(session.promptSeq);
+      }
+    }
+    const seqs = claimed.map(({ id }) => before.tasks.get(id)!.seq);
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    // Nothing that is due is forgotten.
+    for (const session of before.sessions.values()) {
+      const due = queued(before, session.key).filter(
+        (task) =>
+          (task.kind === 'start' || !session.placeholder) &&
+          (session.status !== 'waiting' || task.seq > session.promptSeq),
+      );
+      const free = !session.held && of(before, session.key, 'sent', 'running').length === 0;
+      if (free && due.length > 0) expect(claimed.map((task) => task.sessionKey)).toContain(session.key);
+    }
+  };
+
+  it('follow the diagram, whatever is done in whatever order', async () => {
+    /** What only counts as tested when it has come about. */
+    const seen = { heldBack: 0, answered: 0, backToWaiting: 0 };
+    await fc.assert(
+      fc.asyncProperty(steps, async (done) => {
+        const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
+        await database.prisma.device.create({
+          data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() },
+        });
+        let fence = 1;
+        let after: World = { tasks: new Map(), sessions: new Map() };
+        /** Written to a socket: claimed, and not given back. */
+        const written = new Set<string>();
+        /** How the session was when the task was claimed. */
+        const claimedFrom = new Map<string, string>();
+        for (const current of [...beginnings, ...done]) {
+          const before = await look(database.prisma, device.id);
+          const tasks = [...before.tasks.values()];
+          const sessions = [...before.sessions.values()];
+          // Mostly what is under way: that is where things happen.
+          const live = tasks.filter((one) => one.state === 'sent' || one.state === 'running');
+          const among = live.length > 0 && 'pick' in current && current.pick % 5 > 0 ? live : tasks;
+          const session = 'pick' in current ? sessions[current.pick % Math.max(1, sessions.length)] : undefined;
+          const own = live.find((one) => one.session === session?.key);
+          const task =
+            'pick' in current
+              ? (current.pick >= scenePick && own) || among[current.pick % Math.max(1, among.length)]
+              : undefined;
+          await withDevice(database.prisma, device.id, async (tx) => {
+            switch (current.do) {
+              case 'create':
+                if (sessions.length === maxSessions) return;
+                await createSession(tx, {
+                  ownerId: device.ownerId,
+                  deviceId: device.id,
+                  agentType: device.agentType,
+                  message: 'begin',
+                  title: undefined,
+                  projectPath: '',
+                  ttlMs: longMs,
+                });
+                return;
+              case 'enqueue': {
+                if (!session) return;
+                const enqueued = await enqueueMessage(tx, {
+                  key: session.key,
+                  deviceId: device.id,
+                  ownerId: device.ownerId,
+                  content: 'more',
+                  ttlMs: current.inTime ? longMs : -1,
+                  queueLimit,
+                });
+                const starting = [...queued(before, session.key), ...of(before, session.key, 'sent', 'running')].some(
+                  (one) => one.kind === 'start',
+                );
+                const expected =
+                  session.placeholder && !starting
+                    ? 'unresolved'
+                    : queued(before, session.key).length >= queueLimit
+                      ? 'full'
+                      : 'queued';
+                expect(enqueued.kind).toBe(expected);
+                return;
+              }
+              case 'claim': {
+                const claimed = await claimTasks(tx, device.id, fence);
+                for (const session of before.sessions.values()) {
+                  if (session.held && queued(before, session.key).length > 0) seen.heldBack += 1;
+                  if (session.status === 'waiting' && queued(before, session.key).length > 0) seen.answered += 1;
+                }
+                checkClaim(before, claimed);
+                for (const { id } of claimed) {
+                  expect(written.has(id)).toBe(false);
+                  written.add(id);
+                  claimedFrom.set(id, before.sessions.get(before.tasks.get(id)!.session)!.status);
+                }
+                return;
+              }
+              case 'unclaim':
+                if (!task) return;
+                await unclaimTask(tx, task.id, fence);
+                if (task.state === 'sent' && task.fence === fence) written.delete(task.id);
+                return;
+              case 'reconnect':
+                fence += 1;
+                return;
+              case 'start':
+                if (task) expect(await startRunning(tx, task.id)).toBe(task.state === 'sent');
+                return;
+              case 'end': {
+                if (!task) return;
+                const outcomes: Record<Outcome['kind'], Outcome> = {
+                  completed: { kind: 'completed', result: 'done' },
+                  failed: { kind: 'failed', code: 'AGENT_ERROR', error: 'no' },
+                  waiting: {
+                    kind: 'waiting',
+                    prompt: { prompt: 'Yes?', result: '', options: [], at: new Date().toISOString() },
+                  },
+                };
+                const ended = await endTask(tx, task.id, outcomes[current.outcome]);
+                expect(ended === 'ended').toBe(task.state === 'sent' || task.state === 'running');
+                return;
+              }
+              case 'unknown':
+              case 'lost': {
+                if (!task) return;
+                const mark = current.do === 'unknown' ? markUnknown : markLost;
+                const keys = await mark(tx, [task.id, 'nobody']);
+                expect(keys).toEqual(
+                  task.state === (current.do === 'unknown' ? 'sent' : 'running') ? [task.session] : [],
+                );
+                return;
+              }
+              case 'expire':
+                await expireTasks(tx, device.id);
+                return;
+              case 'cancel': {
+                if (!session) return;
+                const [victim] = [...of(before, session.key, 'sent', 'running'), ...queued(before, session.key)];
+                expect(await cancelTask(tx, session.key)).toEqual(
+                  victim && { taskId: victim.id, tellDaemon: victim.state !== 'queued' },
+                );
+                return;
+              }
+              case 'resolve':
+                if (session?.placeholder) await resolveSession(tx, device.id, session.key, ulid(), true);
+                return;
+            }
+          });
+          after = await look(database.prisma, device.id);
+          checkMoves(before, after, current);
+          if (
+            current.do === 'unclaim' &&
+            task &&
+            after.tasks.get(task.id)!.state === 'queued' &&
+            task.state === 'sent'
+          ) {
+            if (claimedFrom.get(task.id) === 'waiting') seen.backToWaiting += 1;
+            expect(after.sessions.get(task.session)!.status === 'waiting').toBe(claimedFrom.get(task.id) === 'waiting');
+          }
+          checkRest(after);
+          if (current.do === 'expire')
+            for (const one of after.tasks.values()) expect(one.state === 'queued' && one.late).toBe(false);
+          for (const one of after.tasks.values()) if (one.state === 'sent') expect(one.fence).not.toBeNull();
+        }
+      }),
+      { numRuns: 25 },
+    );
+    for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+  }, 120_000);
+});

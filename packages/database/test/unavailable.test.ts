@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { openDatabase } from '../src/open.ts';
+import { isUnavailable } from '../src/unavailable.ts';
+import { device, onPostgres } from './databases.ts';
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'it did not fail',
+    (error: unknown) => error,
+  );
+
+describe('isUnavailable', () => {
+  const away: [string, object][] = [
+    ['Prisma cannot reach the server', { code: 'P1001' }],
+    ['Prisma could not initialize', { errorCode: 'P1002' }],
+    ['no connection was free', { code: 'P2024' }],
+    ['a transaction could not start', { code: 'P2028', message: 'Unable to start a transaction in the given time.' }],
+    ['the server shuts down', { code: '57P01' }],
+    ['a connection exception', { code: '08006' }],
+    ['too many connections', { code: '53300' }],
+    ['the socket was refused', { code: 'ECONNREFUSED' }],
+    [
+      'a raw query hides the reason',
+      { code: 'P2010', meta: { driverAdapterError: { cause: { kind: 'ConnectionClosed' } } } },
+    ],
+    ['every address failed', { errors: [{ code: 'ECONNREFUSED' }, { code: 'ENETUNREACH' }] }],
+    ['the reason is the cause of the cause', { cause: { cause: { code: 'ECONNRESET' } } }],
+  ];
+  it.each(away)('is true when %s', (_, error) => {
+    expect(isUnavailable(Object.assign(new Error('message' in error ? String(error.message) : 'x'), error))).toBe(true);
+  });
+
+  const circular: { cause?: unknown } = {};
+  circular.cause = circular;
+  const ours: [string, unknown][] = [
+    ['a constraint', { code: 'P2002' }],
+    ['an expired transaction', { code: 'P2028', message: 'Transaction already closed' }],
+    ['a cancelled statement', { code: '57014' }],
+    ['a number that looks like class 08', { code: '0800' }],
+    ['an error that causes itself', circular],
+    ['something that is no error', 'ECONNREFUSED'],
+    ['nothing', undefined],
+  ];
+  it.each(ours)('is false for %s', (_, error) => {
+    expect(isUnavailable(error)).toBe(false);
+  });
+});
+
+onPostgres('an outage', (postgres) => {
+  it('is recognised in every kind of call, and everything works again after the restart', async () => {
+    const database = await openDatabase({ url: await postgres().createDatabase() });
+    try {
+      const { prisma } = database;
+      const calls = () => [
+        prisma.device.count(),
+        prisma.$queryRaw`SELECT 1`,
+        prisma.$executeRaw`DELETE FROM devices`,
+        prisma.$transaction((tx) => tx.device.count()),
+        prisma.$transaction([prisma.device.count()]),
+      ];
+      const interrupted = failure(prisma.$queryRaw`SELECT pg_sleep(600)::text`);
+      const interruptedInTransaction = failure(prisma.$transaction((tx) => tx.$queryRaw`SELECT pg_sleep(601)::text`));
+      const sleeping = () => prisma.$queryRaw<object[]>`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
+      while ((await sleeping()).length < 2);
+      await postgres().halt();
+      for (const error of [await interrupted, await interruptedInTransaction]) expect(isUnavailable(error)).toBe(true);
+      for (const call of calls()) expect(isUnavailable(await failure(call))).toBe(true);
+      expect(await database.health()).toMatchObject({ ok: false });
+      await postgres().resume();
+      await Promise.all(calls());
+      await prisma.device.create({ data: device('after') });
+      expect(await database.health()).toMatchObject({ ok: true });
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('is what a pool without a free connection looks like', async () => {
+    const database = await openDatabase({ url: await postgres().createDatabase(), poolSize: 1 });
+    try {
+      const { prisma } = database;
+      await prisma.$transaction(
+        async (tx) => {
+          await tx.device.count();
+          const [single, transaction] = await Promise.all([
+            failure(prisma.device.count()),
+            failure(prisma.$transaction((other) => other.device.count(), { maxWait: 100 })),
+          ]);
+          expect(transaction).toMatchObject({ code: 'P2028' });
+          for (const error of [single, transaction]) expect(isUnavailable(error)).toBe(true);
+        },
+        { timeout: 30_000 },
+      );
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('is not what a statement that takes too long looks like', async () => {
+    const database = await openDatabase({ url: await postgres().createDatabase(), statementTimeoutMs: 100 });
+    try {
+      const error = await failure(database.prisma.$queryRaw`SELECT pg_sleep(600)::text`);
+      expect(error).toMatchObject({ code: 'P2010', message: expect.stringContaining('statement timeout') });
+      expect(isUnavailable(error)).toBe(false);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('at the start says where it tried, without the password', async () => {
+    const url = new URL(postgres().url('nowhere'));
+    url.password = 'secret';
+    const refused = await failure(openDatabase({ url: url.toString() }));
+    expect(refused).toMatchObject({
+      code: 'DATABASE_REFUSED',
+      message: expect.stringContaining('database nowhere refuses'),
+    });
+    expect(isUnavailable(refused)).toBe(false);
+    url.port = '1';
+    const unreachable = await failure(openDatabase({ url: url.toString() }));
+    expect(unreachable).toMatchObject({
+      code: 'DATABASE_UNREACHABLE',
+      message: expect.stringContaining('127.0.0.1:1,'),
+    });
+    expect(isUnavailable(unreachable)).toBe(true);
+    for (const error of [refused, unreachable]) expect(String(error)).not.toContain('secret');
+  });
+});

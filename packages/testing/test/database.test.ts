@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { hasPostgres, openTestDatabase, startPostgres, wantsPostgres } from '../src/database.ts';
+
+const device = { id: 'd', ownerId: 'u', name: 'n', hostname: 'h', agentType: 'a', tokenHash: 't' };
+
+describe('openTestDatabase', () => {
+  it('gives every test a migrated database of its own, of the kind that the run wants', async () => {
+    const [one, other] = await Promise.all([openTestDatabase(), openTestDatabase()]);
+    try {
+      expect(one.kind).toBe(wantsPostgres() ? 'postgres' : 'embedded');
+      await one.prisma.device.create({ data: device });
+      expect(await other.prisma.device.count()).toBe(0);
+    } finally {
+      await Promise.all([one.close(), other.close()]);
+    }
+  }, 60_000);
+});
+
+describe('startPostgres', () => {
+  const accepts = async (port: number): Promise<boolean> => {
+    const socket = net.connect(port, '127.0.0.1');
+    return new Promise((resolve) => {
+      socket.once('connect', () => resolve(true));
+      socket.once('error', () => resolve(false));
+    }).finally(() => socket.destroy()) as Promise<boolean>;
+  };
+
+  if (!hasPostgres()) {
+    it('says which package is missing, and in CI that is a failure', async () => {
+      await expect(startPostgres()).rejects.toThrow('apt-get install --no-install-recommends postgresql');
+      process.stderr.write('\n*** NOT TESTED: PostgreSQL is not installed ***\n');
+      expect(process.env.CI).toBeUndefined();
+    });
+    return;
+  }
+
+  it('ends with the process that started it, kill -9 included', async () => {
+    const file = fileURLToPath(new URL('./programs/postgres.mjs', import.meta.url));
+    const starter = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const [said] = (await once(starter.stdout, 'data')) as [Buffer];
+    const port = Number(said.toString('utf8'));
+    expect(await accepts(port)).toBe(true);
+    starter.kill('SIGKILL');
+    while (await accepts(port));
+  }, 60_000);
+
+  it('copies a template, and keeps its data through a restart', async () => {
+    const postgres = await startPostgres();
+    try {
+      await postgres.createDatabase({ name: 'original' });
+      const copy = await postgres.createDatabase({ template: 'original' });
+      expect(new URL(copy).port).toBe(String(postgres.address.port));
+      await postgres.halt();
+      expect(await accepts(postgres.address.port)).toBe(false);
+      await postgres.resume();
+      await postgres.createDatabase({ template: new URL(copy).pathname.slice(1) });
+    } finally {
+      await postgres.stop();
+    }
+    expect(await accepts(postgres.address.port)).toBe(false);
+  }, 60_000);
+});

@@ -1,0 +1,6 @@
+// Starts a PostgreSQL, says its port, and waits to be killed.
+import { startPostgres } from '../../dist/database.js';
+
+const { address } = await startPostgres();
+console.log(address.port);
+process.stdin.resume();
