@@ -15,6 +15,8 @@ const relayEnvironment = (dataDir) => ({
   HOME: process.env.HOME,
   PORT: '0',
   METRICS_PORT: '0',
+  AUTH_BUILTIN: 'off',
+  AUTH_DEV_ISSUER: 'on',
   LOG_LEVEL: 'warn',
   DATA_DIR: dataDir,
   RATE_LIMIT_PER_MINUTE: '1000000',

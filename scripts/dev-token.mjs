@@ -1,4 +1,4 @@
-// Prints an access token of the development issuer, for trying the relay out until there is a sign-in.
+// Prints an access token of the development issuer, for trying things out without a browser.
 // Only the token goes to stdout, so that TOKEN=$(npm run --silent dev:token) works.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 
 const HELP = `Usage: npm run --silent dev:token -- [options]
 
-Prints an access token that the relay on this machine accepts while AUTH_DEV_ISSUER is on.
+Prints an access token that the relay on this machine accepts if it was started with AUTH_DEV_ISSUER=on.
 
   --user <name>      whose token it is (default: dev)
   --scopes <list>    comma list of sessions:read, sessions:write, devices:read, devices:write (default: all)
@@ -58,7 +58,9 @@ if (unknown !== undefined) fail(`--scopes has "${unknown}"; known are ${SCOPES.j
 
 const file = devIssuerFile(resolve(dataDir));
 if (!create && !existsSync(file)) {
-  fail(`there is no ${file}. Run \`npm start\` first: it makes the key (or pass --data-dir, or --create).`);
+  fail(
+    `there is no ${file}. Start the relay with AUTH_DEV_ISSUER=on first: it makes the key (or pass --data-dir, or --create).`,
+  );
 }
 
 try {

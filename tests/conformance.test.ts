@@ -42,6 +42,8 @@ beforeAll(async () => {
       DATA_DIR: dataDir,
       PORT: '0',
       METRICS_PORT: '0',
+      AUTH_BUILTIN: 'off',
+      AUTH_DEV_ISSUER: 'on',
       LOG_LEVEL: 'silent',
       PING_INTERVAL_MS: '2000',
       RATE_LIMIT_PER_MINUTE: rateLimit,

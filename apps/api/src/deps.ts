@@ -5,6 +5,7 @@ import type { Command } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
+import type { Identity } from './identity/identity.ts';
 import type { Logger, Metrics, ReadinessProbe } from '@relay/telemetry';
 
 export interface ApiDeps {
@@ -17,6 +18,8 @@ export interface ApiDeps {
   logger: Logger;
   metrics: Metrics;
   version: string;
+  /** The built-in sign-in, if this relay has it; `jwtVerifier` then trusts its issuer. */
+  identity?: Identity | undefined;
 }
 
 /** What operations work with: the same for every request. */

@@ -2,3 +2,5 @@
 export { createApi, type Api } from './server.ts';
 export type { ApiDeps } from './deps.ts';
 export type { Transport } from './notify/outbox.ts';
+export { createIdentity, type Identity } from './identity/identity.ts';
+export type { IdentityDeps } from './identity/deps.ts';

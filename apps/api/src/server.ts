@@ -68,11 +68,14 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     if (control) door.control(control);
   });
 
-  const revokeUser = ({ login, subject = '' }: { login?: string; subject?: string }) => {
+  const revokeUser = ({ login, subject = '', client }: { login?: string; subject?: string; client?: string }) => {
     // A user id is `iss|sub`, and an issuer contains no bar.
     const bar = subject.indexOf('|');
     if (login !== undefined) deps.jwtVerifier.revoke({ sid: login });
-    if (bar > 0) deps.jwtVerifier.revoke({ issuer: subject.slice(0, bar), sub: subject.slice(bar + 1) });
+    if (bar > 0) {
+      const [issuer, sub] = [subject.slice(0, bar), subject.slice(bar + 1)];
+      deps.jwtVerifier.revoke({ issuer, sub, ...(client === undefined ? {} : { client }) });
+    }
   };
 
   const app = express();
@@ -116,6 +119,8 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     response.status(204).end();
   });
 
+  for (const revocation of deps.identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
+  deps.identity?.mount(app);
   const handlers = {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),

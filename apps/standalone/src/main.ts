@@ -28,8 +28,9 @@ async function main(): Promise<void> {
   process.stderr.write(
     `Relay ${version} is ready at ${config.publicUrl} (listening on ${config.host}:${relay.port}).\n`,
   );
+  if (relay.setupLink !== undefined) process.stderr.write(`Create the first account: ${relay.setupLink}\n`);
   if (config.authDevIssuer)
-    process.stderr.write('No sign-in is configured: "npm run dev:token" prints an access token for this machine.\n');
+    process.stderr.write('AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.\n');
   stopOnSignal(relay);
 }
 

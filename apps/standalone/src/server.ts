@@ -1,7 +1,7 @@
 /** The whole relay in one process: embedded memory, in-memory backplane, both doors (architecture, single process). */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createApi } from '@relay/api';
+import { createApi, createIdentity } from '@relay/api';
 import { createDeviceVerifier, createJwtVerifier, openDevIssuer } from '@relay/auth';
 import { createMemoryBus } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
@@ -9,18 +9,28 @@ import { newestFence, openDatabase, readCredential } from '@relay/database';
 import { createGateway } from '@relay/gateway';
 import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
 import { createDoors } from './doors.ts';
+import { keptSecret } from './secret.ts';
 
 export interface Relay {
   /** Where it listens. */
   readonly port: number;
+  /** Where the first account is created, as long as there is none. */
+  readonly setupLink: string | undefined;
   /** Stops taking work, lets everybody go, closes everything. May be called twice. */
   stop(): Promise<void>;
 }
 
 const readinessTimeoutMs = 2000;
 
+/** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
+function withSecret(config: RelayConfig): RelayConfig {
+  if (!config.authBuiltin || config.authSecret.length > 0) return config;
+  return { ...config, authSecret: [keptSecret(config.dataDir)] };
+}
+
 /** Opens the database, then listens. Throws, with nothing left open, when one of them cannot be had. */
-export async function startStandalone(config: RelayConfig, version: string): Promise<Relay> {
+export async function startStandalone(given: RelayConfig, version: string): Promise<Relay> {
+  const config = withSecret(given);
   const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
   const database = await openDatabase({
@@ -34,7 +44,11 @@ export async function startStandalone(config: RelayConfig, version: string): Pro
   const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs, now: () => Date.now() + aheadMs });
   const apiBackplane = bus.connect(`${config.instanceName}-api`);
   const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
+  const identity = config.authBuiltin
+    ? await createIdentity({ config, database, backplane: apiBackplane, logger })
+    : undefined;
   const issuers = [
+    ...(identity ? [identity.issuer] : []),
     ...config.authIssuers,
     ...(config.authDevIssuer ? [openDevIssuer(config.dataDir, { audience: `${config.publicUrl}/api` }).config] : []),
   ];
@@ -50,6 +64,7 @@ export async function startStandalone(config: RelayConfig, version: string): Pro
     jwtVerifier: createJwtVerifier({ issuers }),
     readiness,
     version,
+    identity,
   });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
@@ -95,6 +110,7 @@ export async function startStandalone(config: RelayConfig, version: string): Pro
   };
   return {
     port: (server.address() as AddressInfo).port,
+    setupLink: identity?.setupLink,
     stop: () => (stopping ??= stop()),
   };
 }

@@ -29,8 +29,8 @@ export interface IssuerConfig {
   roleMap?: Record<string, Scope[]>;
   /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
   defaultScopes?: Scope[];
-  /** Fixed keys: nothing is ever fetched. */
-  keys?: Jwk[];
+  /** Keys of this very process, as a list that never changes or as a question that is asked like an address. Nothing is fetched. */
+  keys?: Jwk[] | (() => Promise<readonly Jwk[]>);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -9,6 +9,8 @@ import type { PublicKey } from './public-keys.ts';
 
 /** Between two fetches for an unknown `kid`: random ones must not become load on the issuer (identity, Verification). */
 const COOLDOWN_MS = 30_000;
+/** The same where the keys are asked of this process: a key that was made a moment ago must not be unknown for long. */
+const LOCAL_COOLDOWN_MS = 1_000;
 /** After a failed fetch, doubling up to the cooldown: an issuer that starts beside us is found within a second or two. */
 const FIRST_RETRY_MS = 1_000;
 /** Older keys are renewed behind the answer, so that a key the issuer withdrew stops working here. */
@@ -60,6 +62,7 @@ async function discover(issuer: string, options: KeySourceOptions): Promise<stri
 }
 
 async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promise<PublicKey[]> {
+  if (typeof config.keys === 'function') return publicKeysOf(await config.keys());
   const address = config.jwksUri ?? (await discover(config.issuer, options));
   const document = await fetchJson(address, options);
   const keys = Array.isArray(document['keys']) ? publicKeysOf(document['keys']) : [];
@@ -83,7 +86,8 @@ function fixedKeys(keys: readonly PublicKey[]): KeySource {
 
 /** The keys of `config`, fixed or fetched. Nothing is fetched before the first token. */
 export function createKeySource(config: IssuerConfig, options: KeySourceOptions): KeySource {
-  if (config.keys) return fixedKeys(publicKeysOf(config.keys));
+  if (Array.isArray(config.keys)) return fixedKeys(publicKeysOf(config.keys));
+  const cooldownMs = config.keys ? LOCAL_COOLDOWN_MS : COOLDOWN_MS;
 
   let keys: readonly PublicKey[] = [];
   let fetchedAt = Number.NEGATIVE_INFINITY;
@@ -96,10 +100,10 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
     try {
       keys = await fetchKeys(config, options);
       fetchedAt = options.clock();
-      nextFetchAt = fetchedAt + COOLDOWN_MS;
+      nextFetchAt = fetchedAt + cooldownMs;
       failures = 0;
     } catch (error) {
-      nextFetchAt = options.clock() + Math.min(COOLDOWN_MS, FIRST_RETRY_MS * 2 ** failures);
+      nextFetchAt = options.clock() + Math.min(cooldownMs, FIRST_RETRY_MS * 2 ** failures);
       failures = Math.min(failures + 1, 10);
       lastFailure = error;
     }

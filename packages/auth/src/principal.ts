@@ -19,6 +19,8 @@ export interface UserPrincipal {
   readonly name?: string;
   /** The claim `sid`: the sign-in that the token comes from. */
   readonly sessionId?: string;
+  /** The claim `client_id`, else `azp`: the program that the token was given to. */
+  readonly clientId?: string;
   /** Milliseconds since 1970, from the claim `iat`; 0 if the token does not say. */
   readonly issuedAt: number;
   /** Milliseconds since 1970, from the claim `exp`, without tolerance. */

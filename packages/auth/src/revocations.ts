@@ -13,8 +13,12 @@ interface Limits {
   readonly before?: number;
 }
 
-/** One sign-in (claim `sid`; every token of it unless `before` is given), or one person (claim `sub`; tokens issued until now unless `before` is given). */
-export type Revocation = (Limits & { readonly sid: string }) | (Limits & { readonly sub: string });
+/**
+ * One sign-in (claim `sid`; every token of it unless `before` is given), or one person (claim `sub`; tokens issued until now
+ * unless `before` is given), perhaps only with one program (claim `client_id`).
+ */
+export type Revocation =
+  (Limits & { readonly sid: string }) | (Limits & { readonly sub: string; readonly client?: string });
 
 export interface Revocations {
   /** Remembered for ten minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
@@ -27,8 +31,8 @@ interface Remembered {
   readonly until: number;
 }
 
-const key = (kind: 'sid' | 'sub', name: string, issuer: string | undefined): string =>
-  JSON.stringify([kind, name, issuer ?? null]);
+const key = (kind: 'sid' | 'sub', name: string, issuer: string | undefined, client?: string): string =>
+  JSON.stringify([kind, name, issuer ?? null, client ?? null]);
 
 export function createRevocations(clock: () => number): Revocations {
   /** In the order in which they end, because all live equally long. */
@@ -52,17 +56,18 @@ export function createRevocations(clock: () => number): Revocations {
       const [kind, name] =
         'sid' in revocation ? (['sid', revocation.sid] as const) : (['sub', revocation.sub] as const);
       const before = revocation.before ?? (kind === 'sid' ? Number.POSITIVE_INFINITY : now);
-      const id = key(kind, name, revocation.issuer);
+      const id = key(kind, name, revocation.issuer, 'sub' in revocation ? revocation.client : undefined);
       const known = remembered.get(id);
       // Deleted first: the entry has to move to the end of the order.
       remembered.delete(id);
       remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + MEMORY_MS });
       forgetEnded(now);
     },
-    covers({ issuer, subject, sessionId, issuedAt }) {
+    covers({ issuer, subject, sessionId, clientId, issuedAt }) {
       if (remembered.size === 0) return false;
       for (const scope of [issuer, undefined]) {
         if (matches(key('sub', subject, scope), issuedAt)) return true;
+        if (clientId !== undefined && matches(key('sub', subject, scope, clientId), issuedAt)) return true;
         if (sessionId !== undefined && matches(key('sid', sessionId, scope), issuedAt)) return true;
       }
       return false;

@@ -122,6 +122,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   const email = shown(claims['email'], 320);
   const name = shown(claims['name'], 200);
   const sessionId = shown(claims['sid'], 255);
+  const clientId = shown(claims['client_id'] ?? claims['azp'], 255);
   return {
     kind: 'user',
     userId: userIdOf(config.issuer, sub),
@@ -131,6 +132,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
     ...(email === undefined ? {} : { email }),
     ...(name === undefined ? {} : { name }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(clientId === undefined ? {} : { clientId }),
     issuedAt: seconds(iat) ? iat * 1000 : 0,
     expiresAt: exp * 1000,
   };

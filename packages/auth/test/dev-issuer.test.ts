@@ -131,7 +131,7 @@ describe('npm run dev:token', () => {
   it('says what to do when the relay was never started, and makes nothing', async () => {
     const { code, stdout, stderr } = await run();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('Run `npm start` first');
+    expect(stderr).toContain('Start the relay with AUTH_DEV_ISSUER=on first');
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -265,3 +265,36 @@ describe('the key set is discovered', () => {
     expect(addresses).toEqual([`${server.origin}/.well-known/openid-configuration`]);
   });
 });
+
+describe('keys of the same process', () => {
+  function ask() {
+    let asked = 0;
+    let answer: () => Promise<TestKey['jwk'][]> = () => Promise.resolve([key.jwk]);
+    const keys = () => {
+      asked += 1;
+      return answer();
+    };
+    const verify = createJwtVerifier({ issuers: [{ issuer: server.origin, audience: AUDIENCE, keys }], clock });
+    return { verify, asked: () => asked, now: (next: typeof answer) => (answer = next) };
+  }
+
+  it('are asked for with the first token, and a new one is known after a second', async () => {
+    const local = ask();
+    expect(local.asked()).toBe(0);
+    expect(await outcome(local.verify.verify(token()))).toBe('accepted');
+    const next = testKey();
+    local.now(() => Promise.resolve([key.jwk, next.jwk]));
+    clock.advance(1_000);
+    expect(await outcome(local.verify.verify(token(next)))).toBe('accepted');
+    expect(local.asked()).toBe(2);
+  });
+
+  it('that cannot be had make a token unverifiable, not invalid', async () => {
+    const local = ask();
+    local.now(() => Promise.reject(new Error('the database is away')));
+    expect(await outcome(local.verify.verify(token()))).toBe('SERVICE_UNAVAILABLE');
+    local.now(() => Promise.resolve([key.jwk]));
+    clock.advance(1_000);
+    expect(await outcome(local.verify.verify(token()))).toBe('accepted');
+  });
+});

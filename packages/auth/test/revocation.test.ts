@@ -31,6 +31,17 @@ describe('a revocation', () => {
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
   });
 
+  it('of a person with one program reaches the tokens of that program only', async () => {
+    const { clock, verifier } = setUp();
+    clock.advance(1);
+    verifier.revoke({ sub: 'alice', client: 'cli' });
+    expect(await outcome(verifier.verify(token({ client_id: 'cli' })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ azp: 'cli' })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ client_id: 'web' })))).toBe('accepted');
+    expect(await outcome(verifier.verify(token({ sub: 'bob', client_id: 'cli' })))).toBe('accepted');
+    expect(await outcome(verifier.verify(token()))).toBe('accepted');
+  });
+
   it('reaches a principal that is still in use', async () => {
     const { clock, verifier } = setUp();
     const principal = await verifier.verify(token());

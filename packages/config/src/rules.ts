@@ -1,5 +1,6 @@
 // What must hold between variables, and what this version cannot do yet. Every rule looks at values that are valid alone.
 
+import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
 
 export interface BrokenRule {
@@ -28,21 +29,31 @@ function severalInstances(config: RelayConfig): BrokenRule[] {
   return broken;
 }
 
+function safeForPasswords(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return protocol === 'https:' || isLoopback(hostname);
+}
+
 function signIn(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
-  if (config.authBuiltin) {
-    const message = 'AUTH_BUILTIN is "on", but the built-in sign-in is not available in this version; it must be off.';
-    broken.push({ about: ['AUTH_BUILTIN'], message });
+  const takesUsers = config.role !== 'gateway';
+  if (takesUsers && config.authBuiltin && !safeForPasswords(config.publicUrl)) {
+    const message = `PUBLIC_URL is "${config.publicUrl}", where passwords would travel in the clear; with the built-in sign-in it must be https (or http on this machine). Or set AUTH_BUILTIN to off.`;
+    broken.push({ about: ['PUBLIC_URL', 'AUTH_BUILTIN'], message });
+  }
+  if (config.role === 'api' && config.authBuiltin && config.authSecret.length === 0) {
+    const message =
+      'AUTH_SECRET is missing; instances with the built-in sign-in share it. It must be a random text of at least 32 characters, or a comma list of them.';
+    broken.push({ about: ['AUTH_SECRET', 'AUTH_BUILTIN'], message });
   }
   if (config.role !== 'standalone' && config.authDevIssuer) {
     const message = `AUTH_DEV_ISSUER is "on", but its key belongs to one process and the role ${config.role} is one of several; it must be off.`;
     broken.push({ about: ['AUTH_DEV_ISSUER'], message });
   }
-  const takesUsers = config.role !== 'gateway';
   if (takesUsers && config.authIssuers.length === 0 && !config.authDevIssuer && !config.authBuiltin) {
     const alternative = config.role === 'standalone' ? ', or AUTH_DEV_ISSUER to on to try the relay out' : '';
-    const message = `AUTH_ISSUERS is missing and nobody could sign in; set it to a list such as [{"issuer":"https://id.example.com","audience":"${config.publicUrl}/api"}]${alternative}.`;
-    broken.push({ about: ['AUTH_ISSUERS', 'AUTH_DEV_ISSUER', 'HOST'], message });
+    const message = `AUTH_BUILTIN is "off", AUTH_ISSUERS is missing and nobody could sign in; set AUTH_ISSUERS to a list such as [{"issuer":"https://id.example.com","audience":"${config.publicUrl}/api"}]${alternative}.`;
+    broken.push({ about: ['AUTH_ISSUERS', 'AUTH_BUILTIN', 'AUTH_DEV_ISSUER', 'HOST'], message });
   }
   return broken;
 }

@@ -8,7 +8,7 @@ import type { RelayConfig } from './relay-config.ts';
 
 /**
  * The defaults of `overrides.role` (standalone if absent) with free ports on loopback, no metrics, no log, no waiting on close,
- * no development issuer and a fresh data folder that does not exist yet; whoever creates it removes it. `overrides` win. Unchecked.
+ * no built-in sign-in, no development issuer and a fresh data folder that does not exist yet; whoever creates it removes it. `overrides` win. Unchecked.
  */
 export function testConfig(overrides: Partial<RelayConfig> = {}): RelayConfig {
   return {
@@ -20,6 +20,7 @@ export function testConfig(overrides: Partial<RelayConfig> = {}): RelayConfig {
     logLevel: 'silent',
     drainSeconds: 0,
     instanceName: 'test',
+    authBuiltin: false,
     authDevIssuer: false,
     dataDir: join(tmpdir(), `relay-test-${randomUUID()}`),
     ...overrides,

@@ -36,6 +36,12 @@ export const LIMITS = {
     'requests of one user per `RATE_WINDOW_MS`, all routes together',
     APP_DOOR,
   ),
+  SIGN_IN_PER_MINUTE: limit(
+    10,
+    'requests',
+    'passwords and invitations one address may try per minute with the built-in sign-in',
+    APP_DOOR,
+  ),
   SESSION_CREATE_PER_MINUTE: limit(10, 'requests', 'sessions one user may create per `RATE_WINDOW_MS`', APP_DOOR),
   QUEUE_LIMIT: limit(
     20,

@@ -2,7 +2,7 @@
 
 import type { ConfigProblem } from './config-error.ts';
 
-const PREFIXES = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'DRAIN_'];
+const PREFIXES = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'SIGN_IN_', 'DRAIN_'];
 /** The reference daemon reads these, perhaps started from the same shell. */
 const DAEMON_PREFIX = 'RELAY_DAEMON_';
 const TIMING = /_(MS|SECONDS)$/;

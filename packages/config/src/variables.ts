@@ -72,9 +72,10 @@ export const VARIABLES = {
   }),
 
   AUTH_BUILTIN: variable(IDENTITY, onOff(), {
-    default: false,
+    default: true,
     readBy: ['standalone', 'api'],
-    meaning: 'the built-in sign-in. Not available in this version: only `off` is accepted',
+    meaning:
+      'the built-in sign-in: accounts with e-mail and password, and OAuth 2.1 for apps, under `/auth`. Needs a `PUBLIC_URL` that is https, or of this machine',
   }),
   AUTH_ISSUERS: variable<readonly IssuerSettings[]>(IDENTITY, json(issuers, ISSUERS_RULE), {
     default: [],
@@ -84,20 +85,22 @@ export const VARIABLES = {
   }),
   AUTH_DEV_ISSUER: variable(IDENTITY, onOff(), {
     derived: {
-      text: '`on` (standalone, if `AUTH_ISSUERS` is absent and `HOST` is of this machine only), else `off`',
+      text: '`on` (standalone, if `AUTH_BUILTIN` is off, `AUTH_ISSUERS` is absent and `HOST` is of this machine only), else `off`',
       from: ({ role, earlier }) =>
         role === 'standalone' &&
+        !earlier<boolean>('AUTH_BUILTIN') &&
         earlier<readonly IssuerSettings[]>('AUTH_ISSUERS').length === 0 &&
         isLoopback(earlier<string>('HOST')),
     },
     readBy: ['standalone'],
     meaning:
-      'accepts the tokens that `npm run dev:token` makes with a key in `DATA_DIR`: for the tour, until sign-in exists',
+      'accepts the tokens that `npm run dev:token` makes with a key in `DATA_DIR`: for trying things out on one machine',
   }),
   AUTH_SIGNUP: variable(IDENTITY, oneOf('invite', 'open', 'closed'), {
     default: 'invite',
     readBy: ['standalone', 'api'],
-    meaning: 'who may create an account with the built-in sign-in',
+    meaning:
+      'who may create an account with the built-in sign-in: people with a link from somebody who has one, everybody, or nobody. The first account is always created by the link that the start prints',
   }),
   AUTH_SECRET: variable(IDENTITY, secrets(SECRETS_RULE), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },

@@ -14,7 +14,9 @@ describe('reading the environment', () => {
       dataDir: resolve('data'),
       databaseUrl: undefined,
       redisUrl: undefined,
-      authDevIssuer: true,
+      authBuiltin: true,
+      authSignup: 'invite',
+      authDevIssuer: false,
       authIssuers: [],
       trustProxy: false,
       metricsPort: 9464,
@@ -148,7 +150,6 @@ describe('reading the environment', () => {
       'PING_INTERVAL_MS',
       'REDIS_URL',
       'DATABASE_URL',
-      'AUTH_ISSUERS',
       'RELAY_MODE',
     ]);
   });

@@ -4,6 +4,8 @@ import type { Role } from '../src/index.ts';
 
 const ISSUERS = '[{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
 const DATABASE_URL = 'postgres://db/relay';
+const AUTH_SECRET = 'x'.repeat(32);
+const off = { AUTH_BUILTIN: 'off' };
 
 function only(role: Role, env: NodeJS.ProcessEnv): [string | undefined, string | undefined] {
   const problems = problemsOf(role, env);
@@ -13,7 +15,7 @@ function only(role: Role, env: NodeJS.ProcessEnv): [string | undefined, string |
 
 describe('combinations that cannot work', () => {
   it.each(['api', 'gateway'] as const)('the role %s without Redis is refused', (role) => {
-    const [variable, message] = only(role, { DATABASE_URL, AUTH_ISSUERS: ISSUERS });
+    const [variable, message] = only(role, { DATABASE_URL, AUTH_SECRET, AUTH_ISSUERS: ISSUERS });
     expect(variable).toBe('REDIS_URL');
     expect(message).toMatch(/REDIS_URL is missing; .*npm start/);
   });
@@ -21,7 +23,7 @@ describe('combinations that cannot work', () => {
   it.each(['standalone', 'api', 'gateway'] as const)(
     'the role %s with Redis is told that it is not available yet',
     (role) => {
-      const env = { DATABASE_URL, AUTH_ISSUERS: ISSUERS, REDIS_URL: 'redis://:hunter2@redis' };
+      const env = { DATABASE_URL, AUTH_SECRET, AUTH_ISSUERS: ISSUERS, REDIS_URL: 'redis://:hunter2@redis' };
       const [variable, message] = only(role, env);
       expect(variable).toBe('REDIS_URL');
       expect(message).toMatch(/not available in this version/);
@@ -30,32 +32,46 @@ describe('combinations that cannot work', () => {
   );
 
   it.each(['api', 'gateway'] as const)('the role %s without PostgreSQL is refused', (role) => {
-    const problems = problemsOf(role, { AUTH_ISSUERS: ISSUERS });
+    const problems = problemsOf(role, { AUTH_SECRET, AUTH_ISSUERS: ISSUERS });
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'DATABASE_URL']);
   });
 
-  it('the built-in sign-in is refused until it exists', () => {
-    const [variable, message] = only('standalone', { AUTH_BUILTIN: 'on' });
-    expect(variable).toBe('AUTH_BUILTIN');
-    expect(message).toMatch(/must be off/);
+  it('the built-in sign-in is refused where passwords would travel in the clear', () => {
+    const [variable, message] = only('standalone', { PUBLIC_URL: 'http://relay.example.com' });
+    expect(variable).toBe('PUBLIC_URL');
+    expect(message).toMatch(/must be https .*AUTH_BUILTIN to off/);
+    expect(problemsOf('standalone', { PUBLIC_URL: 'https://relay.example.com' })).toEqual([]);
+    expect(problemsOf('standalone', { PUBLIC_URL: 'http://[::1]:4000' })).toEqual([]);
+    const bring = { PUBLIC_URL: 'http://relay.example.com', AUTH_BUILTIN: 'off', AUTH_ISSUERS: ISSUERS };
+    expect(problemsOf('standalone', bring)).toEqual([]);
+  });
+
+  it('instances with the built-in sign-in are refused without a secret to share', () => {
+    const env = { DATABASE_URL, AUTH_SECRET: undefined };
+    expect(problemsOf('api', env).map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_SECRET']);
+    expect(problemsOf('api', { ...env, AUTH_BUILTIN: 'off', AUTH_ISSUERS: ISSUERS })).toHaveLength(1);
   });
 
   it('the development issuer is refused outside the single process', () => {
-    const problems = problemsOf('api', { DATABASE_URL, AUTH_DEV_ISSUER: 'on' });
+    const problems = problemsOf('api', { DATABASE_URL, AUTH_SECRET, AUTH_DEV_ISSUER: 'on' });
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_DEV_ISSUER']);
   });
 
   it('a relay that nobody could sign in to is refused', () => {
-    expect(only('standalone', { HOST: '0.0.0.0' })).toEqual([
+    expect(only('standalone', { ...off, HOST: '0.0.0.0' })).toEqual([
       'AUTH_ISSUERS',
       expect.stringMatching(/nobody could sign in/),
     ]);
-    expect(only('standalone', { AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
-    expect(only('standalone', { AUTH_DEV_ISSUER: 'off', AUTH_ISSUERS: '[]' })[0]).toBe('AUTH_ISSUERS');
+    expect(only('standalone', { ...off, AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
+    expect(only('standalone', { ...off, AUTH_DEV_ISSUER: 'off', AUTH_ISSUERS: '[]' })[0]).toBe('AUTH_ISSUERS');
   });
 
   it('a gateway needs no issuer', () => {
     expect(problemsOf('gateway', { DATABASE_URL }).map(({ variable }) => variable)).toEqual(['REDIS_URL']);
+  });
+
+  it('the built-in sign-in is enough', () => {
+    expect(problemsOf('standalone', { HOST: '0.0.0.0' })).toEqual([]);
   });
 
   it('an issuer turns the development issuer off, unless it is asked for', () => {
@@ -79,6 +95,6 @@ describe('combinations that cannot work', () => {
 
   it('a rule says nothing about a value that was refused already', () => {
     expect(only('standalone', { LEASE_TTL_MS: 'x', LEASE_REFRESH_MS: '90000' })[0]).toBe('LEASE_TTL_MS');
-    expect(only('standalone', { AUTH_ISSUERS: '{', AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
+    expect(only('standalone', { ...off, AUTH_ISSUERS: '{', AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
   });
 });

@@ -33,6 +33,8 @@ export async function startRelayProcess(
       PUBLIC_URL: 'http://relay.test',
       METRICS_PORT: '0',
       DATA_DIR: dataDir,
+      AUTH_BUILTIN: 'off',
+      AUTH_DEV_ISSUER: 'on',
       DRAIN_SECONDS: '0',
       RATE_LIMIT_PER_MINUTE: '100000',
       SESSION_CREATE_PER_MINUTE: '100000',

@@ -2,10 +2,11 @@
  * A whole relay in one process, on real sockets and free ports: as many apis and gateways as wanted, one backplane between them,
  * one database below. The same rooms that production starts, in the same way.
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Api, type Transport, createApi } from '@relay/api';
+import { type Api, type Identity, type Transport, createApi, createIdentity } from '@relay/api';
 import { createDeviceVerifier, createJwtVerifier } from '@relay/auth';
 import { type Backplane, createMemoryBus } from '@relay/backplane';
 import { type RelayConfig, testConfig } from '@relay/config';
@@ -24,6 +25,8 @@ export interface RelayOptions {
   /** A database to use; it is then not closed. */
   database?: Database;
   transports?: readonly Transport[];
+  /** With the built-in sign-in besides the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
+  identity?: boolean;
 }
 
 export interface Door {
@@ -44,7 +47,10 @@ export interface RelayAddress {
 export type CallOptions = RequestOptions & { user?: string | null; api?: number };
 
 export interface TestRelay extends RelayAddress {
-  readonly apis: readonly (Door & { readonly api: Api })[];
+  readonly apis: readonly (Door & {
+    readonly api: Api;
+    /** Present with `identity: true`. */ readonly identity: Identity | undefined;
+  })[];
   readonly gateways: readonly (Door & {
     readonly gateway: Gateway;
     /** Ends this gateway as SIGTERM would, or as SIGKILL would. */ stop(): Promise<void>;
@@ -62,6 +68,7 @@ export interface TestRelay extends RelayAddress {
 const generous: Partial<RelayConfig> = {
   rateLimitPerMinute: 100_000,
   sessionCreatePerMinute: 100_000,
+  signInPerMinute: 100_000,
   sweepIntervalMs: 300,
   outboxPollMs: 200,
 };
@@ -101,7 +108,11 @@ export function callerOf(urls: readonly string[], token: (user?: string) => stri
 }
 
 export async function startRelay(options: RelayOptions = {}): Promise<TestRelay> {
-  const config = testConfig({ ...generous, ...options.config });
+  const config = testConfig({
+    ...generous,
+    ...(options.identity ? { authBuiltin: true, authSecret: [randomBytes(32).toString('base64url')] } : {}),
+    ...options.config,
+  });
   const database = options.database ?? (await openTestDatabase());
   const issuer = await startIssuer(`${config.publicUrl}/api`);
   const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
@@ -125,8 +136,10 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
         checks: { database: () => database.health(), backplane: () => deps.backplane.health() },
         timeoutMs: 2000,
       });
+      const identity = options.identity ? await createIdentity(deps) : undefined;
+      const issuers = [issuer.config, ...(identity ? [identity.issuer] : [])];
       const api = createApi(
-        { ...deps, readiness, jwtVerifier: createJwtVerifier({ issuers: [issuer.config] }), version: '1.0.0' },
+        { ...deps, readiness, identity, jwtVerifier: createJwtVerifier({ issuers }), version: '1.0.0' },
         options.transports ? { transports: options.transports } : {},
       );
       const server = createServer((request, response) => api.handler(request, response));
@@ -137,7 +150,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
         await deps.backplane.close();
         await close();
       });
-      return { url, api, backplane: deps.backplane, metrics: deps.metrics };
+      return { url, api, identity, backplane: deps.backplane, metrics: deps.metrics };
     }),
   );
 

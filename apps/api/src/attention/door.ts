@@ -130,9 +130,9 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
     control: (control) => {
       if (control.kind !== 'user_revoked') return;
       for (const connection of connections) {
-        const { userId, sessionId } = connection.principal;
-        if (userId === control.subject || (sessionId !== undefined && sessionId === control.login))
-          connection.close('credential');
+        const { userId, sessionId, clientId } = connection.principal;
+        const person = userId === control.subject && (control.client === undefined || control.client === clientId);
+        if (person || (sessionId !== undefined && sessionId === control.login)) connection.close('credential');
       }
     },
     get size() {

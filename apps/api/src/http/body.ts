@@ -1,17 +1,35 @@
-/** The body of a request: JSON, at most 1 MiB, valid UTF-8, an object. The only file that knows the body parser. */
+/** The body of a request: bytes, or JSON in valid UTF-8 that is an object. The only file that knows the body parser. */
 import express, { type Request, type Response } from 'express';
 import { RelayError, limits, parseJson } from '@relay/protocol';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const collect = express.raw({ type: () => true, limit: limits.requestBodyBytes });
+const empty = Buffer.alloc(0);
+
+/** Reads bodies of at most `maxBytes`, whatever is in them. */
+export function bodyReader(maxBytes: number): (request: Request, response: Response) => Promise<Buffer> {
+  const collect = express.raw({ type: () => true, limit: maxBytes });
+  /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty buffer. */
+  return async (request, response) => {
+    await new Promise<void>((resolve, reject) => {
+      collect(request, response, (error?: unknown) =>
+        error === undefined ? resolve() : reject(refusalOf(error, maxBytes)),
+      );
+    });
+    const bytes: unknown = request.body;
+    return Buffer.isBuffer(bytes) ? bytes : empty;
+  };
+}
+
+const readBody = bodyReader(limits.requestBodyBytes);
 
 /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object. */
 export async function readJson(request: Request, response: Response): Promise<Record<string, unknown>> {
-  await new Promise<void>((resolve, reject) => {
-    collect(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(refusalOf(error))));
-  });
-  const bytes: unknown = request.body;
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {};
+  return jsonIn(request, await readBody(request, response));
+}
+
+/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST. No bytes are an empty object. */
+export function jsonIn(request: Request, bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0) return {};
   if (!request.is(['application/json', '+json'])) {
     throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with "Content-Type: application/json".');
   }
@@ -28,9 +46,10 @@ export async function readJson(request: Request, response: Response): Promise<Re
 }
 
 /** Errors of the body parser carry a status, and most of them a `type` (body-parser's documentation). */
-function refusalOf(error: unknown): Error {
+function refusalOf(error: unknown, maxBytes: number): Error {
   const { type, status } = error as { type?: unknown; status?: unknown };
-  if (type === 'entity.too.large') return new RelayError('PAYLOAD_TOO_LARGE', 'The body exceeds 1 MiB.');
+  if (type === 'entity.too.large')
+    return new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${maxBytes / 1024} KiB.`);
   if (type === 'encoding.unsupported')
     return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
   if (typeof status === 'number' && status < 500)

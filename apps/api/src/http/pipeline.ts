@@ -6,6 +6,7 @@ import type { Express, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
 import { RelayError, type Route, type RouteName, routes, validator } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
+import { addressOf } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { toRelayError } from './errors.ts';
@@ -38,8 +39,6 @@ export function userOf(call: Pick<Call, 'principal'>): UserPrincipal {
   if (!call.principal) throw new TypeError('this route has no user');
   return call.principal;
 }
-
-export const addressOf = (request: Request) => request.ip ?? request.socket.remoteAddress ?? 'unknown';
 
 async function principalOf(route: Route, request: Request, deps: ApiDeps): Promise<UserPrincipal | undefined> {
   const hasBearer = request.headers.authorization !== undefined;

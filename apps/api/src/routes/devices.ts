@@ -4,7 +4,8 @@ import { findDevice, listConnections, listDevices, renameDevice } from '@relay/d
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
-import { type Call, type Handlers, addressOf, userOf } from '../http/pipeline.ts';
+import { addressOf } from '../http/address.ts';
+import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
 
 type Names =
   | 'listDevices'

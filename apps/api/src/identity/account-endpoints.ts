@@ -1,0 +1,89 @@
+/**
+ * What people need around their account that the library does not have, as endpoints of the library: it checks the sign-in
+ * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
+ */
+import { userIdOf } from '@relay/auth';
+import { hasAccounts, listApplications } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthEndpoint, sessionMiddleware } from 'better-auth/api';
+import { deleteSessionCookie } from 'better-auth/cookies';
+import type { IdentityDeps } from './deps.ts';
+import { revokeApplication, signOutEverywhere } from './end-sign-in.ts';
+import { invite, readInvitation } from './sign-up.ts';
+
+export const minPasswordLength = 10;
+
+/** Errors of the relay, in its own shape. */
+async function answering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    throw new APIError(error.status as 400, { ...error.body }, error.headers);
+  }
+}
+
+const field = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+
+export const accountEndpoints = (deps: IdentityDeps) =>
+  ({
+    id: 'relay-account',
+    endpoints: {
+      relayStatus: createAuthEndpoint('/relay/status', { method: 'GET' }, async (ctx) =>
+        ctx.json({
+          signUp: deps.config.authSignup,
+          hasAccounts: await hasAccounts(deps.database.prisma),
+          minPasswordLength,
+        }),
+      ),
+      relayCheckInvitation: createAuthEndpoint('/relay/invitations/check', { method: 'POST' }, async (ctx) =>
+        ctx.json(await answering(() => readInvitation(deps, field(ctx.body, 'token')))),
+      ),
+      relayInvite: createAuthEndpoint(
+        '/relay/invitations',
+        { method: 'POST', use: [sessionMiddleware] },
+        async (ctx) => {
+          const invitation = await answering(() => invite(deps, ctx.context.session.user.id));
+          ctx.setStatus(201);
+          return ctx.json(invitation);
+        },
+      ),
+      relayMe: createAuthEndpoint('/relay/me', { method: 'GET', use: [sessionMiddleware] }, (ctx) => {
+        const { user, session } = ctx.context.session;
+        const { id, createdAt, expiresAt } = session;
+        return Promise.resolve(
+          ctx.json({
+            id: userIdOf(deps.config.publicUrl, user.id),
+            email: user.email,
+            name: user.name,
+            login: { id, createdAt, expiresAt },
+          }),
+        );
+      }),
+      relayApplications: createAuthEndpoint(
+        '/relay/applications',
+        { method: 'GET', use: [sessionMiddleware] },
+        async (ctx) =>
+          ctx.json({ applications: await listApplications(deps.database.prisma, ctx.context.session.user.id) }),
+      ),
+      relayRevokeApplication: createAuthEndpoint(
+        '/relay/applications/revoke',
+        { method: 'POST', use: [sessionMiddleware] },
+        async (ctx) => {
+          await answering(() => revokeApplication(deps, ctx.context.session.user.id, field(ctx.body, 'clientId')));
+          return ctx.json({ revoked: true });
+        },
+      ),
+      relaySignOutEverywhere: createAuthEndpoint(
+        '/relay/sign-out-everywhere',
+        { method: 'POST', use: [sessionMiddleware] },
+        async (ctx) => {
+          await signOutEverywhere(deps, ctx.context.session.user.id);
+          deleteSessionCookie(ctx);
+          return ctx.json({ success: true });
+        },
+      ),
+    },
+  }) satisfies BetterAuthPlugin;

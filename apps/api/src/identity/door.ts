@@ -1,0 +1,124 @@
+/**
+ * The sign-in over HTTP: `/auth/*` and the documents under `/.well-known/*`. Reads bodies by itself and comes before anything
+ * that does; hands the library a request whose address and client address nobody outside can choose.
+ */
+import { RelayError } from '@relay/protocol';
+import type { Express, Request as Incoming, Response as Outgoing } from 'express';
+import { addressOf } from '../http/address.ts';
+import { bodyReader, jsonIn } from '../http/body.ts';
+import { audienceOf } from './clients.ts';
+import type { IdentityDeps } from './deps.ts';
+import { type Library, addressHeader, basePath } from './library.ts';
+import type { LibraryStorage, Outcome } from './storage.ts';
+
+/** The longest thing anybody has to say here is an authorization request. */
+const bodyLimitBytes = 64 * 1024;
+const documentMaxAgeSeconds = 300;
+
+/** What belongs to one hop, or is written by us. */
+const ownHeaders = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'host',
+  addressHeader,
+]);
+
+/** Most clients name no audience, and there is one only: without it the library gives out tokens that are good for nothing. */
+function withAudience(url: URL, audience: string): URL {
+  if (url.pathname.endsWith('/oauth2/authorize') && !url.searchParams.has('resource'))
+    url.searchParams.set('resource', audience);
+  return url;
+}
+
+function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Request {
+  const url = withAudience(new URL(request.originalUrl, new URL(publicUrl).origin), audienceOf(publicUrl));
+  // Behind a PUBLIC_URL with a path the proxy has taken the path away.
+  url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || ownHeaders.has(name) || name.startsWith('x-forwarded-')) continue;
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  headers.set(addressHeader, addressOf(request));
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
+  return new Request(url, {
+    method: request.method,
+    headers,
+    ...(hasBody ? { body: new Uint8Array(body) } : {}),
+  });
+}
+
+/** What the library answers with 500, or the database: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
+function refuseNonsense(request: Incoming, body: Buffer): void {
+  if (request.is(['application/json', '+json'])) jsonIn(request, body);
+  if (request.originalUrl.includes('%00') || body.includes(0) || body.includes('%00'))
+    throw new RelayError('INVALID_REQUEST', 'A request may not contain the character U+0000.');
+}
+
+async function answer(from: Response, to: Outgoing): Promise<void> {
+  to.status(from.status);
+  for (const [name, value] of from.headers) if (name !== 'set-cookie') to.setHeader(name, value);
+  const cookies = from.headers.getSetCookie();
+  if (cookies.length > 0) to.setHeader('Set-Cookie', cookies);
+  const retryAfter = from.headers.get('x-retry-after');
+  if (retryAfter !== null) to.setHeader('Retry-After', retryAfter);
+  to.end(Buffer.from(await from.arrayBuffer()));
+}
+
+const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
+
+/** @throws RelayError SERVICE_UNAVAILABLE if the database was away, whatever came out; INTERNAL_ERROR if nothing did */
+function wellDone<T>(outcome: Outcome<T>): T {
+  if (outcome.unavailable) {
+    throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
+      retryAfter: 5,
+      cause: outcome.failure,
+    });
+  }
+  if ('error' in outcome) throw failure(outcome.failure ?? outcome.error);
+  return outcome.result;
+}
+
+/** Adds the routes of the sign-in to `app`, before its other routes. */
+export function mountSignIn(app: Express, library: Library, storage: LibraryStorage, deps: IdentityDeps): void {
+  const { publicUrl } = deps.config;
+  const readBody = bodyReader(bodyLimitBytes);
+
+  const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
+    const body = await readBody(request, response);
+    refuseNonsense(request, body);
+    const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)));
+    const failed = !outcome.result || outcome.result.status >= 400 || outcome.unavailable;
+    if (failed) for (const takeBack of outcome.undo.reverse()) await takeBack();
+    const result = wellDone(outcome);
+    if (result.status >= 500) throw failure(outcome.failure);
+    await answer(result, response);
+  };
+
+  const document =
+    (read: () => Promise<object>) =>
+    async (_request: Incoming, response: Outgoing): Promise<void> => {
+      const result = wellDone(await storage.watch(read));
+      response.setHeader('Cache-Control', `public, max-age=${documentMaxAgeSeconds}`);
+      response.setHeader('Access-Control-Allow-Origin', '*');
+      response.json(result);
+    };
+  // Clients that are public are what there is; the library does not advertise them, because nobody can register one.
+  const advertised = (metadata: object) => ({ ...metadata, token_endpoint_auth_methods_supported: ['none'] });
+
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    document(async () => advertised(await library.api.getOAuthServerConfig())),
+  );
+  app.get(
+    '/.well-known/openid-configuration',
+    document(async () => advertised(await library.api.getOpenIdConfig())),
+  );
+  app.get(
+    `${basePath}/jwks`,
+    document(() => library.api.getJwks()),
+  );
+  app.use(basePath, serve);
+}

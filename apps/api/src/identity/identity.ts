@@ -1,0 +1,59 @@
+/** The built-in sign-in of one instance: an issuer of access tokens like any other, and the pages' other half. */
+import type { IssuerConfig, Revocation } from '@relay/auth';
+import { forgetSigningKeys, seedClients } from '@relay/database';
+import type { Express } from 'express';
+import { audienceOf, firstPartyClients } from './clients.ts';
+import type { IdentityDeps } from './deps.ts';
+import { mountSignIn } from './door.ts';
+import { revokedLately } from './end-sign-in.ts';
+import { createLibrary } from './library.ts';
+import { renewSetupLink } from './sign-up.ts';
+import { createLibraryStorage } from './storage.ts';
+
+export interface Identity {
+  /** For the verifier of access tokens. Its keys come from the database, without a request. */
+  readonly issuer: IssuerConfig;
+  /** What a verifier that starts now has to refuse. */
+  readonly revoked: readonly Revocation[];
+  /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
+  readonly setupLink: string | undefined;
+  /** Adds `/auth/*` and `/.well-known/*`. */
+  mount(app: Express): void;
+}
+
+/** A lost AUTH_SECRET takes the signing keys with it. New ones are made; tokens that the old ones signed end at once. */
+async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: () => Promise<void>): Promise<void> {
+  try {
+    await sign();
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('decrypt')) throw error;
+    logger.warn(
+      'AUTH_SECRET is not the one that encrypted the signing keys: new keys are made, and people sign in again',
+    );
+    await forgetSigningKeys(database.prisma);
+    await sign();
+  }
+}
+
+/** Writes the clients, and a link for the first account if there is none. Rejects when the database cannot be reached. */
+export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
+  const { config, database } = deps;
+  if (config.authSecret.length === 0) throw new TypeError('the built-in sign-in has no secret');
+  const storage = createLibraryStorage(database.prisma);
+  const library = createLibrary(deps, storage);
+  await forgetUnreadableKeys(deps, async () => {
+    await library.api.signJWT({ body: { payload: {} } });
+  });
+  await seedClients(database.prisma, firstPartyClients(config.publicUrl));
+  return {
+    issuer: {
+      issuer: config.publicUrl,
+      audience: audienceOf(config.publicUrl),
+      algorithms: ['ES256'],
+      keys: async () => (await library.api.getJwks()).keys,
+    },
+    revoked: await revokedLately(deps),
+    setupLink: await renewSetupLink(deps),
+    mount: (app) => mountSignIn(app, library, storage, deps),
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * better-auth with the settings of this relay. Those that close an attack have a test that shows it failing
+ * (test/identity/attacks.test.ts); the library's own defaults differ.
+ */
+import { createHash } from 'node:crypto';
+import { oauthProvider } from '@better-auth/oauth-provider';
+import { forgetUnfinishedAccount } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+import { betterAuth } from 'better-auth';
+import { prismaAdapter } from 'better-auth/adapters/prisma';
+import { APIError } from 'better-auth/api';
+import { jwt } from 'better-auth/plugins';
+import { accountEndpoints, minPasswordLength } from './account-endpoints.ts';
+import { allScopes, audienceOf } from './clients.ts';
+import type { IdentityDeps } from './deps.ts';
+import { forgetTokens, refuseTokens } from './end-sign-in.ts';
+import { admit } from './sign-up.ts';
+import type { LibraryStorage } from './storage.ts';
+
+const minutes = 60;
+const days = 24 * 60 * minutes;
+const codeLifeMs = 60_000;
+
+export const basePath = '/auth';
+/** Ours, written over whatever a client sends: the library believes the leftmost X-Forwarded-For, which anybody can write. */
+export const addressHeader = 'x-relay-client-address';
+
+/** Every secret keeps its number however the list changes, so that what the second one encrypted can still be read. */
+const numbered = (secret: string) => ({
+  version: createHash('sha256').update(secret).digest().readUInt32BE(0),
+  value: secret,
+});
+
+export type Library = ReturnType<typeof createLibrary>;
+
+export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
+  const { config, logger } = deps;
+  const { publicUrl } = config;
+  const audience = audienceOf(publicUrl);
+  const publicPath = new URL(publicUrl).pathname.replace(/\/$/, '');
+
+  return betterAuth({
+    appName: 'Relay',
+    baseURL: new URL(publicUrl).origin,
+    basePath: `${publicPath}${basePath}`,
+    secrets: config.authSecret.map(numbered),
+    database: prismaAdapter(storage.client, { provider: 'postgresql' }),
+    trustedOrigins: [new URL(publicUrl).origin],
+    telemetry: { enabled: false },
+    onAPIError: {
+      errorURL: `${publicUrl}/error`,
+      // Without this it writes refusals, which are no faults, to the console.
+      onError: (error) => {
+        if (!(error instanceof APIError) || error.statusCode >= 500) logger.error({ err: error }, 'the sign-in failed');
+      },
+    },
+    logger: {
+      level: 'warn',
+      // What else it says may quote what people typed.
+      log: (level, message) => logger[level === 'error' ? 'error' : 'warn']({ room: 'sign-in' }, message),
+    },
+    // The door answers for them: `/token` sells a sign-in as a bearer, and a device code must never buy one.
+    disabledPaths: ['/token', '/device/token'],
+    emailAndPassword: { enabled: true, minPasswordLength, maxPasswordLength: 128, autoSignIn: true },
+    user: { modelName: 'user' },
+    // Here a session is a conversation.
+    session: { modelName: 'login', expiresIn: 30 * days, updateAge: days },
+    account: { modelName: 'credential', accountLinking: { enabled: false } },
+    verification: { modelName: 'verification' },
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'rateLimit',
+      window: 60,
+      max: config.rateLimitPerMinute,
+      customRules: {
+        '/jwks': false,
+        '/oauth2/*': { window: 60, max: config.rateLimitPerMinute },
+        '/sign-in/*': { window: 60, max: config.signInPerMinute },
+        '/sign-up/*': { window: 60, max: config.signInPerMinute },
+        '/change-password': { window: 60, max: config.signInPerMinute },
+        '/relay/invitations/check': { window: 60, max: config.signInPerMinute },
+      },
+    },
+    advanced: {
+      cookiePrefix: 'relay',
+      useSecureCookies: publicUrl.startsWith('https:'),
+      defaultCookieAttributes: { sameSite: 'lax', httpOnly: true },
+      ipAddress: { ipAddressHeaders: [addressHeader] },
+      // The library leaves both out where NODE_ENV is "test".
+      disableOriginCheck: false,
+      disableCSRFCheck: false,
+    },
+    databaseHooks: {
+      user: {
+        create: {
+          // The last moment before the row, when nothing the person typed can be wrong any more: a link is used once.
+          before: async (user, ctx) => {
+            const body = ctx?.body as { invitation?: unknown } | undefined;
+            try {
+              const { undo } = await admit(deps, body?.invitation);
+              storage.onFailure(async () => {
+                await forgetUnfinishedAccount(deps.database.prisma, user.email);
+                await undo();
+              });
+            } catch (error) {
+              if (error instanceof RelayError) throw new APIError(error.status as 403, { ...error.body });
+              throw error;
+            }
+          },
+        },
+      },
+      verification: {
+        create: {
+          // The library has one number for codes and for how long a person may look at the sign-in page.
+          before: (verification) =>
+            Promise.resolve(
+              verification.value.startsWith('{"type":"authorization_code"')
+                ? { data: { ...verification, expiresAt: new Date(Date.now() + codeLifeMs) } }
+                : undefined,
+            ),
+        },
+      },
+      session: {
+        delete: {
+          // A sign-in that simply expired ends nothing else: programs have their own 30 days.
+          before: async (login) => {
+            if (login.expiresAt > new Date()) await forgetTokens(deps, login.id);
+          },
+          after: async (login) => {
+            if (login.expiresAt > new Date()) await refuseTokens(deps, login.id);
+          },
+        },
+      },
+    },
+    plugins: [
+      jwt({
+        jwt: { issuer: publicUrl },
+        // The default, EdDSA, is nothing that the verifier takes.
+        jwks: { keyPairConfig: { alg: 'ES256' }, rotationInterval: 30 * days, gracePeriod: days },
+        disableSettingJwtHeader: true,
+        schema: { jwks: { modelName: 'signingKey' } },
+      }),
+      oauthProvider({
+        loginPage: `${publicUrl}/sign-in`,
+        consentPage: `${publicUrl}/consent`,
+        scopes: allScopes,
+        grantTypes: ['authorization_code', 'refresh_token'],
+        resources: [{ identifier: audience, name: 'Relay', allowedScopes: allScopes }],
+        resourceSeedMode: 'overwrite',
+        enforcePerClientResources: false,
+        accessTokenExpiresIn: 10 * minutes,
+        codeExpiresIn: 10 * minutes,
+        refreshTokenExpiresIn: 30 * days,
+        refreshTokenReuseInterval: 30,
+        prefix: { refreshToken: 'rly_urt_' },
+        // Otherwise everybody who is signed in may register programs.
+        clientPrivileges: () => false,
+        resourcePrivileges: () => false,
+        customAccessTokenClaims: ({ user, scopes }) => ({
+          ...(user && scopes.includes('email') ? { email: user.email } : {}),
+          ...(user && scopes.includes('profile') ? { name: user.name } : {}),
+        }),
+      }),
+      accountEndpoints(deps),
+    ],
+  });
+}

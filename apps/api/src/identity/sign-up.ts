@@ -1,0 +1,80 @@
+/** Who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
+import {
+  createInvitation,
+  findInvitation,
+  restoreInvitation,
+  useInvitation,
+  withdrawInvitations,
+} from '@relay/database';
+import { hasAccounts } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+import type { IdentityDeps } from './deps.ts';
+import { createToken, hashToken } from './one-time-token.ts';
+
+const inviteTtlSeconds = 7 * 24 * 60 * 60;
+
+type Deps = Pick<IdentityDeps, 'config' | 'database'>;
+
+/** Tokens stand behind `#`: what stands there reaches neither a log nor another site. */
+const link = (publicUrl: string, page: string, token: string) => `${publicUrl}/${page}#token=${token}`;
+
+/** A fresh link for the first account, instead of the one this instance gave before; undefined when there are accounts. */
+export async function renewSetupLink({ config, database }: Deps): Promise<string | undefined> {
+  await withdrawInvitations(database.prisma, 'setup', config.instanceName);
+  if (await hasAccounts(database.prisma)) return undefined;
+  const token = createToken();
+  await createInvitation(database.prisma, {
+    kind: 'setup',
+    tokenHash: hashToken(token),
+    createdBy: config.instanceName,
+  });
+  return link(config.publicUrl, 'setup', token);
+}
+
+/** @throws RelayError FORBIDDEN when nobody may be invited */
+export async function invite({ config, database }: Deps, userId: string): Promise<{ url: string; expiresAt: string }> {
+  if (config.authSignup === 'closed') {
+    throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');
+  }
+  const token = createToken();
+  const { expiresAt = '' } = await createInvitation(database.prisma, {
+    kind: 'invite',
+    tokenHash: hashToken(token),
+    createdBy: userId,
+    ttlSeconds: inviteTtlSeconds,
+  });
+  return { url: link(config.publicUrl, 'invite', token), expiresAt };
+}
+
+/** @throws RelayError NOT_FOUND when the link is good for nothing, or not any more */
+export async function readInvitation(
+  { config, database }: Deps,
+  token: unknown,
+): Promise<{ kind: 'setup' | 'invite'; expiresAt?: string }> {
+  const found = typeof token === 'string' ? await findInvitation(database.prisma, hashToken(token)) : undefined;
+  if (!found || (found.kind === 'invite' && config.authSignup === 'closed')) {
+    throw new RelayError('NOT_FOUND', 'This link was used or has expired. Ask for a new one.');
+  }
+  return { kind: found.kind, ...(found.expiresAt === undefined ? {} : { expiresAt: found.expiresAt }) };
+}
+
+/**
+ * Lets one account be created, or refuses. A link is used up; whoever fails afterwards gives it back with `undo`.
+ * @throws RelayError FORBIDDEN
+ */
+export async function admit(deps: Deps, token: unknown): Promise<{ undo: () => Promise<void> }> {
+  const { config, database } = deps;
+  const tokenHash = typeof token === 'string' && token !== '' ? hashToken(token) : undefined;
+  const found = tokenHash === undefined ? undefined : await findInvitation(database.prisma, tokenHash);
+  const welcome = found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
+  if (tokenHash !== undefined && welcome && (await useInvitation(database.prisma, tokenHash))) {
+    return { undo: () => restoreInvitation(database.prisma, tokenHash) };
+  }
+  if (tokenHash === undefined && config.authSignup === 'open') return { undo: () => Promise.resolve() };
+  throw new RelayError(
+    'FORBIDDEN',
+    tokenHash === undefined
+      ? 'Creating an account here needs an invitation.'
+      : 'This link was used or has expired. Ask for a new one.',
+  );
+}

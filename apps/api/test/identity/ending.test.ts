@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRelay, connectApp, openTestDatabase, startRelay } from '@relay/testing';
+import { Browser, callWith, password, refresh, signedInCli, signedInWeb } from './browser.ts';
+
+describe('the end of a sign-in', () => {
+  let relay: TestRelay;
+  let people = 0;
+
+  beforeAll(async () => {
+    relay = await startRelay({ identity: true, apis: 2 });
+  });
+  afterAll(() => relay.stop());
+
+  async function person(): Promise<Browser> {
+    const browser = new Browser(relay);
+    people += 1;
+    await browser.signUp(`person${people}@example.com`);
+    return browser;
+  }
+  const codeOf = async (accessToken: string, api = 0) =>
+    (await callWith(relay, accessToken, '/api/me', api)).body.code as string | undefined;
+
+  it('by signing out ends its tokens, its refresh tokens and its sockets on every instance', async () => {
+    const browser = await person();
+    const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
+    const apps = await Promise.all([
+      connectApp(relay, { token: web.access_token, api: 0 }),
+      connectApp(relay, { token: cli.access_token, api: 1 }),
+    ]);
+    expect((await browser.send('POST', '/auth/sign-out', { body: {} })).status).toBe(200);
+    for (const app of apps) expect(await app.closed).toMatchObject({ code: 4401 });
+    for (const api of [0, 1]) expect(await codeOf(web.access_token, api)).toBe('TOKEN_REVOKED');
+    expect((await refresh(relay, cli.refresh_token!)).body.error).toBe('invalid_grant');
+    expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
+  });
+
+  it('by signing out leaves another browser of the person alone', async () => {
+    const browser = await person();
+    const other = new Browser(relay);
+    await other.signIn(`person${people}@example.com`);
+    const [mine, theirs] = [await signedInCli(browser), await signedInCli(other)];
+    await browser.send('POST', '/auth/sign-out', { body: {} });
+    expect((await refresh(relay, mine.refresh_token!)).status).toBe(400);
+    expect((await refresh(relay, theirs.refresh_token!)).status).toBe(200);
+    expect(await codeOf(theirs.access_token)).toBeUndefined();
+  });
+
+  it('everywhere ends every browser, every program and every socket of the person, and of nobody else', async () => {
+    const [browser, stranger] = [await person(), await person()];
+    const second = new Browser(relay);
+    await second.signIn(`person${people - 1}@example.com`);
+    const tokens = [await signedInWeb(browser), await signedInCli(browser), await signedInWeb(second)];
+    const spared = await signedInCli(stranger);
+    const apps = await Promise.all(
+      tokens.map(({ access_token: token }, index) => connectApp(relay, { token, api: index % 2 })),
+    );
+    const sparedApp = await connectApp(relay, { token: spared.access_token });
+    const ticket = await relay.call('POST', '/api/ws-tickets', {
+      user: null,
+      headers: { Authorization: `Bearer ${tokens[0]!.access_token}` },
+    });
+    expect((await browser.send('POST', '/auth/relay/sign-out-everywhere', { body: {} })).body).toEqual({
+      success: true,
+    });
+    for (const app of apps) expect(await app.closed).toMatchObject({ code: 4401 });
+    for (const { access_token: token } of tokens)
+      for (const api of [0, 1]) expect(await codeOf(token, api)).toBe('TOKEN_REVOKED');
+    expect((await refresh(relay, tokens[1]!.refresh_token!)).status).toBe(400);
+    expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect((await second.send('GET', '/auth/relay/me')).status).toBe(401);
+    await expect(
+      connectApp(relay, { token: ticket.body.ticket as string, credential: 'ticket' }),
+    ).rejects.toMatchObject({ status: 401, body: { code: 'TOKEN_REVOKED' } });
+    expect(await codeOf(spared.access_token)).toBeUndefined();
+    expect((await refresh(relay, spared.refresh_token!)).status).toBe(200);
+    expect(sparedApp.socket.readyState).toBe(sparedApp.socket.OPEN);
+    await sparedApp.close();
+  });
+
+  it('of one program ends what that program has, and nothing else', async () => {
+    const browser = await person();
+    const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
+    const list = await browser.send('GET', '/auth/relay/applications');
+    expect(list.body.applications).toEqual([
+      {
+        clientId: 'relay-cli',
+        name: 'Command line',
+        scopes: expect.arrayContaining(['sessions:write', 'offline_access']),
+        authorizedAt: expect.any(String),
+        lastUsedAt: expect.any(String),
+        offline: true,
+      },
+    ]);
+    const [webApp, cliApp] = await Promise.all([
+      connectApp(relay, { token: web.access_token }),
+      connectApp(relay, { token: cli.access_token, api: 1 }),
+    ]);
+    const revoke = () => browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
+    expect((await revoke()).body).toEqual({ revoked: true });
+    expect(await cliApp.closed).toMatchObject({ code: 4401 });
+    expect(await codeOf(cli.access_token, 1)).toBe('TOKEN_REVOKED');
+    expect((await refresh(relay, cli.refresh_token!)).status).toBe(400);
+    expect(await codeOf(web.access_token)).toBeUndefined();
+    expect(webApp.socket.readyState).toBe(webApp.socket.OPEN);
+    await webApp.close();
+    expect((await browser.send('GET', '/auth/relay/applications')).body).toEqual({ applications: [] });
+    expect(await revoke()).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect((await browser.authorize('relay-cli', 'x'.repeat(43))).pathname).toBe('/consent');
+  });
+
+  it('of another person is nobody’s to cause', async () => {
+    const [browser, stranger] = [await person(), await person()];
+    const cli = await signedInCli(browser);
+    const answer = await stranger.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
+    expect(answer.status).toBe(404);
+    expect((await stranger.send('GET', '/auth/relay/applications')).body).toEqual({ applications: [] });
+    expect((await refresh(relay, cli.refresh_token!)).status).toBe(200);
+    for (const path of ['applications', 'me'])
+      expect((await new Browser(relay).send('GET', `/auth/relay/${path}`)).status).toBe(401);
+  });
+
+  it('by a new password can end every other browser', async () => {
+    const browser = await person();
+    const other = new Browser(relay);
+    const email = `person${people}@example.com`;
+    await other.signIn(email);
+    const stolen = await signedInCli(other);
+    const change = await browser.send('POST', '/auth/change-password', {
+      body: { currentPassword: password, newPassword: 'another long password', revokeOtherSessions: true },
+    });
+    expect(change.status).toBe(200);
+    expect((await other.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect(await codeOf(stolen.access_token)).toBe('TOKEN_REVOKED');
+    expect((await refresh(relay, stolen.refresh_token!)).status).toBe(400);
+    expect((await new Browser(relay).signIn(email)).status).toBe(401);
+    expect((await new Browser(relay).signIn(email, 'another long password')).status).toBe(200);
+  });
+
+  it('by its age does not end a program that has its own thirty days', async () => {
+    const browser = await person();
+    const cli = await signedInCli(browser);
+    const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
+    await relay.database.prisma.login.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1) } });
+    expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect((await refresh(relay, cli.refresh_token!)).status).toBe(200);
+  });
+});
+
+describe('what was ended', () => {
+  it('stays ended for an instance that starts afterwards', async () => {
+    const database = await openTestDatabase();
+    const authSecret = ['s'.repeat(20) + Math.random().toString(36).padEnd(20, '0')];
+    const before = await startRelay({ identity: true, database, config: { authSecret } });
+    const browser = new Browser(before);
+    await browser.signUp('alice@example.com');
+    const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
+    await browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
+    await before.stop();
+    const after = await startRelay({ identity: true, database, config: { authSecret } });
+    expect((await callWith(after, cli.access_token)).body.code).toBe('TOKEN_REVOKED');
+    expect((await callWith(after, web.access_token)).status).toBe(200);
+    await after.stop();
+    await database.close();
+  });
+});
+
+describe('a secret', () => {
+  it('that was replaced keeps working in second place, and a lost one costs a new sign-in', async () => {
+    const database = await openTestDatabase();
+    const [old, next] = ['o'.repeat(40), 'n'.repeat(40)];
+    const begin = (authSecret: string[]) => startRelay({ identity: true, database, config: { authSecret } });
+    const first = await begin([old]);
+    const browser = new Browser(first);
+    await browser.signUp('alice@example.com');
+    const early = await signedInWeb(browser);
+    await first.stop();
+
+    const rotated = await begin([next, old]);
+    expect((await callWith(rotated, early.access_token)).status).toBe(200);
+    const again = new Browser(rotated);
+    await again.signIn('alice@example.com');
+    const later = await signedInWeb(again);
+    await rotated.stop();
+
+    const lost = await begin([next]);
+    expect((await callWith(lost, later.access_token)).body.code).toBe('INVALID_TOKEN');
+    const anew = new Browser(lost);
+    expect((await anew.signIn('alice@example.com')).status).toBe(200);
+    expect((await callWith(lost, (await signedInWeb(anew)).access_token)).status).toBe(200);
+    await lost.stop();
+    await database.close();
+  });
+});

@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { type TestRelay, openTestDatabase, startRelay } from '@relay/testing';
+import { Browser, invitation, password } from './browser.ts';
+
+const tokenOf = (url: string) => new URL(url.replace('#', '?')).searchParams.get('token')!;
+
+// Every test starts relays of its own.
+jest.setTimeout(60_000);
+
+let stops: (() => Promise<void>)[] = [];
+async function relayWith(
+  signup: 'invite' | 'open' | 'closed',
+  more: Parameters<typeof startRelay>[0] = {},
+): Promise<TestRelay> {
+  const relay = await startRelay({ identity: true, ...more, config: { authSignup: signup, ...more.config } });
+  stops.push(() => relay.stop());
+  return relay;
+}
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+  stops = [];
+});
+
+const create = (browser: Browser, email: string, token?: string, secret = password) =>
+  browser.send('POST', '/auth/sign-up/email', {
+    body: { email, password: secret, name: 'A', ...(token === undefined ? {} : { invitation: token }) },
+  });
+const check = (browser: Browser, token: string) =>
+  browser.send('POST', '/auth/relay/invitations/check', { body: { token } });
+
+describe('the first account', () => {
+  it.each(['invite', 'open', 'closed'] as const)('is created by the link of the start, once (%s)', async (signup) => {
+    const relay = await relayWith(signup);
+    const link = relay.apis[0]!.identity!.setupLink!;
+    expect(link.startsWith(`${relay.config.publicUrl}/setup#token=`)).toBe(true);
+    const browser = new Browser(relay);
+    expect((await browser.send('GET', '/auth/relay/status')).body).toEqual({
+      signUp: signup,
+      hasAccounts: false,
+      minPasswordLength: 10,
+    });
+    expect((await check(browser, tokenOf(link))).body).toEqual({ kind: 'setup' });
+    expect((await create(browser, 'first@example.com', tokenOf(link))).status).toBe(200);
+    expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'first@example.com' });
+    expect((await check(browser, tokenOf(link))).status).toBe(404);
+    expect((await create(new Browser(relay), 'second@example.com', tokenOf(link))).status).toBe(403);
+    expect((await browser.send('GET', '/auth/relay/status')).body).toMatchObject({ hasAccounts: true });
+  });
+
+  it('is one, however many links there are and however many people use them at once', async () => {
+    const relay = await relayWith('invite', { apis: 2 });
+    const links = relay.apis.map(({ identity }) => tokenOf(identity!.setupLink!));
+    const attempts = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => create(new Browser(relay), `p${index}@example.com`, links[index % 2])),
+    );
+    expect(attempts.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
+    expect(await relay.database.prisma.user.count()).toBe(1);
+  });
+
+  it('has a new link after a restart as long as there is none, and no link afterwards', async () => {
+    const database = await openTestDatabase();
+    stops.push(() => database.close());
+    const before = await relayWith('invite', { database });
+    const old = before.apis[0]!.identity!.setupLink!;
+    const after = await relayWith('invite', { database });
+    const link = after.apis[0]!.identity!.setupLink!;
+    expect((await create(new Browser(after), 'a@example.com', tokenOf(old))).status).toBe(403);
+    expect((await create(new Browser(after), 'a@example.com', tokenOf(link))).status).toBe(200);
+    const last = await relayWith('invite', { database });
+    expect(last.apis[0]!.identity!.setupLink).toBeUndefined();
+  });
+
+  it('is not set up by a link when somebody has one already', async () => {
+    const relay = await relayWith('open');
+    expect((await create(new Browser(relay), 'a@example.com')).status).toBe(200);
+    const link = relay.apis[0]!.identity!.setupLink!;
+    expect((await create(new Browser(relay), 'b@example.com', tokenOf(link))).status).toBe(403);
+  });
+});
+
+describe('an account', () => {
+  it('needs an invitation unless sign-up is open', async () => {
+    for (const [signup, status] of [
+      ['invite', 403],
+      ['closed', 403],
+      ['open', 200],
+    ] as const) {
+      const relay = await relayWith(signup);
+      const browser = new Browser(relay);
+      const answer = await create(browser, 'a@example.com');
+      expect(answer.status).toBe(status);
+      if (status === 403) expect(answer.body).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+      expect(await relay.database.prisma.user.count()).toBe(status === 200 ? 1 : 0);
+    }
+  });
+
+  it('is created once by an invitation of somebody who has one', async () => {
+    const relay = await relayWith('invite');
+    const alice = new Browser(relay);
+    await alice.signUp('alice@example.com');
+    const { status, body } = await alice.send('POST', '/auth/relay/invitations', { body: {} });
+    expect(status).toBe(201);
+    expect(body.url).toMatch(/\/invite#token=/);
+    const inDays = (new Date(body.expiresAt as string).getTime() - Date.now()) / 86_400_000;
+    expect(Math.round(inDays)).toBe(7);
+    const token = tokenOf(body.url as string);
+    const bob = new Browser(relay);
+    expect((await check(bob, token)).body).toEqual({ kind: 'invite', expiresAt: body.expiresAt });
+    const attempts = await Promise.all([
+      create(bob, 'bob@example.com', token),
+      create(new Browser(relay), 'eve@example.com', token),
+    ]);
+    expect(attempts.map(({ status: code }) => code).sort()).toEqual([200, 403]);
+    expect((await create(new Browser(relay), 'eve2@example.com', token)).status).toBe(403);
+    expect(await relay.database.prisma.user.count()).toBe(2);
+  });
+
+  it('is not created by an invitation that has expired, nor by one when sign-up is closed', async () => {
+    const relay = await relayWith('invite');
+    const token = await invitation(relay);
+    await relay.database.prisma.invitation.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
+    expect((await create(new Browser(relay), 'a@example.com', token)).status).toBe(403);
+    const closed = await relayWith('closed');
+    expect((await create(new Browser(closed), 'a@example.com', await invitation(closed))).status).toBe(403);
+  });
+
+  it('cannot be invited to by a stranger, nor when sign-up is closed', async () => {
+    const relay = await relayWith('closed');
+    expect((await new Browser(relay).send('POST', '/auth/relay/invitations', { body: {} })).status).toBe(401);
+    const alice = new Browser(relay);
+    await create(alice, 'alice@example.com', tokenOf(relay.apis[0]!.identity!.setupLink!));
+    const refused = await alice.send('POST', '/auth/relay/invitations', { body: {} });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+  });
+
+  it('needs ten characters of password, and a mistake does not use the invitation up', async () => {
+    const relay = await relayWith('invite');
+    const browser = new Browser(relay);
+    const token = await invitation(relay);
+    const short = await create(browser, 'a@example.com', token, 'x'.repeat(9));
+    expect(short).toMatchObject({ status: 400, body: { code: 'PASSWORD_TOO_SHORT' } });
+    expect((await create(browser, 'a@example.com', token, 'x'.repeat(129))).status).toBe(400);
+    expect((await create(browser, 'not an address', token)).status).toBe(400);
+    expect((await create(browser, 'a@example.com', token, 'x'.repeat(10))).status).toBe(200);
+    const again = await invitation(relay);
+    expect((await create(new Browser(relay), 'A@example.com', again)).status).toBe(422);
+    expect((await check(browser, again)).status).toBe(200);
+  });
+
+  it('is not half there when the database fails in the middle, and the invitation is good again', async () => {
+    const relay = await relayWith('invite');
+    const { prisma } = relay.database;
+    await prisma.$executeRaw`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
+    const browser = new Browser(relay);
+    const token = await invitation(relay);
+    expect((await create(browser, 'a@example.com', token)).status).toBeGreaterThanOrEqual(400);
+    expect(await prisma.user.count()).toBe(0);
+    await prisma.$executeRaw`ALTER TABLE credentials DROP CONSTRAINT none`;
+    expect((await create(browser, 'a@example.com', token)).status).toBe(200);
+  });
+});

@@ -1,0 +1,36 @@
+/** The secret of the built-in sign-in where nobody configured one: made once, kept in the data folder for its owner alone. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const fileName = 'auth-secret';
+const minLength = 32;
+
+/**
+ * The secret of this folder: 256 bits, base64url; made the first time (file mode 600, folder mode 700 if it is made too).
+ * @throws Error that names the file if what is in it cannot be a secret; errors of the file system as they are
+ */
+export function keptSecret(dataDir: string): string {
+  const file = join(dataDir, fileName);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) create(file);
+  // A copy or a backup may have opened it to others.
+  chmodSync(file, 0o600);
+  const secret = readFileSync(file, 'utf8').trim();
+  if (secret.length < minLength)
+    throw new Error(`${file} holds no secret. Restore it from a backup; or delete it, then everybody signs in again.`);
+  return secret;
+}
+
+/** Appears whole or not at all; if another process was first, its secret stays. */
+function create(file: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

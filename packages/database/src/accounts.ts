@@ -1,0 +1,109 @@
+/** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
+import { ulid } from 'ulid';
+import type { Db } from './transaction.ts';
+
+export interface FirstPartyClient {
+  clientId: string;
+  name: string;
+  applicationType: 'web' | 'native';
+  redirectUris: string[];
+  postLogoutRedirectUris: string[];
+  scopes: string[];
+  /** Needs nobody's consent: it is the relay's own page. */
+  skipConsent: boolean;
+}
+
+/** Writes the clients as given here, whatever was there before; any number of instances may do so at once. */
+export async function seedClients(db: Db, clients: readonly FirstPartyClient[]): Promise<void> {
+  for (const client of clients) {
+    const data = {
+      ...client,
+      disabled: false,
+      tokenEndpointAuthMethod: 'none',
+      grantTypes: ['authorization_code'],
+      responseTypes: ['code'],
+      requirePKCE: true,
+      enableEndSession: true,
+    };
+    await db.oauthClient.upsert({
+      where: { clientId: client.clientId },
+      create: { ...data, id: ulid(), createdAt: new Date(), updatedAt: new Date() },
+      update: { ...data, updatedAt: new Date() },
+    });
+  }
+}
+
+/** Forgets the keys that sign access tokens: the next token makes a new one. */
+export async function forgetSigningKeys(db: Db): Promise<void> {
+  await db.signingKey.deleteMany();
+}
+
+/** Whether anybody has an account. */
+export async function hasAccounts(db: Db): Promise<boolean> {
+  return (await db.user.findFirst({ select: { id: true } })) !== null;
+}
+
+/** Removes an account that nobody can sign in to, because creating it ended half-way. */
+export async function forgetUnfinishedAccount(db: Db, email: string): Promise<void> {
+  await db.user.deleteMany({ where: { email, credentials: { none: {} } } });
+}
+
+/** Forgets the refresh tokens that came from a sign-in; used before the sign-in itself is forgotten. */
+export async function forgetTokensOfLogin(db: Db, loginId: string): Promise<void> {
+  await db.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
+}
+
+export interface SignedInApplication {
+  clientId: string;
+  name: string;
+  scopes: string[];
+  /** When it was allowed or first signed in. */
+  authorizedAt: string;
+  /** When it last got a token, if it keeps any. */
+  lastUsedAt: string | undefined;
+  /** It can get new tokens without the person. */
+  offline: boolean;
+}
+
+/** Programs that the person allowed, or that hold a refresh token that still works; by name. */
+export async function listApplications(db: Db, userId: string): Promise<SignedInApplication[]> {
+  const consents = await db.oauthConsent.findMany({ where: { userId }, include: { client: true } });
+  const tokens = await db.oauthRefreshToken.findMany({
+    where: { userId, revoked: null, expiresAt: { gt: new Date() } },
+    include: { client: true },
+    orderBy: { createdAt: 'asc' },
+  });
+  const found = new Map<string, SignedInApplication>();
+  for (const { clientId, client, scopes, createdAt } of [...consents, ...tokens]) {
+    const known = found.get(clientId);
+    const at = createdAt.toISOString();
+    found.set(clientId, {
+      clientId,
+      name: client.name ?? clientId,
+      scopes: [...new Set([...(known?.scopes ?? []), ...scopes])],
+      authorizedAt: known && known.authorizedAt < at ? known.authorizedAt : at,
+      lastUsedAt: known?.lastUsedAt,
+      offline: known?.offline ?? false,
+    });
+  }
+  for (const { clientId, createdAt } of tokens) {
+    const application = found.get(clientId);
+    if (application) Object.assign(application, { offline: true, lastUsedAt: createdAt.toISOString() });
+  }
+  return [...found.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Takes from a program what the person gave it; false if it had nothing. */
+export async function forgetApplication(db: Db, userId: string, clientId: string): Promise<boolean> {
+  const tokens = await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
+  await db.oauthAccessToken.deleteMany({ where: { userId, clientId } });
+  const consents = await db.oauthConsent.deleteMany({ where: { userId, clientId } });
+  return tokens.count + consents.count > 0;
+}
+
+/** Ends every sign-in of the person and every token that could be renewed. */
+export async function forgetAllLogins(db: Db, userId: string): Promise<void> {
+  await db.oauthRefreshToken.deleteMany({ where: { userId } });
+  await db.oauthAccessToken.deleteMany({ where: { userId } });
+  await db.login.deleteMany({ where: { userId } });
+}

@@ -1,0 +1,55 @@
+/** Links that let somebody create an account, once. Only their hash is kept. */
+import { ulid } from 'ulid';
+import type { Db } from './transaction.ts';
+
+export type InvitationKind = 'setup' | 'invite';
+
+/** Kept until it is used or, if `ttlSeconds` is given, until then. */
+export async function createInvitation(
+  db: Db,
+  invitation: { kind: InvitationKind; tokenHash: string; createdBy: string; ttlSeconds?: number },
+): Promise<{ id: string; expiresAt: string | undefined }> {
+  const { kind, tokenHash, createdBy, ttlSeconds } = invitation;
+  const expiresAt = ttlSeconds === undefined ? null : new Date(Date.now() + ttlSeconds * 1000);
+  const { id } = await db.invitation.create({ data: { id: ulid(), kind, tokenHash, createdBy, expiresAt } });
+  return { id, expiresAt: expiresAt?.toISOString() };
+}
+
+/** Takes back the links of this kind and creator that nobody used. */
+export async function withdrawInvitations(db: Db, kind: InvitationKind, createdBy: string): Promise<void> {
+  await db.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });
+}
+
+/** What a link is worth now; undefined when it was used, has expired, never was one, or sets up what has accounts already. */
+export async function findInvitation(
+  db: Db,
+  tokenHash: string,
+): Promise<{ kind: InvitationKind; createdBy: string; expiresAt: string | undefined } | undefined> {
+  const rows = await db.$queryRaw<{ kind: InvitationKind; created_by: string; expires_at: Date | null }[]>`
+    SELECT kind, created_by, expires_at FROM invitations
+    WHERE token_hash = ${tokenHash} AND used_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+      AND (kind <> 'setup' OR NOT EXISTS (SELECT 1 FROM users))`;
+  const row = rows[0];
+  return row && { kind: row.kind, createdBy: row.created_by, expiresAt: row.expires_at?.toISOString() };
+}
+
+/**
+ * Uses a link; true for exactly one of any number of attempts at the same time. Using one link for the first account uses all
+ * of them: instances that started together have printed several.
+ */
+export async function useInvitation(db: Db, tokenHash: string): Promise<boolean> {
+  const used = await db.$queryRaw<{ token_hash: string }[]>`
+    WITH presented AS (
+      SELECT token_hash, kind FROM invitations
+      WHERE token_hash = ${tokenHash} AND used_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+        AND (kind <> 'setup' OR NOT EXISTS (SELECT 1 FROM users)))
+    UPDATE invitations i SET used_at = now() FROM presented p
+    WHERE i.used_at IS NULL AND (i.token_hash = p.token_hash OR (p.kind = 'setup' AND i.kind = 'setup'))
+    RETURNING i.token_hash`;
+  return used.some((row) => row.token_hash === tokenHash);
+}
+
+/** Makes a used link good again: the account it was used for could not be created after all. */
+export async function restoreInvitation(db: Db, tokenHash: string): Promise<void> {
+  await db.invitation.updateMany({ where: { tokenHash }, data: { usedAt: null } });
+}

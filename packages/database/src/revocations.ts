@@ -1,0 +1,33 @@
+/** Who was thrown out lately: for instances that start while tokens from before still live. */
+import { ulid } from 'ulid';
+import type { Db } from './transaction.ts';
+
+/** A person (user id), perhaps with one program only, or one sign-in (`sid`). */
+export interface RecordedRevocation {
+  subject: string | undefined;
+  client: string | undefined;
+  login: string | undefined;
+  revokedAt: Date;
+}
+
+export async function recordRevocation(
+  db: Db,
+  revoked: { subject?: string; client?: string; login?: string },
+): Promise<void> {
+  await db.revocation.create({ data: { id: ulid(), ...revoked } });
+}
+
+/** What was revoked within the last `ms`, oldest first. */
+export async function recentRevocations(db: Db, ms: number): Promise<RecordedRevocation[]> {
+  const rows = await db.revocation.findMany({
+    where: { revokedAt: { gt: new Date(Date.now() - ms) } },
+    orderBy: { revokedAt: 'asc' },
+    take: 100_000,
+  });
+  return rows.map((row) => ({
+    subject: row.subject ?? undefined,
+    client: row.client ?? undefined,
+    login: row.login ?? undefined,
+    revokedAt: row.revokedAt,
+  }));
+}
