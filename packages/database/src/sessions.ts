@@ -46,7 +46,8 @@ export interface SessionRow {
 
 /**
  * A session whose only hope was a task that has meanwhile expired is `failed` from that moment on, not from the moment a
- * sweep notices (contract §9: expired is decided on every read).
+ * sweep notices (contract §9: expired is decided on every read). While a queue stands still behind an unknown delivery, the
+ * task to be shown is the unknown one, not what waits behind it: the user has to decide about it (contract §2).
  */
 export const sessionSelect = Prisma.sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
@@ -59,7 +60,7 @@ export const sessionSelect = Prisma.sql`
     SELECT id,
       CASE WHEN state = 'queued' AND expires_at <= now() THEN 'expired' ELSE state END AS state,
       CASE WHEN state = 'queued' AND expires_at <= now() THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
-    FROM tasks WHERE session_key = s.key ORDER BY seq DESC LIMIT 1
+    FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
   ) t ON true`;
 
 export function toSessionRecord(row: SessionRow): SessionRecord {

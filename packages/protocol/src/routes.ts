@@ -2,7 +2,7 @@
  * Every REST route (specification §4.1, contract §3, §4, §9), written once: the api serves exactly these, and OpenAPI is
  * generated from them. `errors` lists what is particular to a route; the ones any route may answer are in `commonErrors`.
  */
-import { Type, type TSchema, id, limits, maybe, oneOf, text } from './schema.ts';
+import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
 import type { ErrorCode } from './errors.ts';
 import * as conversation from './rest/conversation.ts';
 import * as people from './rest/people.ts';
@@ -47,7 +47,9 @@ export const NotificationsQuery = Type.Object({
   cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
 });
 
-export const WatchQuery = Type.Object({ sessionId: maybe(id('Session id or alias; may stand in the body instead')) });
+export const WatchQuery = Type.Object({
+  sessionId: maybe(sessionId('Session id or alias; may stand in the body instead')),
+});
 
 export const commonErrors: readonly ErrorCode[] = [
   'INVALID_REQUEST',

@@ -20,6 +20,8 @@ export const limits = {
   requestBodyBytes: 1024 * 1024,
   messageBytes: 256 * 1024,
   idCharacters: 512,
+  /** `<device_id>:<agent_type>:` of at most 512 characters and one more, then a native id of at most 512. */
+  sessionIdCharacters: 1025,
   idempotencyKeyCharacters: 200,
   titleCharacters: 80,
   nameCharacters: 200,
@@ -41,6 +43,8 @@ export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 export const text = (description: string, options: { minLength?: number; maxLength?: number; pattern?: string } = {}) =>
   Type.String({ description, ...options });
 export const id = (description: string) => Type.String({ description, minLength: 1, maxLength: limits.idCharacters });
+export const sessionId = (description: string) =>
+  Type.String({ description, minLength: 1, maxLength: limits.sessionIdCharacters });
 export const time = (description: string) => Type.String({ description, format: 'date-time' });
 export const count = (description: string) => Type.Integer({ description, minimum: 0, maximum: 2_147_483_647 });
 export const flag = (description: string) => Type.Boolean({ description });

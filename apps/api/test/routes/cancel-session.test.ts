@@ -151,6 +151,8 @@ describe('POST /api/sessions/:id/cancel', () => {
       state: 'unknown',
       error: { code: 'DELIVERY_UNKNOWN' },
     });
+    const { body } = await scene.relay.call('GET', pathOf(begun.id));
+    expect(body).toMatchObject({ lastTask: { id: lost, state: 'unknown', code: 'DELIVERY_UNKNOWN' } });
     expect(again.inbox.count('task_resume')).toBe(0);
     await cancelled(begun.id);
     expect(await again.next('task_resume')).toMatchObject({ task_id: kept, message: 'kept' });

@@ -57,6 +57,12 @@ describe('POST /api/watched-sessions', () => {
     expect((await watch({ sessionId: begun.id })).status).toBe(200);
   });
 
+  it('takes a session whose native id is as long as one may be', async () => {
+    const id = await report(scene, 'n'.repeat(512));
+    expectSuccess('watch', 201, await watch({ sessionId: id }));
+    expectSuccess('listWatched', 200, await scene.relay.call('GET', '/api/watched-sessions'));
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ['no id', {}],
     ['an empty id', { sessionId: '' }],

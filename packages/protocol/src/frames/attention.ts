@@ -1,5 +1,5 @@
 /** What travels on `/ws/attention` (specification §6.1, contract §6). camelCase. */
-import { type Static, frame, id, maybe, oneOf, text, time } from '../schema.ts';
+import { type Static, frame, id, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
 
@@ -13,7 +13,7 @@ export const SessionUpdate = frame('session_update', 'A session changed. Always 
 });
 
 export const NewMessage = frame('new_message', 'Something was said.', {
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   message: Message,
   offset,
 });
@@ -25,14 +25,14 @@ export const DeviceStatusFrame = frame('device_status', 'A device came online or
 });
 
 export const TaskOutput = frame('task_output', 'Verbose output; only to sockets that asked with `?events=output`.', {
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   taskId: maybe(id('Task id')),
   output: text('Text'),
   offset,
 });
 
 export const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   offset,
 });
 

@@ -5,6 +5,7 @@ import {
   count,
   flag,
   id,
+  sessionId,
   limits,
   list,
   maybe,
@@ -48,7 +49,7 @@ export const Prompt = record('Prompt', 'What the agent asks, while the session i
 });
 
 const sessionFields = {
-  id: id('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
+  id: sessionId('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
   title: text('Human-readable title'),
   status: oneOf(sessionStatuses, 'State of the session'),
   agentType: text('Agent type name'),
@@ -137,7 +138,7 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
 
 export const SentMessage = record('SentMessage', 'The message was accepted.', {
   taskId: id('The task that carries it'),
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   state: oneOf(taskStates, 'State of the task'),
   message: Message,
 });
@@ -157,7 +158,7 @@ export const UpdateSession = Type.Object(
 
 export const Task = record('Task', 'One run inside a session.', {
   id: id('Task id'),
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   kind: oneOf(taskKinds, 'The first task of a session, or a later one'),
   state: oneOf(taskStates, 'State'),
   createdAt: time('Accepted'),

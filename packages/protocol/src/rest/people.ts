@@ -6,6 +6,7 @@ import {
   count,
   flag,
   id,
+  sessionId,
   limits,
   list,
   maybe,
@@ -118,15 +119,18 @@ export const CodeDenied = record('CodeDenied', 'The device was turned away.', { 
 export const WatchList = record('WatchList', 'Sessions the user watches.', {
   sessionIds: list(text('Session id'), 'Canonical session ids'),
   watchedSessions: list(
-    record('WatchedSession', 'One of them.', { sessionId: id('Canonical session id'), createdAt: time('Since when') }),
+    record('WatchedSession', 'One of them.', {
+      sessionId: sessionId('Canonical session id'),
+      createdAt: time('Since when'),
+    }),
     'The same with times',
   ),
 });
 
-export const WatchRequest = record('WatchRequest', 'Which session.', { sessionId: id('Session id or alias') });
+export const WatchRequest = record('WatchRequest', 'Which session.', { sessionId: sessionId('Session id or alias') });
 
 export const WatchState = record('WatchState', 'Whether the session is watched now.', {
-  sessionId: id('Canonical session id'),
+  sessionId: sessionId('Canonical session id'),
   watched: flag('Yes or no'),
 });
 
@@ -138,7 +142,7 @@ export const NotificationList = record('NotificationList', "The user's notificat
   notifications: list(
     record('Notification', 'One notification.', {
       id: id('Notification id'),
-      sessionId: id('Canonical session id'),
+      sessionId: sessionId('Canonical session id'),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
       state: oneOf(notificationStates, 'What became of it'),
