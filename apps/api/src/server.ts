@@ -68,14 +68,9 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     if (control) door.control(control);
   });
 
-  const revokeUser = ({ login, subject = '', client }: { login?: string; subject?: string; client?: string }) => {
-    // A user id is `iss|sub`, and an issuer contains no bar.
-    const bar = subject.indexOf('|');
+  const revokeUser = ({ login, subject, client }: { login?: string; subject?: string; client?: string }) => {
     if (login !== undefined) deps.jwtVerifier.revoke({ sid: login });
-    if (bar > 0) {
-      const [issuer, sub] = [subject.slice(0, bar), subject.slice(bar + 1)];
-      deps.jwtVerifier.revoke({ issuer, sub, ...(client === undefined ? {} : { client }) });
-    }
+    if (subject !== undefined) deps.jwtVerifier.revoke({ user: subject, ...(client === undefined ? {} : { client }) });
   };
 
   const app = express();

@@ -29,6 +29,11 @@ export interface IssuerConfig {
   roleMap?: Record<string, Scope[]>;
   /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
   defaultScopes?: Scope[];
+  /**
+   * Its subjects are the accounts of this relay: a person is known by the subject alone, wherever the relay moves and whatever
+   * its issuer is called then. One issuer at most; a subject of it contains no `|`.
+   */
+  ownAccounts?: boolean;
   /** Keys of this very process, as a list that never changes or as a question that is asked like an address. Nothing is fetched. */
   keys?: Jwk[] | (() => Promise<readonly Jwk[]>);
 }
@@ -49,6 +54,8 @@ export function isTrustedTransport(address: string): boolean {
  */
 export function checkIssuers(issuers: readonly IssuerConfig[]): void {
   const seen = new Set<string>();
+  if (issuers.filter(({ ownAccounts }) => ownAccounts).length > 1)
+    throw new TypeError('only one issuer can speak for the accounts of this relay');
   for (const { issuer, audience, algorithms, jwksUri, keys } of issuers) {
     if (issuer === '' || issuer.includes('|')) throw new TypeError(`"${issuer}" cannot be an issuer`);
     if (seen.has(issuer)) throw new TypeError(`the issuer ${issuer} is configured twice`);

@@ -7,7 +7,7 @@ export const SCOPES: readonly Scope[] = ['sessions:read', 'sessions:write', 'dev
 /** A person, as a verified access token describes them. */
 export interface UserPrincipal {
   readonly kind: 'user';
-  /** The account key, `iss|sub`; an e-mail address never is one. */
+  /** The account key: `iss|sub`, or the account id alone for the relay's own accounts. An e-mail address never is one. */
   readonly userId: string;
   readonly issuer: string;
   readonly subject: string;
@@ -38,8 +38,8 @@ export interface DevicePrincipal {
 export type Principal = UserPrincipal | DevicePrincipal;
 
 /**
- * The key of a person. The issuer ends at the first `|`: the verifier takes no issuer that contains one, so two different
- * pairs never share a key, whatever a subject contains.
+ * The key of a person whom another service knows. The issuer ends at the first `|`: the verifier takes no issuer that contains
+ * one, so two different pairs never share a key, whatever a subject contains. A key without `|` is an account of this relay.
  */
 export function userIdOf(issuer: string, subject: string): string {
   return `${issuer}|${subject}`;

@@ -7,18 +7,16 @@ const MEMORY_MS = 10 * 60_000;
 const MAX_REMEMBERED = 100_000;
 
 interface Limits {
-  /** Only tokens of this issuer. Absent: of every issuer. */
-  readonly issuer?: string;
   /** Only tokens issued before this time, milliseconds since 1970. */
   readonly before?: number;
 }
 
 /**
- * One sign-in (claim `sid`; every token of it unless `before` is given), or one person (claim `sub`; tokens issued until now
- * unless `before` is given), perhaps only with one program (claim `client_id`).
+ * One sign-in (claim `sid`; every token of it unless `before` is given), or one person (`UserPrincipal.userId`; tokens issued
+ * until now unless `before` is given), perhaps only with one program (claim `client_id`).
  */
 export type Revocation =
-  (Limits & { readonly sid: string }) | (Limits & { readonly sub: string; readonly client?: string });
+  (Limits & { readonly sid: string }) | (Limits & { readonly user: string; readonly client?: string });
 
 export interface Revocations {
   /** Remembered for ten minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
@@ -31,8 +29,8 @@ interface Remembered {
   readonly until: number;
 }
 
-const key = (kind: 'sid' | 'sub', name: string, issuer: string | undefined, client?: string): string =>
-  JSON.stringify([kind, name, issuer ?? null, client ?? null]);
+const key = (kind: 'sid' | 'user', name: string, client?: string): string =>
+  JSON.stringify([kind, name, client ?? null]);
 
 export function createRevocations(clock: () => number): Revocations {
   /** In the order in which they end, because all live equally long. */
@@ -54,23 +52,20 @@ export function createRevocations(clock: () => number): Revocations {
     add(revocation) {
       const now = clock();
       const [kind, name] =
-        'sid' in revocation ? (['sid', revocation.sid] as const) : (['sub', revocation.sub] as const);
+        'sid' in revocation ? (['sid', revocation.sid] as const) : (['user', revocation.user] as const);
       const before = revocation.before ?? (kind === 'sid' ? Number.POSITIVE_INFINITY : now);
-      const id = key(kind, name, revocation.issuer, 'sub' in revocation ? revocation.client : undefined);
+      const id = key(kind, name, 'user' in revocation ? revocation.client : undefined);
       const known = remembered.get(id);
       // Deleted first: the entry has to move to the end of the order.
       remembered.delete(id);
       remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + MEMORY_MS });
       forgetEnded(now);
     },
-    covers({ issuer, subject, sessionId, clientId, issuedAt }) {
+    covers({ userId, sessionId, clientId, issuedAt }) {
       if (remembered.size === 0) return false;
-      for (const scope of [issuer, undefined]) {
-        if (matches(key('sub', subject, scope), issuedAt)) return true;
-        if (clientId !== undefined && matches(key('sub', subject, scope, clientId), issuedAt)) return true;
-        if (sessionId !== undefined && matches(key('sid', sessionId, scope), issuedAt)) return true;
-      }
-      return false;
+      if (matches(key('user', userId), issuedAt)) return true;
+      if (clientId !== undefined && matches(key('user', userId, clientId), issuedAt)) return true;
+      return sessionId !== undefined && matches(key('sid', sessionId), issuedAt);
     },
   };
 }

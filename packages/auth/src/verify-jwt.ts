@@ -119,13 +119,16 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /[\u0000-\u001f\u007f]/.test(sub)) {
     throw invalid('The token does not say whose it is (sub). Sign in again.');
   }
+  // With a bar it could be somebody whom another service knows.
+  if (config.ownAccounts && sub.includes('|'))
+    throw invalid('The token names no account of this relay. Sign in again.');
   const email = shown(claims['email'], 320);
   const name = shown(claims['name'], 200);
   const sessionId = shown(claims['sid'], 255);
   const clientId = shown(claims['client_id'] ?? claims['azp'], 255);
   return {
     kind: 'user',
-    userId: userIdOf(config.issuer, sub),
+    userId: config.ownAccounts ? sub : userIdOf(config.issuer, sub),
     issuer: config.issuer,
     subject: sub,
     scopes: scopesOf(claims, config),

@@ -177,6 +177,25 @@ describe('several issuers', () => {
     expect(await outcome(verifier.verify(tokenOf(other, ISSUER, {}, { kid: key.kid })))).toBe('INVALID_TOKEN');
   });
 
+  it('know a person of this relay by the account alone, and nobody else can have such an id', async () => {
+    const own = testKey();
+    const issuers = (relay: string): IssuerConfig[] => [
+      { issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk] },
+      { issuer: relay, audience: AUDIENCE, keys: [own.jwk], ownAccounts: true },
+    ];
+    const ids: string[] = [];
+    for (const relay of ['https://old.example.com', 'https://new.example.com']) {
+      const verifier = createJwtVerifier({ issuers: issuers(relay), clock: testClock() });
+      ids.push((await verifier.verify(tokenOf(own, relay, { sub: 'A1' }))).userId);
+      ids.push((await verifier.verify(tokenOf(key, ISSUER, { sub: 'A1' }))).userId);
+      const disguised = tokenOf(own, relay, { sub: `${ISSUER}|A1` });
+      expect(await outcome(verifier.verify(disguised))).toBe('INVALID_TOKEN');
+    }
+    expect(ids).toEqual(['A1', `${ISSUER}|A1`, 'A1', `${ISSUER}|A1`]);
+    const two = [...issuers('https://a.example.com'), ...issuers('https://b.example.com').slice(1)];
+    expect(() => createJwtVerifier({ issuers: two })).toThrow(TypeError);
+  });
+
   it('never give two people one account, whatever a subject contains', () => {
     const names = fc.string().filter((name) => !name.includes('|'));
     fc.assert(

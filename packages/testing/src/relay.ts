@@ -137,7 +137,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
         timeoutMs: 2000,
       });
       const identity = options.identity ? await createIdentity(deps) : undefined;
-      const issuers = [issuer.config, ...(identity ? [identity.issuer] : [])];
+      const issuers = [issuer.config, ...(identity ? [identity.issuer] : []), ...config.authIssuers];
       const api = createApi(
         { ...deps, readiness, identity, jwtVerifier: createJwtVerifier({ issuers }), version: '1.0.0' },
         options.transports ? { transports: options.transports } : {},

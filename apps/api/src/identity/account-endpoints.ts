@@ -2,7 +2,6 @@
  * What people need around their account that the library does not have, as endpoints of the library: it checks the sign-in
  * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
  */
-import { userIdOf } from '@relay/auth';
 import { hasAccounts, listApplications } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
@@ -55,7 +54,7 @@ export const accountEndpoints = (deps: IdentityDeps) =>
         const { id, createdAt, expiresAt } = session;
         return Promise.resolve(
           ctx.json({
-            id: userIdOf(deps.config.publicUrl, user.id),
+            id: user.id,
             email: user.email,
             name: user.name,
             login: { id, createdAt, expiresAt },

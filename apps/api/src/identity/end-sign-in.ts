@@ -7,7 +7,7 @@ import {
   recordRevocation,
 } from '@relay/database';
 import { RelayError } from '@relay/protocol';
-import { userIdOf, type Revocation } from '@relay/auth';
+import type { Revocation } from '@relay/auth';
 import type { IdentityDeps } from './deps.ts';
 
 /** Access tokens live this long; what was revoked earlier than that has expired. */
@@ -38,7 +38,7 @@ export async function refuseTokens(deps: IdentityDeps, loginId: string): Promise
 /** Signs the person out of every browser and every program. */
 export async function signOutEverywhere(deps: IdentityDeps, userId: string): Promise<void> {
   await forgetAllLogins(deps.database.prisma, userId);
-  await announce(deps, { subject: userIdOf(deps.config.publicUrl, userId) });
+  await announce(deps, { subject: userId });
 }
 
 /** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */
@@ -46,18 +46,15 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
   if (!(await forgetApplication(deps.database.prisma, userId, clientId)))
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
-  await announce(deps, { subject: userIdOf(deps.config.publicUrl, userId), client: clientId });
+  await announce(deps, { subject: userId, client: clientId });
 }
 
 /** What an instance that starts now has to refuse. */
 export async function revokedLately(deps: IdentityDeps): Promise<Revocation[]> {
   const recorded = await recentRevocations(deps.database.prisma, accessTokenLifeMs);
   return recorded.flatMap(({ subject, client, login, revokedAt }): Revocation[] => {
-    const issuer = deps.config.publicUrl;
     if (login !== undefined) return [{ sid: login }];
-    const prefix = `${issuer}|`;
-    if (!subject?.startsWith(prefix)) return [];
-    const sub = subject.slice(prefix.length);
-    return [{ issuer, sub, before: revokedAt.getTime(), ...(client === undefined ? {} : { client }) }];
+    if (subject === undefined) return [];
+    return [{ user: subject, before: revokedAt.getTime(), ...(client === undefined ? {} : { client }) }];
   });
 }

@@ -49,6 +49,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     issuer: {
       issuer: config.publicUrl,
       audience: audienceOf(config.publicUrl),
+      ownAccounts: true,
       algorithms: ['ES256'],
       keys: async () => (await library.api.getJwks()).keys,
     },

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestRelay, startRelay } from '@relay/testing';
-import { Browser, callWith, cliRedirect, pkce, redeem, refresh, signedInCli, signedInWeb, token } from './browser.ts';
+import {
+  type TestRelay,
+  startRelay,
+  Browser,
+  callWith,
+  cliRedirect,
+  pkce,
+  redeem,
+  refresh,
+  signedInCli,
+  signedInWeb,
+  token,
+} from '@relay/testing';
 
 /** Each of these worked with the defaults of the library, or of a careless server. */
 describe('an attacker', () => {

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestRelay, connectApp, openTestDatabase, startRelay } from '@relay/testing';
-import { Browser, callWith, password, refresh, signedInCli, signedInWeb } from './browser.ts';
+import {
+  type TestRelay,
+  connectApp,
+  openTestDatabase,
+  startRelay,
+  Browser,
+  callWith,
+  password,
+  refresh,
+  signedInCli,
+  signedInWeb,
+} from '@relay/testing';
 
 describe('the end of a sign-in', () => {
   let relay: TestRelay;

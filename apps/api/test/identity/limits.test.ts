@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type TestRelay, startRelay } from '@relay/testing';
-import { Browser } from './browser.ts';
+import { type TestRelay, startRelay, Browser } from '@relay/testing';
 
 let relay: TestRelay;
 afterEach(() => relay.stop());

@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, openDatabase } from '@relay/database';
-import { type TestPostgres, type TestRelay, startPostgres, startRelay } from '@relay/testing';
-import { Browser, callWith, invitation, password, refresh, signedInCli, signedInWeb } from './browser.ts';
+import {
+  type TestPostgres,
+  type TestRelay,
+  startPostgres,
+  startRelay,
+  Browser,
+  callWith,
+  invitation,
+  password,
+  refresh,
+  signedInCli,
+  signedInWeb,
+} from '@relay/testing';
 
 describe('while the database is away', () => {
   let postgres: TestPostgres;

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type TestRelay, openTestDatabase, startRelay } from '@relay/testing';
-import { Browser, invitation, password } from './browser.ts';
+import { type TestRelay, openTestDatabase, startRelay, Browser, invitation, password } from '@relay/testing';
 
 const tokenOf = (url: string) => new URL(url.replace('#', '?')).searchParams.get('token')!;
 

@@ -1,8 +1,8 @@
 /** A browser without a window: keeps cookies, sends the origin of the page, and follows nothing by itself. */
 import { createHash, randomBytes } from 'node:crypto';
-import { createToken, hashToken } from '../../src/identity/one-time-token.ts';
 import { createInvitation } from '@relay/database';
-import { type Answer, type TestRelay, send } from '@relay/testing';
+import type { TestRelay } from './relay.ts';
+import { type Answer, send } from './rest.ts';
 
 export const password = 'correct horse battery';
 export const cliRedirect = 'http://127.0.0.1:51234/callback';
@@ -179,10 +179,10 @@ export const callWith = (relay: TestRelay, accessToken: string, path = '/api/me'
 
 /** A link that nobody had to ask for. */
 export async function invitation(relay: TestRelay): Promise<string> {
-  const secret = createToken();
+  const secret = randomBytes(32).toString('base64url');
   await createInvitation(relay.database.prisma, {
     kind: 'invite',
-    tokenHash: hashToken(secret),
+    tokenHash: createHash('sha256').update(secret).digest('hex'),
     createdBy: 'test',
     ttlSeconds: 60,
   });
