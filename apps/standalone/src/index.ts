@@ -1,3 +1,3 @@
 /** Both doors in one process. */
-export { startStandalone, type Relay } from './server.ts';
+export { startStandalone } from './server.ts';
 export { createDoors } from './doors.ts';

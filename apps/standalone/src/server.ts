@@ -1,26 +1,18 @@
 /** The whole relay in one process: embedded memory, in-memory backplane, both doors (architecture, single process). */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createApi, createIdentity } from '@relay/api';
-import { createDeviceVerifier, createJwtVerifier, openDevIssuer } from '@relay/auth';
+import { openApi } from '@relay/api';
+import { createDeviceVerifier } from '@relay/auth';
 import { createMemoryBus } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { newestFence, openDatabase, readCredential } from '@relay/database';
 import { createGateway } from '@relay/gateway';
+import { type Service, serve } from '@relay/service';
 import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
 import { createDoors } from './doors.ts';
 import { keptSecret } from './secret.ts';
 
-export interface Relay {
-  /** Where it listens. */
-  readonly port: number;
-  /** Where the first account is created, as long as there is none. */
-  readonly setupLink: string | undefined;
-  /** Stops taking work, lets everybody go, closes everything. May be called twice. */
-  stop(): Promise<void>;
-}
-
 const readinessTimeoutMs = 2000;
+/** Somebody waits for the process to end; what takes longer is asked again. */
+const lastAnswersMs = 1000;
 
 /** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
 function withSecret(config: RelayConfig): RelayConfig {
@@ -29,7 +21,7 @@ function withSecret(config: RelayConfig): RelayConfig {
 }
 
 /** Opens the database, then listens. Throws, with nothing left open, when one of them cannot be had. */
-export async function startStandalone(given: RelayConfig, version: string): Promise<Relay> {
+export async function startStandalone(given: RelayConfig, version: string): Promise<Service> {
   const config = withSecret(given);
   const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
@@ -44,46 +36,31 @@ export async function startStandalone(given: RelayConfig, version: string): Prom
   const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs, now: () => Date.now() + aheadMs });
   const apiBackplane = bus.connect(`${config.instanceName}-api`);
   const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
-  const identity = config.authBuiltin
-    ? await createIdentity({ config, database, backplane: apiBackplane, logger })
-    : undefined;
-  const issuers = [
-    ...(identity ? [identity.issuer] : []),
-    ...config.authIssuers,
-    ...(config.authDevIssuer ? [openDevIssuer(config.dataDir, { audience: `${config.publicUrl}/api` }).config] : []),
-  ];
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
   const readiness = createReadiness({
     checks: { database: () => database.health(), backplane: () => gatewayBackplane.health() },
     timeoutMs: readinessTimeoutMs,
   });
   const shared = { config, database, deviceVerifier, logger, metrics };
-  const api = createApi({
-    ...shared,
-    backplane: apiBackplane,
-    jwtVerifier: createJwtVerifier({ issuers }),
-    readiness,
-    version,
-    identity,
-  });
+  const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
 
-  const closeRooms = async () => {
+  const closeDoors = async () => {
     await api.close();
     await gateway.close();
+  };
+  const closeRest = async () => {
     await apiBackplane.close();
     await gatewayBackplane.close();
     await database.close();
   };
 
-  try {
-    server.listen(config.port, config.host);
-    await once(server, 'listening');
-  } catch (error) {
-    await closeRooms();
+  const served = await serve(server, config).catch(async (error: unknown) => {
+    await closeDoors();
+    await closeRest();
     throw error;
-  }
+  });
   const metricsServer =
     config.metricsPort === 0
       ? undefined
@@ -95,22 +72,23 @@ export async function startStandalone(given: RelayConfig, version: string): Prom
           log: logger,
         });
 
-  let stopping: Promise<void> | undefined;
-  const stop = async () => {
-    readiness.drain();
-    const drainMs = config.drainSeconds * 1000;
-    await Promise.all([api.drain(drainMs), gateway.drain(drainMs)]);
-    const closed = once(server, 'close');
-    server.close();
-    server.closeIdleConnections();
-    await closeRooms();
-    server.closeAllConnections();
-    await closed;
-    await metricsServer?.close();
-  };
   return {
-    port: (server.address() as AddressInfo).port,
-    setupLink: identity?.setupLink,
-    stop: () => (stopping ??= stop()),
+    welcome: [
+      `Relay ${version} is ready at ${config.publicUrl} (listening on ${config.host}:${served.port}).`,
+      ...(setupLink === undefined ? [] : [`Create the first account: ${setupLink}`]),
+      ...(config.authDevIssuer
+        ? ['AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.']
+        : []),
+    ],
+    stop: async () => {
+      readiness.drain();
+      const drainMs = config.drainSeconds * 1000;
+      await Promise.all([api.drain(drainMs), gateway.drain(drainMs)]);
+      await served.finish(lastAnswersMs);
+      await closeDoors();
+      await served.cut();
+      await closeRest();
+      await metricsServer?.close();
+    },
   };
 }

@@ -1,0 +1,27 @@
+/** What a gateway answers over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
+import type { RequestListener, ServerResponse } from 'node:http';
+import { RelayError } from '@relay/protocol';
+import type { ReadinessProbe } from '@relay/telemetry';
+
+const answer = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify(body));
+};
+
+/** GET /health → 200 `{status, version}`, whatever else is broken. GET /ready → 200 or 503 `{status, checks}`. Others: 404. */
+export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: string): RequestListener {
+  return (request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    if (path === '/health') answer(response, 200, { status: 'ok', version });
+    else if (path === '/ready')
+      // It never rejects.
+      void readiness.check().then(({ ready, body }) => answer(response, ready ? 200 : 503, body));
+    else {
+      const { status, body } = new RelayError(
+        'NOT_FOUND',
+        'This is the door of daemons, at /ws/daemon. REST is at the address of the api.',
+      );
+      answer(response, status, body);
+    }
+  };
+}

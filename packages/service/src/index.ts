@@ -1,0 +1,5 @@
+/** The life of a server process: it starts, says so, and leaves without dropping what it has begun. Knows no relay. */
+export { runService } from './run.ts';
+export type { Service } from './run.ts';
+export { serve } from './serve.ts';
+export type { Served } from './serve.ts';

@@ -1,0 +1,48 @@
+/** A main program: start → SIGTERM → leave. Errors of the start say what to do, in one line, and exit with 1. */
+
+export interface Service {
+  /** What people are told on standard error when it is ready; the log on standard output is for machines. */
+  readonly welcome: readonly string[];
+  /** Leaves in good order. Called once. */
+  stop(): Promise<void>;
+}
+
+/** An error that was written for people is shown without its stack: bad configuration, a database that cannot be had. */
+export interface RunOptions {
+  readonly isForPeople: (error: unknown) => boolean;
+}
+
+function explain(error: unknown, { isForPeople }: RunOptions): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (isForPeople(error)) return message;
+  if (code === 'EADDRINUSE')
+    return `The port is taken: ${message}. Stop the other program, or choose another port with PORT.`;
+  if (code === 'EACCES') return `The port may not be used: ${message}. Choose one above 1023 with PORT.`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/**
+ * Starts the service and ends the process with it: 0 after a signal (SIGTERM, SIGINT), 1 when it could not start or not leave.
+ * A second signal ends the process at once, with 1.
+ */
+export function runService(start: () => Promise<Service>, options: RunOptions): void {
+  const fail = (error: unknown) => {
+    process.stderr.write(`${explain(error, options)}\n`);
+    process.exit(1);
+  };
+  let stopping = false;
+  const leaveOnSignal = (service: Service) => {
+    const leave = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      process.stderr.write(`${signal}: leaving.\n`);
+      service.stop().then(() => process.exit(0), fail);
+    };
+    process.on('SIGTERM', leave);
+    process.on('SIGINT', leave);
+  };
+  start().then((service) => {
+    leaveOnSignal(service);
+    for (const line of service.welcome) process.stderr.write(`${line}\n`);
+  }, fail);
+}

@@ -1,0 +1,50 @@
+/** An HTTP server from listening to its last answer. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Served {
+  /** Where it listens. */
+  readonly port: number;
+  /** Takes no new connections and waits until every request is answered and every socket closed, at most `withinMs`. */
+  finish(withinMs: number): Promise<void>;
+  /** Cuts what is left. */
+  cut(): Promise<void>;
+}
+
+/** Between two looks at connections whose answer is out and that nobody uses any more. */
+const idleCheckMs = 50;
+
+/** Resolves when it listens; rejects with the error of the system (EADDRINUSE, EACCES, …). */
+export async function serve(server: Server, { host, port }: { host: string; port: number }): Promise<Served> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  let closed: Promise<unknown> | undefined;
+  const close = () => {
+    if (closed === undefined) {
+      closed = once(server, 'close');
+      server.close();
+    }
+    return closed;
+  };
+  return {
+    port: address.port,
+    finish: async (withinMs) => {
+      const done = close();
+      const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise((resolve) => {
+        timer = setTimeout(resolve, withinMs);
+      });
+      await Promise.race([done, late]);
+      clearInterval(idle);
+      clearTimeout(timer);
+    },
+    cut: async () => {
+      const done = close();
+      server.closeAllConnections();
+      await done;
+    },
+  };
+}
