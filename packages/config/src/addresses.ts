@@ -54,3 +54,11 @@ export function trustProxy(given: string): Parsed<TrustProxy> {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
+
+/** Where services live that decide who is who: never reached over a wire that others can write on. */
+export function isSafeAddress(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > 512 || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}

@@ -4,6 +4,7 @@ export { ConfigError } from './config-error.ts';
 export type { ConfigProblem } from './config-error.ts';
 export type { TrustProxy } from './addresses.ts';
 export type { DaemonVersionPolicy, DaemonVersions } from './daemon-versions.ts';
+export type { UpstreamSettings } from './upstreams.ts';
 export type { IssuerAlgorithm, IssuerScope, IssuerSettings } from './issuers.ts';
 export { configurationMarkdown, describeVariables } from './markdown.ts';
 export type { VariableDescription } from './markdown.ts';

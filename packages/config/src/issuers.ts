@@ -1,6 +1,6 @@
 // AUTH_ISSUERS: the sign-in services whose tokens are accepted. Checks the shape; it neither fetches nor verifies anything.
 
-import { isLoopback } from './addresses.ts';
+import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
 export type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
@@ -28,14 +28,6 @@ const isListOf = (value: unknown, allowed: (item: unknown) => boolean): boolean 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Keys that decide who is who never travel over a wire that others can write on. */
-function safeAddress(value: unknown): boolean {
-  if (!isText(value) || !URL.canParse(value)) return false;
-  const url = new URL(value);
-  if (url.username !== '' || url.password !== '' || url.hash !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-}
-
 const scopeList: Check = (value) =>
   // An empty list is a role that may nothing.
   Array.isArray(value) && value.every((item) => SCOPES.includes(item as string))
@@ -45,11 +37,11 @@ const scopeList: Check = (value) =>
 const CHECKS: Readonly<Record<keyof IssuerSettings, Check>> = {
   // A "|" separates issuer and subject in the id of a user, so an issuer must not contain one.
   issuer: (value) =>
-    safeAddress(value) && !(value as string).includes('|') && !(value as string).includes('?')
+    isSafeAddress(value) && !value.includes('|') && !value.includes('?')
       ? undefined
       : 'an https address (http only on this machine), written exactly as in the claim iss',
   audience: (value) => (isText(value) || isListOf(value, isText) ? undefined : 'a text or a list of texts'),
-  jwksUri: (value) => (safeAddress(value) ? undefined : 'an https address (http only on this machine)'),
+  jwksUri: (value) => (isSafeAddress(value) ? undefined : 'an https address (http only on this machine)'),
   algorithms: (value) =>
     isListOf(value, (item) => ALGORITHMS.includes(item as string)) ? undefined : `a list of ${ALGORITHMS.join(', ')}`,
   scopeClaim: (value) => (isText(value) ? undefined : 'the name of a claim'),

@@ -131,8 +131,12 @@ export function list(part: (text: string) => Parsed<string>, accepts: string): S
   return { kind: 'list', accepts, parse };
 }
 
-/** JSON whose meaning `read` checks; its refusals name the field. */
-export function json<T>(read: (value: unknown) => Parsed<T>, accepts: string): Shape<T> {
+/** JSON whose meaning `read` checks; its refusals name the field. `secret`: it carries one, and no part of it is ever printed. */
+export function json<T>(
+  read: (value: unknown) => Parsed<T>,
+  accepts: string,
+  options: { secret?: boolean } = {},
+): Shape<T> {
   const parse = (given: string): Parsed<T> => {
     let value: unknown;
     try {
@@ -143,7 +147,7 @@ export function json<T>(read: (value: unknown) => Parsed<T>, accepts: string): S
     const parsed = read(value);
     return 'expected' in parsed ? { expected: `${accepts}; ${parsed.expected}` } : parsed;
   };
-  return { kind: 'json', accepts, parse };
+  return { kind: 'json', accepts, parse, secret: options.secret ?? false };
 }
 
 /** A comma list of secrets, long enough that nobody guesses one. Their texts are never shown. */

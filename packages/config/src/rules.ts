@@ -46,6 +46,11 @@ function signIn(config: RelayConfig): BrokenRule[] {
       'AUTH_SECRET is missing; instances with the built-in sign-in share it. It must be a random text of at least 32 characters, or a comma list of them.';
     broken.push({ about: ['AUTH_SECRET', 'AUTH_BUILTIN'], message });
   }
+  if (takesUsers && !config.authBuiltin && config.authUpstream.length > 0) {
+    const message =
+      'AUTH_UPSTREAM is set, but AUTH_BUILTIN is "off"; those services are reached through the built-in sign-in. Set it to on, or name them in AUTH_ISSUERS.';
+    broken.push({ about: ['AUTH_UPSTREAM', 'AUTH_BUILTIN'], message });
+  }
   if (config.role !== 'standalone' && config.authDevIssuer) {
     const message = `AUTH_DEV_ISSUER is "on", but its key belongs to one process and the role ${config.role} is one of several; it must be off.`;
     broken.push({ about: ['AUTH_DEV_ISSUER'], message });

@@ -9,6 +9,8 @@ import { issuers } from './issuers.ts';
 import type { IssuerSettings } from './issuers.ts';
 import { int, json, list, oneOf, onOff, path, port, secrets, text, url, variable } from './kinds.ts';
 import { LIMITS, TIMINGS } from './timings.ts';
+import { upstreams } from './upstreams.ts';
+import type { UpstreamSettings } from './upstreams.ts';
 
 const LISTENING = 'Where it listens';
 const MEMORY = 'Memory';
@@ -21,6 +23,8 @@ const VERSIONS_RULE =
   'a JSON object such as {"claude_code":{"min":"1.2.0","recommended":"1.4.0","latest":"1.5.0","changelogUrl":"https://…"}}';
 const ISSUERS_RULE =
   'a JSON list such as [{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
+const UPSTREAM_RULE =
+  'a JSON list such as [{"provider":"github","clientId":"…","clientSecret":"…"},{"provider":"oidc","id":"corp","issuer":"https://id.example.com","clientId":"…"}]';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -101,6 +105,12 @@ export const VARIABLES = {
     readBy: ['standalone', 'api'],
     meaning:
       'who may create an account with the built-in sign-in: people with a link from somebody who has one, everybody, or nobody. The first account is always created by the link that the start prints',
+  }),
+  AUTH_UPSTREAM: variable<readonly UpstreamSettings[]>(IDENTITY, json(upstreams, UPSTREAM_RULE, { secret: true }), {
+    default: [],
+    readBy: ['standalone', 'api'],
+    meaning:
+      'services that people may sign in with instead of a password: `provider` (`github`, `google`, `oidc`), `clientId`, `clientSecret`, and optionally `id`, `name`; for `oidc` also `issuer`, for GitHub Enterprise `address`. Their redirect address is `$PUBLIC_URL/auth/callback/<id>`. `AUTH_SIGNUP` holds for them too',
   }),
   AUTH_SECRET: variable(IDENTITY, secrets(SECRETS_RULE), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },
