@@ -1,0 +1,154 @@
+/**
+ * A TCP wire that fails as real ones do: it is slow, it stands still, it swallows, it breaks. Between any two of our
+ * programs, or between them and Redis or PostgreSQL. Knows bytes only.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+
+/**
+ * - `pass`: what comes in goes out, after `latencyMs`
+ * - `stall`: nothing is read; it arrives when the wire passes again
+ * - `swallow`: read and thrown away, ends of connections too: both sides are half-open and do not know it
+ * - `refuse`: connections that exist are cut, new ones too, as if nobody listened
+ */
+export type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
+
+export interface FaultProxy {
+  readonly port: number;
+  /** How many connections go through it. */
+  readonly size: number;
+  set(mode: WireMode, options?: { latencyMs?: number }): void;
+  /** Breaks every connection with a reset, on both sides; new ones are taken as before. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+interface Wire {
+  near: Socket;
+  far: Socket;
+}
+
+/** Most bytes that wait for their latency in one direction; then the sender is not read any more. */
+const maxDelayedBytes = 8 * 1024 * 1024;
+
+/** Does things in order, each some time after it was given. */
+class DelayLine {
+  readonly #waiting: { at: number; act: () => void }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  add(delayMs: number, act: () => void): void {
+    if (delayMs === 0 && this.#waiting.length === 0) {
+      act();
+      return;
+    }
+    const last = this.#waiting.at(-1)?.at ?? 0;
+    this.#waiting.push({ at: Math.max(last, performance.now() + delayMs), act });
+    this.#timer ??= setTimeout(() => this.#run(), delayMs);
+  }
+
+  #run(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    while (this.#waiting[0] && this.#waiting[0].at <= now) this.#waiting.shift()!.act();
+    const next = this.#waiting[0];
+    if (next) this.#timer = setTimeout(() => this.#run(), Math.max(1, next.at - now));
+  }
+}
+
+export async function startFaultProxy(target: { port: number; host?: string }): Promise<FaultProxy> {
+  const wires = new Set<Wire>();
+  let mode: WireMode = 'pass';
+  let latencyMs = 0;
+
+  /** One direction. */
+  const carry = (from: Socket, to: Socket) => {
+    const line = new DelayLine();
+    let delayed = 0;
+    const goOn = () => {
+      if (mode !== 'stall' && delayed <= maxDelayedBytes && !to.writableNeedDrain) from.resume();
+    };
+    from.on('data', (chunk: Buffer) => {
+      if (mode === 'swallow') return;
+      delayed += chunk.length;
+      line.add(latencyMs, () => {
+        delayed -= chunk.length;
+        if (!to.destroyed) to.write(chunk);
+        goOn();
+      });
+      if (delayed > maxDelayedBytes || to.writableNeedDrain) from.pause();
+    });
+    to.on('drain', goOn);
+    const pass = (what: () => void) => () => {
+      if (mode !== 'swallow') line.add(latencyMs, what);
+    };
+    from.on(
+      'end',
+      pass(() => to.end()),
+    );
+    from.on(
+      'close',
+      pass(() => to.end()),
+    );
+    from.on(
+      'error',
+      pass(() => to.destroy()),
+    );
+  };
+
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    if (mode === 'refuse') {
+      near.resetAndDestroy();
+      return;
+    }
+    near.setNoDelay(true);
+    const far = connect({ port: target.port, host: target.host ?? '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const wire = { near, far };
+    wires.add(wire);
+    carry(near, far);
+    carry(far, near);
+    const forget = () => {
+      if (near.destroyed && far.destroyed) wires.delete(wire);
+    };
+    near.on('close', forget);
+    far.on('close', forget);
+    if (mode === 'stall') {
+      near.pause();
+      far.pause();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const reset = () => {
+    for (const { near, far } of wires) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    get size() {
+      return wires.size;
+    },
+    set: (next, options = {}) => {
+      // What was swallowed cannot be mended: those connections stay broken and must be found out by their owners.
+      mode = next;
+      latencyMs = options.latencyMs ?? 0;
+      if (mode === 'refuse') reset();
+      for (const { near, far } of wires)
+        for (const side of [near, far])
+          if (mode === 'stall') side.pause();
+          else side.resume();
+    },
+    reset,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const { near, far } of wires) {
+        near.destroy();
+        far.destroy();
+      }
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * HAProxy in front of instances, as in production (contract §7): TLS, daemons hashed by `X-Device-ID` to one gateway, apps
+ * round robin to the apis. Takes an instance out of the rotation when its /ready says so.
+ */
+import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, freePort, runProgram, startProgram } from './programs.ts';
+
+export interface HaProxy {
+  /** `https://localhost:…`: everything at one address, chosen by path. */
+  readonly url: string;
+  readonly port: number;
+  /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). */
+  readonly certificate: string;
+  stop(): Promise<void>;
+}
+
+const config = (apis: readonly number[], gateways: readonly number[], port: number, pem: string) => `
+global
+  maxconn 60000
+defaults
+  mode http
+  option redispatch
+  retries 2
+  timeout connect 2s
+  timeout client 90s
+  timeout server 90s
+  timeout tunnel 90s
+  timeout http-request 10s
+frontend doors
+  bind 127.0.0.1:${port} ssl crt ${pem} alpn http/1.1
+  http-request set-header X-Forwarded-Proto https
+  http-request set-header X-Forwarded-For %[src]
+  use_backend gateways if { path /ws/daemon }
+  default_backend apis
+backend apis
+  balance roundrobin
+  option httpchk GET /ready
+${apis.map((target, index) => `  server api${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
+backend gateways
+  balance hdr(X-Device-ID)
+  hash-type consistent
+  option httpchk GET /ready
+${gateways.map((target, index) => `  server gateway${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
+`;
+
+/** Starts it in front of these ports of the loopback address. Needs `haproxy` and `openssl`. */
+export async function startHaProxy(targets: {
+  apis: readonly number[];
+  gateways: readonly number[];
+  port?: number;
+}): Promise<HaProxy> {
+  const program = findProgram('haproxy', 'haproxy');
+  const folder = mkdtempSync(join(tmpdir(), 'relay-haproxy-'));
+  const [key, certificate, pem] = [join(folder, 'key.pem'), join(folder, 'cert.pem'), join(folder, 'both.pem')];
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+  runProgram(findProgram('openssl', 'openssl'), [...request, '-addext', names, '-keyout', key, '-out', certificate]);
+  writeFileSync(pem, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'), { mode: 0o600 });
+  const port = targets.port ?? (await freePort());
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, config(targets.apis, targets.gateways, port, pem));
+  runProgram(program, ['-c', '-q', '-f', file]);
+  // -W and -db: a master in the foreground, which says when its worker listens.
+  const child = startProgram(program, ['-W', '-db', '-f', file]);
+  await child.wrote(/Loading success/);
+  return {
+    url: `https://localhost:${port}`,
+    port,
+    certificate,
+    stop: async () => {
+      await child.end('SIGTERM');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

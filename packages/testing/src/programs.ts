@@ -1,0 +1,106 @@
+/** Programs of the system that tests start: found on the PATH, ended with the test that started them. */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+
+/** The path of a program. Throws, naming what to install, when there is none: a test is never skipped silently. */
+export function findProgram(name: string, debianPackage: string): string {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin', '/usr/local/bin'];
+  for (const folder of folders) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this one.
+    }
+  }
+  throw new Error(
+    `${name} is not installed. On Debian and Ubuntu: apt-get install --no-install-recommends ${debianPackage}`,
+  );
+}
+
+/** A port of the loopback address that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+  return port;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** The last 200,000 characters of what it wrote. */
+  output(): string;
+  /** Resolves when it has written something that matches; rejects, with its output, when it ends before or takes too long. */
+  wrote(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void;
+  /** Sends a signal, waits until it is gone, and returns its exit code: null when a signal ended it. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+}
+
+const keptCharacters = 200_000;
+const patienceMs = 60_000;
+
+/** Starts a program whose output is read. It is killed when this process exits. */
+export function startProgram(command: string, args: readonly string[], options: SpawnOptions = {}): Child {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let written = '';
+  const readers = new Set<() => void>();
+  const read = (chunk: Buffer) => {
+    written = (written + chunk.toString('utf8')).slice(-keptCharacters);
+    for (const look of readers) look();
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const lastResort = () => child.kill('SIGKILL');
+  process.once('exit', lastResort);
+  const exited = once(child, 'exit').then(([code]) => {
+    process.off('exit', lastResort);
+    for (const look of readers) look();
+    return code as number | null;
+  });
+  exited.catch(() => undefined);
+  const gone = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    process: child,
+    output: () => written,
+    wrote: (pattern, withinMs = patienceMs) =>
+      new Promise((resolve, reject) => {
+        const done = (act: () => void) => {
+          readers.delete(look);
+          clearTimeout(timer);
+          act();
+        };
+        const fail = (why: string) => reject(new Error(`${command} ${args.join(' ')} ${why}:\n${written}`));
+        const timer = setTimeout(() => done(() => fail(`has not written ${pattern} in ${withinMs} ms`)), withinMs);
+        const look = () => {
+          const found = pattern.exec(written);
+          if (found) done(() => resolve(found));
+          else if (gone()) done(() => fail(`ended (${child.exitCode ?? child.signalCode})`));
+        };
+        readers.add(look);
+        look();
+      }),
+    signal: (signal) => void child.kill(signal),
+    end: (signal) => {
+      child.kill(signal);
+      // A stopped process hears nothing but SIGKILL until it goes on.
+      if (signal === 'SIGTERM') child.kill('SIGCONT');
+      return exited;
+    },
+  };
+}
+
+/** Runs a program to its end. Throws with what it said when it fails. */
+export function runProgram(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${status}): ${stderr}${stdout}`);
+  return stdout;
+}

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { type FaultProxy, startFaultProxy } from '../src/index.ts';
+
+describe('a faulty wire', () => {
+  let server: Server;
+  let proxy: FaultProxy;
+  let far: Promise<Socket>;
+  const opened: Socket[] = [];
+
+  beforeEach(async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    far = once(server, 'connection').then(([socket]) => {
+      opened.push(socket as Socket);
+      return socket as Socket;
+    });
+    await once(server, 'listening');
+    proxy = await startFaultProxy({ port: (server.address() as AddressInfo).port });
+  });
+  afterEach(async () => {
+    await proxy.close();
+    for (const socket of opened.splice(0)) socket.destroy();
+    server.close();
+  });
+
+  const dial = async () => {
+    const socket = connect(proxy.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    opened.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+  /** Reads until this much has arrived. */
+  const receive = async (socket: Socket, length: number) => {
+    let got = Buffer.alloc(0);
+    while (got.length < length) {
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      got = Buffer.concat([got, chunk]);
+    }
+    return got;
+  };
+
+  it('carries megabytes both ways, unchanged and in order', async () => {
+    const near = await dial();
+    const other = await far;
+    const there = Buffer.alloc(3_000_000, 'abcdefg');
+    const back = Buffer.alloc(2_000_000, 'hijklmn');
+    near.write(there);
+    other.write(back);
+    expect((await receive(other, there.length)).equals(there)).toBe(true);
+    expect((await receive(near, back.length)).equals(back)).toBe(true);
+  });
+
+  it('keeps the order while the latency changes', async () => {
+    const near = await dial();
+    const other = await far;
+    proxy.set('pass', { latencyMs: 50 });
+    near.write('first ');
+    const all = receive(other, 12);
+    setTimeout(() => {
+      proxy.set('pass');
+      near.write('second');
+    }, 10);
+    expect((await all).toString()).toBe('first second');
+  });
+
+  it('delivers what was written while it stood still', async () => {
+    const near = await dial();
+    const other = await far;
+    proxy.set('stall');
+    near.write('patience');
+    const late = receive(other, 8);
+    proxy.set('pass');
+    expect((await late).toString()).toBe('patience');
+  });
+
+  it('swallows without telling anybody', async () => {
+    const near = await dial();
+    const other = await far;
+    proxy.set('swallow');
+    near.write('lost');
+    near.destroy();
+    await closed(near);
+    proxy.set('pass');
+    other.write('are you there?');
+    // The other side learns of it by nothing but its own means.
+    expect(other.readableEnded || other.destroyed).toBe(false);
+  });
+
+  it('breaks what exists and takes what is new', async () => {
+    const near = await dial();
+    const other = await far;
+    other.on('error', () => undefined);
+    const gone = [closed(near), closed(other)];
+    proxy.reset();
+    await Promise.all(gone);
+    far = once(server, 'connection').then(([socket]) => socket as Socket);
+    const again = await dial();
+    again.write('hello');
+    expect((await receive(await far, 5)).toString()).toBe('hello');
+  });
+
+  it('refuses as if nobody listened', async () => {
+    proxy.set('refuse');
+    const socket = connect(proxy.port, '127.0.0.1');
+    opened.push(socket);
+    socket.on('error', () => undefined);
+    await closed(socket);
+  });
+});
