@@ -20,6 +20,8 @@ export interface ApiDeps {
   version: string;
   /** The built-in sign-in, if this relay has it; `jwtVerifier` then trusts its issuer. */
   identity?: Identity | undefined;
+  /** The built pages, if this relay serves them. */
+  web?: { directory: string } | undefined;
 }
 
 /** What operations work with: the same for every request. */

@@ -17,6 +17,7 @@ import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { mountWeb } from './web.ts';
 
 export interface Api {
   /** Handles one HTTP request. */
@@ -123,6 +124,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     ...peopleRoutes(operations),
   };
   mountRoutes(app, handlers, deps, createRateLimits(config));
+  if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
   });

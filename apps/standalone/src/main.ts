@@ -1,5 +1,6 @@
 /** `npm start`: environment → relay → SIGTERM. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError } from '@relay/database';
@@ -15,7 +16,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 // third (docs/performance.md).
 setFlagsFromString('--liftoff-only');
 
+const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
 const forPeople = [ConfigError, DatabaseError];
-runService(async () => startStandalone(readConfig('standalone', process.env), version), {
+runService(async () => startStandalone(readConfig('standalone', process.env), version, { web }), {
   isForPeople: (error) => forPeople.some((kind) => error instanceof kind),
 });

@@ -20,8 +20,17 @@ function withSecret(config: RelayConfig): RelayConfig {
   return { ...config, authSecret: [keptSecret(config.dataDir)] };
 }
 
+export interface StandaloneOptions {
+  /** The built pages; without it there are none. */
+  web?: { directory: string };
+}
+
 /** Opens the database, then listens. Throws, with nothing left open, when one of them cannot be had. */
-export async function startStandalone(given: RelayConfig, version: string): Promise<Service> {
+export async function startStandalone(
+  given: RelayConfig,
+  version: string,
+  { web }: StandaloneOptions = {},
+): Promise<Service> {
   const config = withSecret(given);
   const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
@@ -42,7 +51,7 @@ export async function startStandalone(given: RelayConfig, version: string): Prom
     timeoutMs: readinessTimeoutMs,
   });
   const shared = { config, database, deviceVerifier, logger, metrics };
-  const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version });
+  const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version, web });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
 

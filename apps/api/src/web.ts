@@ -1,0 +1,145 @@
+/**
+ * The pages of the relay: a folder of built files, read once. Knows their addresses and what a browser may do with them; what is
+ * on them it has never heard of.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Express, NextFunction, Request, Response } from 'express';
+
+export interface WebOptions {
+  /** Where the build is: `index.html` and `assets/`. */
+  directory: string;
+  /** The address that people use; pages load their files from there. */
+  publicUrl: string;
+}
+
+/** The same list as in apps/web/src/app.tsx. */
+const pages = [
+  '/',
+  '/setup',
+  '/invite',
+  '/sign-up',
+  '/sign-in',
+  '/consent',
+  '/callback',
+  '/error',
+  '/device',
+  '/devices',
+  '/devices/new',
+  '/devices/:id',
+  '/sessions',
+  '/sessions/new',
+  '/sessions/:id',
+  '/applications',
+  '/account',
+];
+
+/** Addresses of programs: whoever asks for one of these wants JSON, also when it does not exist. */
+const ofPrograms = /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics)(\/|$)/;
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+interface File {
+  type: string;
+  bytes: Buffer;
+  /** Made when somebody asks for it. */
+  gzipped?: Buffer;
+}
+
+/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+function contentSecurityPolicy(publicUrl: string): string {
+  // Not every browser takes 'self' for WebSockets too.
+  const sockets = new URL(publicUrl).origin.replace(/^http/, 'ws');
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${sockets}`,
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+}
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+/** The page, told where it is: its files are named from the root, because it is served at addresses of any depth. */
+function readIndex({ directory, publicUrl }: WebOptions): Buffer {
+  let html: string;
+  try {
+    html = readFileSync(join(directory, 'index.html'), 'utf8');
+  } catch (cause) {
+    throw new Error(`The pages are not built: ${directory} holds no index.html. Run "npm run build".`, { cause });
+  }
+  const base = escaped(new URL(publicUrl).pathname.replace(/\/$/, ''));
+  return Buffer.from(
+    html
+      .replaceAll('="./', `="${base}/`)
+      .replace('name="relay-url" content=""', `name="relay-url" content="${escaped(publicUrl)}"`),
+  );
+}
+
+function readAssets(directory: string): Map<string, File> {
+  const files = new Map<string, File>();
+  for (const name of readdirSync(join(directory, 'assets'))) {
+    const type = types[extname(name)];
+    if (type !== undefined) files.set(name, { type, bytes: readFileSync(join(directory, 'assets', name)) });
+  }
+  return files;
+}
+
+function send(request: Request, response: Response, file: File): void {
+  response.setHeader('Content-Type', file.type);
+  response.setHeader('Vary', 'Accept-Encoding');
+  if (request.acceptsEncodings('gzip') === 'gzip') {
+    response.setHeader('Content-Encoding', 'gzip');
+    response.end((file.gzipped ??= gzipSync(file.bytes)));
+    return;
+  }
+  response.end(file.bytes);
+}
+
+/**
+ * Adds the pages, after all other routes. An address that is no page gets one that says so, if a browser asks; everything else
+ * goes on to the routes that follow. Throws when the pages are not built.
+ */
+export function mountWeb(app: Express, options: WebOptions): void {
+  const index: File = { type: 'text/html; charset=utf-8', bytes: readIndex(options) };
+  const assets = readAssets(options.directory);
+  const policy = contentSecurityPolicy(options.publicUrl);
+
+  const page = (status: number) => (request: Request, response: Response) => {
+    response.status(status);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('Content-Security-Policy', policy);
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    response.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()');
+    send(request, response, index);
+  };
+
+  app.get(pages, page(200));
+  app.get('/assets/:name', (request: Request, response: Response, next: NextFunction) => {
+    const file = assets.get(request.params.name as string);
+    if (!file) {
+      next();
+      return;
+    }
+    // Their names change with what is in them.
+    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    send(request, response, file);
+  });
+  const notFound = page(404);
+  app.get('/{*path}', (request: Request, response: Response, next: NextFunction) => {
+    if (ofPrograms.test(request.path) || request.accepts(['json', 'html']) !== 'html') next();
+    else notFound(request, response);
+  });
+}

@@ -1,0 +1,67 @@
+/** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
+import { Redirect, Route, Router, Switch } from 'wouter';
+import { useRooms } from './rooms.ts';
+import { Account } from './pages/account.tsx';
+import { Applications } from './pages/applications.tsx';
+import { Consent } from './pages/consent.tsx';
+import { Conversation } from './pages/conversation.tsx';
+import { CreateAccount } from './pages/create-account.tsx';
+import { DevicePage } from './pages/device.tsx';
+import { Devices } from './pages/devices.tsx';
+import { Elsewhere } from './pages/elsewhere.tsx';
+import { ErrorPage } from './pages/error.tsx';
+import { NewDevice } from './pages/new-device.tsx';
+import { NewSession } from './pages/new-session.tsx';
+import { NotFound } from './pages/not-found.tsx';
+import { RegisterDevice } from './pages/register-device.tsx';
+import { Sessions } from './pages/sessions.tsx';
+import { SignIn } from './pages/sign-in.tsx';
+import { Start } from './pages/start.tsx';
+import { Shell } from './ui/shell.tsx';
+import { SignedIn } from './ui/signed-in.tsx';
+
+export function App({ linkToken }: { linkToken: string | undefined }) {
+  const { place } = useRooms();
+  if (place.isElsewhere) return <Elsewhere />;
+  return (
+    <Router base={place.base}>
+      <Shell>
+        <Switch>
+          <Route path="/setup">
+            <CreateAccount kind="setup" token={linkToken} />
+          </Route>
+          <Route path="/invite">
+            <CreateAccount kind="invite" token={linkToken} />
+          </Route>
+          <Route path="/sign-up">
+            <CreateAccount kind="open" token={undefined} />
+          </Route>
+          <Route path="/sign-in" component={SignIn} />
+          <Route path="/consent" component={Consent} />
+          <Route path="/callback">
+            {/* Programs of others have their own; our pages are never left for a sign-in. */}
+            <Redirect to="/" replace />
+          </Route>
+          <Route path="/error" component={ErrorPage} />
+          <Route>
+            <SignedIn>
+              <Switch>
+                <Route path="/" component={Start} />
+                <Route path="/device" component={RegisterDevice} />
+                <Route path="/devices" component={Devices} />
+                <Route path="/devices/new" component={NewDevice} />
+                <Route path="/devices/:id" component={DevicePage} />
+                <Route path="/sessions" component={Sessions} />
+                <Route path="/sessions/new" component={NewSession} />
+                <Route path="/sessions/:id" component={Conversation} />
+                <Route path="/applications" component={Applications} />
+                <Route path="/account" component={Account} />
+                <Route component={NotFound} />
+              </Switch>
+            </SignedIn>
+          </Route>
+        </Switch>
+      </Shell>
+    </Router>
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * Whether somebody is signed in, and their access token: in memory, renewed before it ends, asked for once at a time. Nothing is
+ * ever stored; the browser's own sign-in is a cookie that no script can read.
+ */
+import { Refusal, refusalOf } from '../api/refusal.ts';
+import type { Token } from './sign-in-flow.ts';
+
+export type AccessState =
+  | { kind: 'opening' }
+  | { kind: 'in' }
+  /** `ended`: somebody was signed in here until now. */
+  | { kind: 'out'; ended: boolean }
+  /** It could not be found out; `open` tries again. */
+  | { kind: 'trouble'; refusal: Refusal };
+
+export interface Access {
+  readonly state: AccessState;
+  subscribe(listener: () => void): () => void;
+  /** Finds out whether somebody is signed in. Never rejects; the state says how it went. */
+  open(): Promise<void>;
+  /** A token that is good for a while. @throws Refusal UNAUTHORIZED when nobody is signed in; what went wrong */
+  bearer(): Promise<string>;
+  /** Another token than `refused`; the one there is by now, if somebody was faster. @throws as `bearer` */
+  renew(refused?: string): Promise<string>;
+  /** Hears of every new token. */
+  onToken(listener: (token: string) => void): () => void;
+  /** The person signed out: forgets the token. */
+  forget(): void;
+}
+
+export interface AccessDeps {
+  fetchToken(): Promise<Token | undefined>;
+  /** The browser is signed in as somebody else now: nothing on the page may stay. */
+  onOtherPerson(): void;
+}
+
+const renewBeforeMs = 60_000;
+const usableForMs = 10_000;
+const retryMs = 15_000;
+
+/** Only to notice that it changed; who it is decides the relay. */
+function subjectOf(token: string): string {
+  try {
+    const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
+    return String((JSON.parse(atob(payload)) as { sub?: unknown }).sub);
+  } catch {
+    return '';
+  }
+}
+
+export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access {
+  let state: AccessState = { kind: 'opening' };
+  let token: Token | undefined;
+  let subject: string | undefined;
+  let pending: Promise<string> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listeners = new Set<() => void>();
+  const tokenListeners = new Set<(token: string) => void>();
+
+  const become = (next: AccessState) => {
+    state = next;
+    for (const listener of listeners) listener();
+  };
+  const renewIn = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void renew(token?.text).catch(() => token && renewIn(retryMs)), Math.max(0, ms));
+  };
+  const leave = (ended: boolean) => {
+    clearTimeout(timer);
+    token = undefined;
+    subject = undefined;
+    become({ kind: 'out', ended });
+  };
+
+  const fetchAndKeep = async (): Promise<string> => {
+    let fresh: Token | undefined;
+    try {
+      fresh = await fetchToken();
+    } catch (error) {
+      // Whoever is in stays in: the network, not the sign-in, is in trouble.
+      if (state.kind !== 'in') become({ kind: 'trouble', refusal: refusalOf(error) });
+      throw error;
+    }
+    if (!fresh) {
+      leave(state.kind === 'in');
+      throw new Refusal('UNAUTHORIZED', '', 401);
+    }
+    const person = subjectOf(fresh.text);
+    if (subject !== undefined && subject !== person) onOtherPerson();
+    subject = person;
+    token = fresh;
+    renewIn(fresh.expiresAtMs - Date.now() - renewBeforeMs);
+    if (state.kind !== 'in') become({ kind: 'in' });
+    for (const listener of tokenListeners) listener(fresh.text);
+    return fresh.text;
+  };
+
+  const renew = (refused?: string): Promise<string> => {
+    if (token && refused !== undefined && token.text !== refused) return Promise.resolve(token.text);
+    return (pending ??= fetchAndKeep().finally(() => (pending = undefined)));
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onToken: (listener) => {
+      tokenListeners.add(listener);
+      return () => tokenListeners.delete(listener);
+    },
+    open: async () => {
+      if (state.kind !== 'in') become({ kind: 'opening' });
+      await renew().catch(() => undefined);
+    },
+    bearer: () =>
+      token && token.expiresAtMs - Date.now() > usableForMs ? Promise.resolve(token.text) : renew(token?.text),
+    renew,
+    forget: () => leave(false),
+  };
+}

@@ -1,0 +1,68 @@
+/** The person's account: what stands under `/auth`. Goes by the cookie of the sign-in, not by tokens. */
+import { askJson } from '../api/http.ts';
+import type { Place } from '../place.ts';
+
+export interface SignInStatus {
+  signUp: 'invite' | 'open' | 'closed';
+  hasAccounts: boolean;
+  minPasswordLength: number;
+}
+
+export interface Me {
+  id: string;
+  email: string;
+  name: string;
+  login: { id: string; createdAt: string; expiresAt: string };
+}
+
+export interface Application {
+  clientId: string;
+  name: string;
+  scopes: string[];
+  authorizedAt: string;
+  lastUsedAt?: string;
+  offline: boolean;
+}
+
+export interface Credentials {
+  email: string;
+  password: string;
+  /** The request of another program that brought the person here. */
+  oauth_query?: string;
+}
+
+/** Where to go on, when a program is waiting. */
+export interface GoOn {
+  redirect?: boolean;
+  url?: string;
+}
+
+export type Account = ReturnType<typeof createAccount>;
+
+export function createAccount({ publicUrl }: Place) {
+  const get = <T>(path: string) => askJson<T>(`${publicUrl}/auth${path}`);
+  const post = <T>(path: string, body: object = {}) => askJson<T>(`${publicUrl}/auth${path}`, { method: 'POST', body });
+  return {
+    status: () => get<SignInStatus>('/relay/status'),
+    checkInvitation: (token: string) =>
+      post<{ kind: 'setup' | 'invite'; expiresAt?: string }>('/relay/invitations/check', { token }),
+    signUp: (body: Credentials & { name: string; invitation?: string }) => post<GoOn>('/sign-up/email', body),
+    signIn: (body: Credentials) => post<GoOn>('/sign-in/email', body),
+    signOut: () => post<unknown>('/sign-out'),
+    signOutEverywhere: () => post<unknown>('/relay/sign-out-everywhere'),
+    me: () => get<Me>('/relay/me'),
+    rename: (name: string) => post<unknown>('/update-user', { name }),
+    changePassword: (currentPassword: string, newPassword: string) =>
+      post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),
+    invite: () => post<{ url: string; expiresAt: string }>('/relay/invitations'),
+    applications: async () => (await get<{ applications: Application[] }>('/relay/applications')).applications,
+    revokeApplication: (clientId: string) => post<unknown>('/relay/applications/revoke', { clientId }),
+    /** What a program that asks for consent is called. */
+    client: (clientId: string) =>
+      get<{ client_id: string; client_name?: string }>(
+        `/oauth2/public-client?${new URLSearchParams({ client_id: clientId }).toString()}`,
+      ),
+    consent: (accept: boolean, oauthQuery: string) =>
+      post<GoOn>('/oauth2/consent', { accept, oauth_query: oauthQuery }),
+  };
+}

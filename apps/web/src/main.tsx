@@ -1,0 +1,37 @@
+/** Makes what the pages work with, and shows them. */
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createClient } from './api/client.ts';
+import { App } from './app.tsx';
+import { createAccess } from './auth/access.ts';
+import { createAccount } from './auth/account.ts';
+import { takeToken } from './auth/fragment.ts';
+import { tokenForSignIn } from './auth/sign-in-flow.ts';
+import { createLive } from './live/live.ts';
+import { readPlace } from './place.ts';
+import { RoomsProvider } from './rooms.ts';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/pages.css';
+
+const place = readPlace(document, window.location);
+// Before anything else can see it.
+const linkToken = takeToken(window);
+const access = createAccess({
+  fetchToken: () => tokenForSignIn(place),
+  onOtherPerson: () => window.location.reload(),
+});
+const account = createAccount(place);
+const client = createClient(place, access);
+const live = createLive({ place, ticket: client.ticket, renewAccess: () => access.renew() });
+access.onToken((token) => live.renew(token));
+access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
+if (!place.isElsewhere) void access.open();
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <RoomsProvider value={{ place, access, account, client, live }}>
+      <App linkToken={linkToken} />
+    </RoomsProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx';
+
+export const Conversation = () => <Page title="Conversation">…</Page>;

@@ -1,0 +1,124 @@
+/** `/setup`, `/invite` and `/sign-up`: a new account, with a link or, where the relay is open, without. */
+import { type FormEvent, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Refusal } from '../api/refusal.ts';
+import { useAccessState, useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Field, PasswordField } from '../ui/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice, Problem } from '../ui/notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+import { Submit } from '../ui/submit.tsx';
+
+type Kind = 'setup' | 'invite' | 'open';
+
+const titles: Readonly<Record<Kind, string>> = {
+  setup: 'Create the first account',
+  invite: 'You are invited',
+  open: 'Create an account',
+};
+
+const useless: Readonly<Record<Kind, string>> = {
+  setup:
+    'This link was used already, or the relay was started again since. Use the newest one that it printed; if you have an account, sign in.',
+  invite: 'This invitation was used or has expired. Ask for a new one; if you have an account, sign in.',
+  open: 'This relay takes new people by invitation only. Ask somebody who has an account.',
+};
+
+export function CreateAccount({ kind, token }: { kind: Kind; token: string | undefined }) {
+  const { account } = useRooms();
+  const state = useAccessState();
+  const welcome = useResource(`${kind} ${token ?? ''}`, async () => {
+    const status = await account.status();
+    if (kind === 'open') return { ...status, isUseful: status.signUp === 'open' };
+    const isUseful =
+      token !== undefined &&
+      (await account.checkInvitation(token).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Refusal && error.code === 'NOT_FOUND') return false;
+          throw error;
+        },
+      ));
+    return { ...status, isUseful };
+  });
+  return (
+    <Page title={titles[kind]} narrow>
+      {state.kind === 'in' && (
+        <Notice>
+          You are signed in already. <Link href="/">To the start</Link>
+        </Notice>
+      )}
+      <Loaded of={welcome} what="Checking the link …">
+        {({ isUseful, minPasswordLength }) =>
+          isUseful ? (
+            <Form token={token} minPasswordLength={minPasswordLength} />
+          ) : (
+            <>
+              <Notice kind="bad">{useless[kind]}</Notice>
+              <p>
+                <Link href="/sign-in" className="button">
+                  Sign in
+                </Link>
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Form({ token, minPasswordLength }: { token: string | undefined; minPasswordLength: number }) {
+  const { access, account } = useRooms();
+  const [, navigate] = useLocation();
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const create = useAction(async () => {
+    await account.signUp({
+      name: name.trim(),
+      email: email.trim(),
+      password,
+      ...(token === undefined ? {} : { invitation: token }),
+    });
+    await access.open();
+    if (access.state.kind === 'trouble') throw access.state.refusal;
+    navigate('/', { replace: true });
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void create.run();
+  };
+  return (
+    <form onSubmit={submit} method="post">
+      <Field label="Your name" name="name" autoComplete="name" required maxLength={100} value={name} onValue={setName} />
+      <Field
+        label="E-mail address"
+        hint="You sign in with it. This relay sends no mail."
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        maxLength={254}
+        value={email}
+        onValue={setEmail}
+      />
+      <PasswordField
+        label="Password"
+        hint={`At least ${minPasswordLength} characters.`}
+        name="password"
+        autoComplete="new-password"
+        required
+        minLength={minPasswordLength}
+        value={password}
+        onValue={setPassword}
+      />
+      <Problem refusal={create.refusal} />
+      <Submit busy={create.busy} busyText="Creating your account …">
+        Create account
+      </Submit>
+    </form>
+  );
+}

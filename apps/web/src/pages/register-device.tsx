@@ -1,0 +1,195 @@
+/** `/device`: a machine shows a code, its owner says here whether it may act for them. Nothing is ever allowed by just looking. */
+import { type FormEvent, useState } from 'react';
+import type { CodeDetail } from '@relay/protocol';
+import { Link } from 'wouter';
+import { useFrames, useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { useQuery } from '../ui/address.ts';
+import { Field } from '../ui/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice, Problem } from '../ui/notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+import { Ago, fullTime } from '../ui/time.tsx';
+import { isWhole, shownCode } from '../ui/user-code.ts';
+import { Waiting } from '../ui/waiting.tsx';
+
+export function RegisterDevice() {
+  const given = shownCode(useQuery().get('user_code') ?? '');
+  const [code, setCode] = useState(given);
+  const [asked, setAsked] = useState(isWhole(given) ? given : undefined);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isWhole(code)) setAsked(code);
+  };
+  return (
+    <Page title="Connect a machine" narrow>
+      {asked === undefined ? (
+        <form onSubmit={submit}>
+          <Field
+            label="Code that the machine shows"
+            hint="Eight letters. Capitals, spaces and the dash do not matter."
+            name="user_code"
+            className="code"
+            autoComplete="off"
+            autoCapitalize="characters"
+            autoCorrect="off"
+            spellCheck={false}
+            inputMode="text"
+            placeholder="XXXX-XXXX"
+            required
+            pattern="\s*(?:[A-Za-z][\s\-]*){8}"
+            title="Eight letters, such as BCDF-GHJK"
+            value={code}
+            onValue={setCode}
+            onBlur={() => setCode(shownCode(code))}
+          />
+          <button type="submit" className="primary">
+            Go on
+          </button>
+        </form>
+      ) : (
+        <Question key={asked} code={asked} onOther={() => setAsked(undefined)} />
+      )}
+    </Page>
+  );
+}
+
+function Question({ code, onOther }: { code: string; onOther(): void }) {
+  const { client } = useRooms();
+  const detail = useResource(code, () => client.readCode(code));
+  const [decided, setDecided] = useState<{ deviceId: string; sinceMs: number } | 'denied'>();
+  const approve = useAction(async () => {
+    const { deviceId } = await client.approveCode(code);
+    setDecided({ deviceId, sinceMs: Date.now() });
+  });
+  const deny = useAction(async () => {
+    await client.denyCode(code);
+    setDecided('denied');
+  });
+  const another = (
+    <p>
+      <button type="button" onClick={onOther}>
+        Enter another code
+      </button>
+    </p>
+  );
+
+  if (decided === 'denied')
+    return (
+      <>
+        <Notice kind="good">
+          You turned it away. Nothing was connected, and the code <strong>{code}</strong> is good for nothing any more.
+        </Notice>
+        {another}
+      </>
+    );
+  if (detail.kind === 'failed')
+    return (
+      <>
+        <Problem refusal={detail.refusal} />
+        {another}
+      </>
+    );
+  return (
+    <Loaded of={detail} what="Looking up the code …">
+      {(found) =>
+        decided ? (
+          <Approved detail={found} {...decided} />
+        ) : (
+          <>
+            <Facts detail={found} />
+            <Notice>
+              Approve only if <strong>you</strong> started this, just now, on that machine, and it shows the code{' '}
+              <strong>{found.userCode}</strong>. It will receive everything that you send to it.
+            </Notice>
+            <Problem refusal={approve.refusal ?? deny.refusal} />
+            <div className="actions">
+              <button type="button" aria-disabled={deny.busy || approve.busy} onClick={() => void deny.run()}>
+                {deny.busy ? 'Turning away …' : 'Deny'}
+              </button>
+              <button
+                type="button"
+                className="primary"
+                aria-disabled={deny.busy || approve.busy}
+                onClick={() => void approve.run()}
+              >
+                {approve.busy ? 'Approving …' : 'Approve'}
+              </button>
+            </div>
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Facts({ detail }: { detail: CodeDetail }) {
+  return (
+    <dl className="facts">
+      <dt>Machine</dt>
+      <dd>{detail.hostname}</dd>
+      {detail.deviceName !== '' && detail.deviceName !== detail.hostname && (
+        <>
+          <dt>Name</dt>
+          <dd>{detail.deviceName}</dd>
+        </>
+      )}
+      <dt>Agent</dt>
+      <dd>{detail.agentType}</dd>
+      <dt>Asked from</dt>
+      <dd>{detail.requestedFrom}</dd>
+      <dt>Asked</dt>
+      <dd>
+        <Ago at={detail.requestedAt} /> ({fullTime(detail.requestedAt)})
+      </dd>
+      <dt>Code</dt>
+      <dd className="code">{detail.userCode}</dd>
+    </dl>
+  );
+}
+
+/** The machine hears of it when it asks the next time, and comes online when somebody starts it. */
+function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId: string; sinceMs: number }) {
+  const { client } = useRooms();
+  const [online, setOnline] = useState(false);
+  const look = useResource(deviceId, async () => {
+    const found = (await client.devices()).find(({ id }) => id === deviceId);
+    if (found?.status === 'online') setOnline(true);
+    return found;
+  });
+  useFrames((frame) => {
+    if (frame.type === 'device_status' && frame.deviceId === deviceId) setOnline(frame.status === 'online');
+    if (frame.type === 'resync') look.reload();
+  });
+  const name = detail.deviceName === '' ? detail.hostname : detail.deviceName;
+  return (
+    <>
+      <Notice kind="good">
+        You approved <strong>{name}</strong>.
+      </Notice>
+      {online ? (
+        <>
+          <Notice kind="good">{name} is online.</Notice>
+          <p>
+            <Link href={`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`} className="button primary">
+              Start a conversation
+            </Link>
+          </p>
+        </>
+      ) : (
+        <>
+          <Waiting what="Waiting for it to come online …" sinceMs={sinceMs} />
+          <p className="hint">
+            It comes online as soon as its daemon runs: <code>npx relay-daemon run</code>
+          </p>
+          <p>
+            <Link href="/devices" className="button">
+              To your devices
+            </Link>
+          </p>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+/** `/`: to the conversations, or to the first machine. */
+import { Redirect } from 'wouter';
+import { useRooms } from '../rooms.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+
+export function Start() {
+  const { client } = useRooms();
+  const devices = useResource('', () => client.devices());
+  if (devices.kind === 'ready') return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
+  return (
+    <Page title="Relay" narrow>
+      <Loaded of={devices} what="Looking for your devices …">
+        {() => null}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,45 @@
+/** What the pages work with, made once in main and handed down: who is signed in, the relay's API, the live socket. */
+import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from 'react';
+import type { AttentionFrame } from '@relay/protocol';
+import type { Client } from './api/client.ts';
+import type { Access, AccessState } from './auth/access.ts';
+import type { Account } from './auth/account.ts';
+import type { Live, LiveState } from './live/live.ts';
+import type { Place } from './place.ts';
+
+export interface Rooms {
+  place: Place;
+  access: Access;
+  account: Account;
+  client: Client;
+  live: Live;
+}
+
+const RoomsContext = createContext<Rooms | undefined>(undefined);
+export const RoomsProvider = RoomsContext.Provider;
+
+export function useRooms(): Rooms {
+  const rooms = useContext(RoomsContext);
+  if (!rooms) throw new TypeError('outside of RoomsProvider');
+  return rooms;
+}
+
+export function useAccessState(): AccessState {
+  const { access } = useRooms();
+  return useSyncExternalStore(access.subscribe, () => access.state);
+}
+
+export function useLiveState(): LiveState {
+  const { live } = useRooms();
+  return useSyncExternalStore(live.subscribe, () => live.state);
+}
+
+/** Hears every frame while the component is there; always the newest `listener` is called. */
+export function useFrames(listener: (frame: AttentionFrame) => void): void {
+  const { live } = useRooms();
+  const newest = useRef(listener);
+  useEffect(() => {
+    newest.current = listener;
+  });
+  useEffect(() => live.onFrame((frame) => newest.current(frame)), [live]);
+}

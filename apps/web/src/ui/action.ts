@@ -1,0 +1,39 @@
+/** Something a person does: one at a time, with what went wrong. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { type Refusal, refusalOf } from '../api/refusal.ts';
+
+export interface Action<Args extends unknown[]> {
+  busy: boolean;
+  refusal: Refusal | undefined;
+  /** Does nothing while it is being done already. Never rejects; true when it succeeded. */
+  run(...args: Args): Promise<boolean>;
+  clear(): void;
+}
+
+export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal>();
+  const running = useRef(false);
+  const newest = useRef(work);
+  useEffect(() => {
+    newest.current = work;
+  });
+
+  const run = useCallback(async (...args: Args): Promise<boolean> => {
+    if (running.current) return false;
+    running.current = true;
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      await newest.current(...args);
+      return true;
+    } catch (error) {
+      setRefusal(refusalOf(error));
+      return false;
+    } finally {
+      running.current = false;
+      setBusy(false);
+    }
+  }, []);
+  return { busy, refusal, run, clear: useCallback(() => setRefusal(undefined), []) };
+}

@@ -1,0 +1,19 @@
+/** What the address says, undecoded: the router decodes a little, and ids of sessions may contain anything. */
+import { useLocationProperty } from 'wouter/use-browser-location';
+
+export const useQuery = (): URLSearchParams => new URLSearchParams(useLocationProperty(() => window.location.search));
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The last part of the path, decoded once. */
+export const useLastSegment = (): string =>
+  decoded(useLocationProperty(() => window.location.pathname).replace(/\/+$/, '').split('/').at(-1) ?? '');
+
+export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;

@@ -1,0 +1,37 @@
+/** A question before something that cannot be taken back. The focus stays inside, Escape says no. */
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import type { Refusal } from '../api/refusal.ts';
+import { Problem } from './notice.tsx';
+
+interface ConfirmProps {
+  title: string;
+  action: string;
+  busy: boolean;
+  refusal?: Refusal | undefined;
+  onYes(): void;
+  onNo(): void;
+  children: ReactNode;
+}
+
+export function Confirm({ title, action, busy, refusal, onYes, onNo, children }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onNo}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <Problem refusal={refusal} />
+      <div className="actions">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Keep it
+        </button>
+        <button type="button" className="danger" aria-disabled={busy} onClick={onYes}>
+          {busy ? 'Working …' : action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

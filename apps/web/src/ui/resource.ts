@@ -1,0 +1,60 @@
+/** Something that is loaded: what it is by now, since when it is awaited, and why it did not come. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { type Refusal, refusalOf } from '../api/refusal.ts';
+
+export type Resource<T> = (
+  | { kind: 'loading'; sinceMs: number }
+  | { kind: 'ready'; value: T }
+  | { kind: 'failed'; refusal: Refusal }
+) & {
+  /** Loads again. What is there stays until the new one has come. */
+  reload(): void;
+  /** Changes what is there, after a change that the relay told us about. */
+  change(change: (value: T) => T): void;
+};
+
+type Inner<T> =
+  | { kind: 'loading'; sinceMs: number }
+  | { kind: 'ready'; value: T }
+  | { kind: 'failed'; refusal: Refusal };
+
+/** Loads on the first render and whenever `key` changes. */
+export function useResource<T>(key: string, load: () => Promise<T>): Resource<T> {
+  const [inner, setInner] = useState<Inner<T>>(() => ({ kind: 'loading', sinceMs: Date.now() }));
+  const newest = useRef(load);
+  const run = useRef(0);
+  useEffect(() => {
+    newest.current = load;
+  });
+
+  const start = useCallback(() => {
+    const mine = ++run.current;
+    newest.current().then(
+      (value) => {
+        if (mine === run.current) setInner({ kind: 'ready', value });
+      },
+      (error: unknown) => {
+        if (mine !== run.current) return;
+        // An old list is better than none; the next reload may succeed.
+        setInner((now) => (now.kind === 'ready' ? now : { kind: 'failed', refusal: refusalOf(error) }));
+      },
+    );
+  }, []);
+
+  useEffect(() => {
+    setInner({ kind: 'loading', sinceMs: Date.now() });
+    start();
+    return () => void (run.current += 1);
+  }, [key, start]);
+
+  const reload = useCallback(() => {
+    setInner((now) => (now.kind === 'failed' ? { kind: 'loading', sinceMs: Date.now() } : now));
+    start();
+  }, [start]);
+  const change = useCallback(
+    (how: (value: T) => T) =>
+      setInner((now) => (now.kind === 'ready' ? { kind: 'ready', value: how(now.value) } : now)),
+    [],
+  );
+  return { ...inner, reload, change };
+}

@@ -1,0 +1,18 @@
+/** Codes that machines show (contract §4): eight letters, written in two halves, read with patience. */
+const length = 8;
+
+/** What a person typed or pasted, as far as it can be part of a code: capitals without spaces and dashes. */
+export const plainCode = (typed: string): string =>
+  typed
+    .normalize('NFKC')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '')
+    .slice(0, length);
+
+/** In the way it is shown: `XXXX-XXXX`. */
+export const shownCode = (typed: string): string => {
+  const plain = plainCode(typed);
+  return plain.length > length / 2 ? `${plain.slice(0, length / 2)}-${plain.slice(length / 2)}` : plain;
+};
+
+export const isWhole = (typed: string): boolean => plainCode(typed).length === length;
