@@ -18,7 +18,7 @@ export interface HaProxy {
 
 const config = (apis: readonly number[], gateways: readonly number[], port: number, pem: string) => `
 global
-  maxconn 60000
+  maxconn 9000
 defaults
   mode http
   option redispatch
