@@ -21,12 +21,13 @@ global
   maxconn 9000
 defaults
   mode http
-  option redispatch
-  retries 2
+  option redispatch 1
+  retries 3
+  retry-on conn-failure
   timeout connect 2s
   timeout client 90s
   timeout server 90s
-  timeout tunnel 90s
+  timeout tunnel 1h
   timeout http-request 10s
 frontend doors
   bind 127.0.0.1:${port} ssl crt ${pem} alpn http/1.1
@@ -40,7 +41,7 @@ backend apis
 ${apis.map((target, index) => `  server api${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
 backend gateways
   balance hdr(X-Device-ID)
-  hash-type consistent
+  hash-type consistent sdbm avalanche
   option httpchk GET /ready
 ${gateways.map((target, index) => `  server gateway${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
 `;
