@@ -35,6 +35,7 @@ export const accountEndpoints = (deps: IdentityDeps) =>
           signUp: deps.config.authSignup,
           hasAccounts: await hasAccounts(deps.database.prisma),
           minPasswordLength,
+          providers: deps.config.authUpstream.map(({ id, name }) => ({ id, name })),
         }),
       ),
       relayCheckInvitation: createAuthEndpoint('/relay/invitations/check', { method: 'POST' }, async (ctx) =>

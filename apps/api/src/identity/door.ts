@@ -67,6 +67,15 @@ async function answer(from: Response, to: Outgoing): Promise<void> {
   to.end(Buffer.from(await from.arrayBuffer()));
 }
 
+const signsIn = (answer: Response): boolean =>
+  answer.status < 400 && answer.headers.getSetCookie().some((cookie) => cookie.includes('.session_token='));
+
+/** Another service is away, and the answer says which. */
+async function unavailable(answer: Response): Promise<RelayError> {
+  const { error } = (await answer.json()) as { error?: string };
+  return new RelayError('SERVICE_UNAVAILABLE', error ?? 'Try again in a few seconds.', { retryAfter: 5 });
+}
+
 const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
 
 /** @throws RelayError SERVICE_UNAVAILABLE if the database was away, whatever came out; INTERNAL_ERROR if nothing did */
@@ -90,9 +99,11 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     const body = await readBody(request, response);
     refuseNonsense(request, body);
     const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)));
-    const failed = !outcome.result || outcome.result.status >= 400 || outcome.unavailable;
-    if (failed) for (const takeBack of outcome.undo.reverse()) await takeBack();
+    // Whoever got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
+    const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
+    if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();
     const result = wellDone(outcome);
+    if (result.status === 503) throw await unavailable(result);
     if (result.status >= 500) throw failure(outcome.failure);
     await answer(result, response);
   };

@@ -8,14 +8,16 @@ import { forgetUnfinishedAccount } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import { betterAuth } from 'better-auth';
 import { prismaAdapter } from 'better-auth/adapters/prisma';
-import { APIError } from 'better-auth/api';
+import { APIError, addOAuthServerContext, createAuthMiddleware, getOAuthState } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import { accountEndpoints, minPasswordLength } from './account-endpoints.ts';
 import { allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { forgetTokens, refuseTokens } from './end-sign-in.ts';
+import { hashToken } from './one-time-token.ts';
 import { admit } from './sign-up.ts';
 import type { LibraryStorage } from './storage.ts';
+import { upstreamProviders } from './upstream.ts';
 
 const minutes = 60;
 const days = 24 * 60 * minutes;
@@ -30,6 +32,12 @@ const numbered = (secret: string) => ({
   version: createHash('sha256').update(secret).digest().readUInt32BE(0),
   value: secret,
 });
+
+/** The invitation with which somebody went to another service, hashed. */
+async function carriedInvitation(): Promise<string | undefined> {
+  const carried = (await getOAuthState())?.serverContext?.['invitation'];
+  return typeof carried === 'string' ? carried : undefined;
+}
 
 export type Library = ReturnType<typeof createLibrary>;
 
@@ -59,13 +67,24 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       // What else it says may quote what people typed.
       log: (level, message) => logger[level === 'error' ? 'error' : 'warn']({ room: 'sign-in' }, message),
     },
-    // The door answers for them: `/token` sells a sign-in as a bearer, and a device code must never buy one.
-    disabledPaths: ['/token', '/device/token'],
+    // The door answers for them: `/token` sells a sign-in as a bearer, and a device code must never buy one. The others are about
+    // accounts elsewhere: one account is one way to sign in, and what other services give out is not for anybody.
+    disabledPaths: [
+      '/token',
+      '/device/token',
+      '/link-social',
+      '/unlink-account',
+      '/list-accounts',
+      '/account-info',
+      '/get-access-token',
+      '/refresh-token',
+    ],
     emailAndPassword: { enabled: true, minPasswordLength, maxPasswordLength: 128, autoSignIn: true },
     user: { modelName: 'user' },
     // Here a session is a conversation.
     session: { modelName: 'login', expiresIn: 30 * days, updateAge: days },
-    account: { modelName: 'credential', accountLinking: { enabled: false } },
+    // An e-mail address is never an account key: who comes from elsewhere with an address that is taken is refused.
+    account: { modelName: 'credential', accountLinking: { enabled: false }, updateAccountOnSignIn: false },
     verification: { modelName: 'verification' },
     rateLimit: {
       enabled: true,
@@ -97,8 +116,9 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
           // The last moment before the row, when nothing the person typed can be wrong any more: a link is used once.
           before: async (user, ctx) => {
             const body = ctx?.body as { invitation?: unknown } | undefined;
+            const token = typeof body?.invitation === 'string' ? body.invitation : '';
             try {
-              const { undo } = await admit(deps, body?.invitation);
+              const { undo } = await admit(deps, token === '' ? await carriedInvitation() : hashToken(token));
               storage.onFailure(async () => {
                 await forgetUnfinishedAccount(deps.database.prisma, user.email);
                 await undo();
@@ -108,6 +128,13 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
               throw error;
             }
           },
+        },
+      },
+      account: {
+        create: {
+          // Nothing here ever calls another service in the name of a person.
+          before: ({ accessToken: _a, refreshToken: _r, idToken: _i, ...account }) =>
+            Promise.resolve({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
         },
       },
       verification: {
@@ -132,6 +159,14 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
           },
         },
       },
+    },
+    hooks: {
+      // On the way to another service and back only a hash of the invitation is kept.
+      before: createAuthMiddleware(async (ctx) => {
+        const { invitation } = (ctx.body ?? {}) as { invitation?: unknown };
+        if (ctx.path === '/sign-in/social' && typeof invitation === 'string' && invitation !== '')
+          await addOAuthServerContext({ invitation: hashToken(invitation) });
+      }),
     },
     plugins: [
       jwt({
@@ -162,6 +197,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
           ...(user && scopes.includes('profile') ? { name: user.name } : {}),
         }),
       }),
+      upstreamProviders(config.authUpstream),
       accountEndpoints(deps),
     ],
   });

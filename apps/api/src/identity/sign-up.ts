@@ -59,12 +59,11 @@ export async function readInvitation(
 }
 
 /**
- * Lets one account be created, or refuses. A link is used up; whoever fails afterwards gives it back with `undo`.
+ * Lets one account be created, or refuses. The link, of which this is the hash, is used up; whoever fails afterwards gives it back with `undo`.
  * @throws RelayError FORBIDDEN
  */
-export async function admit(deps: Deps, token: unknown): Promise<{ undo: () => Promise<void> }> {
+export async function admit(deps: Deps, tokenHash: string | undefined): Promise<{ undo: () => Promise<void> }> {
   const { config, database } = deps;
-  const tokenHash = typeof token === 'string' && token !== '' ? hashToken(token) : undefined;
   const found = tokenHash === undefined ? undefined : await findInvitation(database.prisma, tokenHash);
   const welcome = found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
   if (tokenHash !== undefined && welcome && (await useInvitation(database.prisma, tokenHash))) {

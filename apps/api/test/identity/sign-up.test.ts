@@ -37,6 +37,7 @@ describe('the first account', () => {
       signUp: signup,
       hasAccounts: false,
       minPasswordLength: 10,
+      providers: [],
     });
     expect((await check(browser, tokenOf(link))).body).toEqual({ kind: 'setup' });
     expect((await create(browser, 'first@example.com', tokenOf(link))).status).toBe(200);

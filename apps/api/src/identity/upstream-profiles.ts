@@ -1,0 +1,82 @@
+/** Who somebody is at a service elsewhere: the name that never changes, and what is shown. Nothing a service says is believed to be short. */
+
+interface Tokens {
+  accessToken?: string | undefined;
+  idToken?: string | undefined;
+}
+
+export interface Profile {
+  /** Known under this name for good; whatever else changes, an e-mail address too, this person stays the same. */
+  subject: string;
+  user: { name: string; email: string | null; emailVerified: boolean };
+}
+
+const maxNameLength = 200;
+const maxEmailLength = 254;
+const maxSubjectLength = 255;
+
+const text = (value: unknown, maxLength: number): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' && !/[\u0000-\u001f\u007f]/.test(value)
+    ? value.slice(0, maxLength)
+    : undefined;
+
+function emailOf(value: unknown): string | null {
+  const isAddress =
+    typeof value === 'string' && value.length <= maxEmailLength && /^[^\s@\u0000-\u001f]+@[^\s@]+$/.test(value);
+  return isAddress ? value : null;
+}
+
+const userOf = (names: readonly unknown[], email: unknown, verified: unknown): Profile['user'] => {
+  const address = emailOf(email);
+  const name = [...names, address].map((value) => text(value, maxNameLength)).find((value) => value !== undefined);
+  return { name: name ?? '', email: address, emailVerified: verified === true };
+};
+
+function claimsOf(idToken: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8')) as Record<string, unknown>;
+}
+
+/**
+ * From an ID token that was verified, and what the service says besides; null when there is no token, or the two are about
+ * different people (OpenID Connect Core, 5.3.2).
+ */
+export function openIdProfile(tokens: Tokens, said: object): Profile | null {
+  if (tokens.idToken === undefined) return null;
+  const claims = claimsOf(tokens.idToken);
+  const info = said as Record<string, unknown>;
+  const { sub } = claims;
+  if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || info['sub'] !== sub) return null;
+  const names = [info['name'], claims['name'], info['preferred_username'], info['nickname']];
+  return { subject: sub, user: userOf(names, info['email'], info['email_verified']) };
+}
+
+async function ask(address: string, accessToken: string, timeoutMs: number): Promise<unknown> {
+  const headers = {
+    Authorization: `Bearer ${accessToken}`,
+    Accept: 'application/vnd.github+json',
+    'User-Agent': 'relay',
+  };
+  const answer = await fetch(address, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+  if (!answer.ok) throw new Error(`${address} answers with status ${answer.status}`);
+  return answer.json();
+}
+
+/** The person whom GitHub gave this token, with their primary address; null when it will not say. Never rejects. */
+export async function githubProfile(api: string, tokens: Tokens, timeoutMs: number): Promise<Profile | null> {
+  const { accessToken } = tokens;
+  if (accessToken === undefined) return null;
+  try {
+    const [user, emails] = (await Promise.all([
+      ask(`${api}/user`, accessToken, timeoutMs),
+      ask(`${api}/user/emails`, accessToken, timeoutMs),
+    ])) as [Record<string, unknown>, Record<string, unknown>[]];
+    if (!Number.isSafeInteger(user['id'])) return null;
+    const primary = emails.find((entry) => entry['primary'] === true);
+    return {
+      subject: String(user['id']),
+      user: userOf([user['name'], user['login']], primary?.['email'], primary?.['verified']),
+    };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Signing in with an account elsewhere: GitHub, and whatever speaks OpenID Connect. A service that is away costs those their
+ * sign-in who use it, and nobody else: it is looked up when somebody needs it, not when the relay starts. What it gives out
+ * besides a name is not kept.
+ */
+import type { UpstreamSettings } from '@relay/config';
+import { RelayError } from '@relay/protocol';
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError } from 'better-auth/api';
+import { type GenericOAuthConfig, genericOAuth } from 'better-auth/plugins';
+import { type Profile, githubProfile, openIdProfile } from './upstream-profiles.ts';
+
+type Initialised = Awaited<ReturnType<NonNullable<ReturnType<typeof genericOAuth>['init']>>>;
+type Provider = NonNullable<NonNullable<Initialised['context']>['socialProviders']>[number];
+type InitContext = Parameters<NonNullable<BetterAuthPlugin['init']>>[0];
+
+/** For everything that is asked of the service within one request of ours. */
+const patienceMs = 10_000;
+
+const unavailable = (name: string, cause?: unknown) =>
+  new RelayError(
+    'SERVICE_UNAVAILABLE',
+    `${name} does not answer. Try again in a few seconds, or sign in another way.`,
+    {
+      retryAfter: 5,
+      cause,
+    },
+  );
+
+function withinPatience<T>(name: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable(name)), patienceMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function configOf(settings: UpstreamSettings): GenericOAuthConfig {
+  const common = {
+    providerId: settings.id,
+    clientId: settings.clientId,
+    ...(settings.clientSecret === undefined ? {} : { clientSecret: settings.clientSecret }),
+    pkce: true,
+  };
+  if (settings.kind === 'github') {
+    const { address } = settings;
+    const api = address === 'https://github.com' ? 'https://api.github.com' : `${address}/api/v3`;
+    return {
+      ...common,
+      authorizationUrl: `${address}/login/oauth/authorize`,
+      tokenUrl: `${address}/login/oauth/access_token`,
+      scopes: ['read:user', 'user:email'],
+      getUserInfo: async (tokens) => {
+        const profile = await githubProfile(api, tokens, patienceMs);
+        return profile && { emailVerified: profile.user.emailVerified, profile };
+      },
+    };
+  }
+  return {
+    ...common,
+    discoveryUrl: `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`,
+    requireIdTokenVerification: true,
+    scopes: ['openid', 'email', 'profile'],
+  };
+}
+
+/** The provider as the library makes it, once the service can be reached. @throws RelayError SERVICE_UNAVAILABLE */
+function lookUp(settings: UpstreamSettings, context: InitContext): () => Promise<Provider> {
+  const look = async (): Promise<Provider> => {
+    const made = await genericOAuth({ config: [configOf(settings)] }).init?.({ ...context, socialProviders: [] });
+    const provider = made?.context?.socialProviders?.[0];
+    if (!provider) throw unavailable(settings.name);
+    // Without this check another service's document could speak under this one's name.
+    if (settings.kind === 'oidc' && provider.issuer !== settings.issuer)
+      throw unavailable(settings.name, new Error(`it calls itself ${String(provider.issuer)}, not ${settings.issuer}`));
+    return provider;
+  };
+  let known: Promise<Provider> | undefined;
+  return () =>
+    (known ??= withinPatience(settings.name, look()).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    }));
+}
+
+/** What the library needs of a provider, without knowing yet where the service keeps its doors. */
+function provider(settings: UpstreamSettings, context: InitContext): Provider {
+  const found = lookUp(settings, context);
+  const ask = <T>(work: (known: Provider) => T | Promise<T>): Promise<T> =>
+    withinPatience(
+      settings.name,
+      found().then((known) => work(known)),
+    );
+  const isOpenId = settings.kind === 'oidc';
+  return {
+    id: settings.id,
+    name: settings.name,
+    ...(isOpenId ? { issuer: settings.issuer } : {}),
+    // The ID token has to be the answer to this very question.
+    requiresIdTokenNonce: isOpenId,
+    accountSubject: ({ profile }) => (profile as Profile).subject,
+    // Neither scopes nor parameters that a page asks for: the question is always the same.
+    createAuthorizationURL: async ({ state, codeVerifier, redirectURI, idTokenNonce }) => {
+      const nonce = idTokenNonce === undefined ? {} : { idTokenNonce };
+      try {
+        return await ask((known) => known.createAuthorizationURL({ state, codeVerifier, redirectURI, ...nonce }));
+      } catch (error) {
+        if (!(error instanceof RelayError)) throw error;
+        context.logger.warn(`the sign-in service ${settings.id} cannot be used`, error.cause ?? error);
+        throw new APIError('SERVICE_UNAVAILABLE', { ...error.body });
+      }
+    },
+    // Whoever comes back from the service gets a page in any case: what fails from here on is told there.
+    validateAuthorizationCode: (data) => ask((known) => known.validateAuthorizationCode(data)),
+    getUserInfo: async (tokens) => {
+      const answer = await ask((known) => known.getUserInfo(tokens)).catch(() => null);
+      if (!answer) return null;
+      const profile = isOpenId
+        ? openIdProfile(tokens, answer.data)
+        : (answer.data as unknown as { profile: Profile }).profile;
+      return profile && { user: { ...profile.user }, data: profile };
+    },
+  };
+}
+
+/** The services that are configured, as providers of the library. */
+export const upstreamProviders = (upstreams: readonly UpstreamSettings[]): BetterAuthPlugin => ({
+  id: 'relay-upstream',
+  init: (context) => ({
+    context: { socialProviders: upstreams.map((settings) => provider(settings, context)) },
+  }),
+});

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { RelayConfig, UpstreamSettings } from '@relay/config';
+import { Browser, type TestRelay, callWith, invitation, pkce, redeem, signedInWeb, startRelay } from '@relay/testing';
+import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+
+const publicUrl = 'http://localhost:4000';
+const secret = 'a secret of the relay at the provider';
+
+let corp: OpenIdProvider;
+let relay: TestRelay;
+let closers: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  corp = await startOpenIdProvider({
+    configuration: {
+      clients: [
+        {
+          client_id: 'relay',
+          client_secret: secret,
+          token_endpoint_auth_method: 'client_secret_post',
+          redirect_uris: [`${publicUrl}/auth/callback/corp`],
+        },
+      ],
+      pkce: { required: () => true },
+    },
+  });
+  corp.people.set('alice', { email: 'Alice@Example.com', name: 'Alice' });
+  closers = [() => corp.close()];
+});
+afterEach(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+const upstream = (more: Partial<UpstreamSettings> = {}): UpstreamSettings[] => [
+  {
+    kind: 'oidc',
+    id: 'corp',
+    name: 'Example Corp',
+    clientId: 'relay',
+    clientSecret: secret,
+    issuer: corp.issuer,
+    ...more,
+  } as UpstreamSettings,
+];
+
+async function begin(config: Partial<RelayConfig> = {}): Promise<TestRelay> {
+  relay = await startRelay({
+    identity: true,
+    config: { publicUrl, authSignup: 'open', authUpstream: upstream(), ...config },
+  });
+  closers.push(() => relay.stop());
+  return relay;
+}
+
+interface Going {
+  invitation?: string;
+  oauth_query?: string;
+  callbackURL?: string;
+}
+
+/** As far as the provider's door. */
+async function leave(browser: Browser, going: Going = {}, provider = 'corp'): Promise<URL> {
+  const answer = await browser.send('POST', '/auth/sign-in/social', {
+    body: { provider, callbackURL: `${publicUrl}/devices`, ...going },
+  });
+  if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.text}`);
+  return new URL(answer.body.url as string);
+}
+
+/** From the provider's door to where the relay sends the browser in the end. */
+async function comeBack(browser: Browser, door: URL): Promise<URL> {
+  const back = await corp.follow(door.href);
+  const answer = await browser.send('GET', back.pathname + back.search, { headers: { Accept: 'text/html' } });
+  return new URL(answer.headers.location!, publicUrl);
+}
+
+const signIn = async (browser: Browser, going: Going = {}) => comeBack(browser, await leave(browser, going));
+const me = async (browser: Browser) => (await browser.send('GET', '/auth/relay/me')).body as Record<string, unknown>;
+const errorOf = (where: URL) => [where.pathname, where.searchParams.get('error')];
+
+describe('a service elsewhere', () => {
+  it('is offered on the sign-in page, without anything secret', async () => {
+    await begin();
+    const { body } = await new Browser(relay).send('GET', '/auth/relay/status');
+    expect(body.providers).toEqual([{ id: 'corp', name: 'Example Corp' }]);
+    expect(JSON.stringify(body)).not.toContain(secret);
+  });
+
+  it('signs a person in, who is the same one the next time, whatever they are called by then', async () => {
+    await begin();
+    const first = new Browser(relay);
+    expect((await signIn(first)).href).toBe(`${publicUrl}/devices`);
+    const alice = await me(first);
+    expect(alice).toMatchObject({ email: 'alice@example.com', name: 'Alice' });
+    corp.people.set('alice', { email: 'alice@married.example.com', name: 'Alice M.' });
+    const second = new Browser(relay);
+    await signIn(second);
+    expect((await me(second)).id).toBe(alice.id);
+    expect(await relay.database.prisma.user.count()).toBe(1);
+    const { access_token: token } = await signedInWeb(second);
+    expect((await callWith(relay, token)).body.id).toBe(alice.id);
+  });
+
+  it('brings somebody back to the program that asked, with a code', async () => {
+    await begin();
+    const browser = new Browser(relay);
+    const { verifier, challenge } = pkce();
+    const page = await browser.authorize('relay-web', challenge);
+    expect(page.pathname).toBe('/sign-in');
+    const back = await signIn(browser, { oauth_query: page.search.slice(1) });
+    expect(`${back.origin}${back.pathname}`).toBe(`${publicUrl}/callback`);
+    const tokens = await redeem(relay, 'relay-web', back.searchParams.get('code')!, verifier, `${publicUrl}/callback`);
+    expect((await callWith(relay, tokens.body.access_token as string)).body.email).toBe('alice@example.com');
+  });
+
+  it('gives nothing away that is kept, and no endpoint hands it out', async () => {
+    await begin();
+    const browser = new Browser(relay);
+    await signIn(browser);
+    const [credential] = await relay.database.prisma.credential.findMany();
+    expect(credential).toMatchObject({
+      providerId: 'corp',
+      accountId: 'alice',
+      accessToken: null,
+      refreshToken: null,
+      idToken: null,
+    });
+    for (const [method, path] of [
+      ['POST', 'get-access-token'],
+      ['POST', 'refresh-token'],
+      ['GET', 'account-info'],
+      ['GET', 'list-accounts'],
+      ['POST', 'link-social'],
+      ['POST', 'unlink-account'],
+    ] as const)
+      expect(
+        (await browser.send(method, `/auth/${path}`, method === 'POST' ? { body: { provider: 'corp' } } : {})).status,
+      ).toBe(404);
+  });
+});
+
+describe('an e-mail address', () => {
+  it('is no key: who comes with one that is taken gets nothing of the other account', async () => {
+    await begin();
+    const owner = new Browser(relay);
+    await owner.signUp('alice@example.com');
+    const stranger = new Browser(relay);
+    expect(errorOf(await signIn(stranger))).toEqual(['/error', 'account_not_linked']);
+    expect((await stranger.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect(await relay.database.prisma.credential.count()).toBe(1);
+    // Neither when both say that it is theirs for certain.
+    await relay.database.prisma.user.updateMany({ data: { emailVerified: true } });
+    expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'account_not_linked']);
+  });
+
+  it('does not open the account of somebody from elsewhere to a password', async () => {
+    await begin();
+    await signIn(new Browser(relay));
+    const answer = await new Browser(relay).signIn('alice@example.com', 'any password at all');
+    expect(answer).toMatchObject({ status: 401, body: { code: 'INVALID_EMAIL_OR_PASSWORD' } });
+    const create = await new Browser(relay).send('POST', '/auth/sign-up/email', {
+      body: { email: 'alice@example.com', password: 'any password at all', name: 'Eve' },
+    });
+    expect(create.status).toBe(422);
+    expect(await relay.database.prisma.credential.count()).toBe(1);
+  });
+
+  it('is needed', async () => {
+    await begin();
+    for (const email of [undefined, 'not an address', `${'x'.repeat(300)}@example.com`]) {
+      corp.people.set('alice', { name: 'Alice', ...(email === undefined ? {} : { email }) });
+      expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'email_not_found']);
+    }
+    expect(await relay.database.prisma.user.count()).toBe(0);
+  });
+});
+
+describe('who may create an account', () => {
+  it('is decided as for passwords: without an invitation nobody, with one exactly one', async () => {
+    await begin({ authSignup: 'invite' });
+    expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
+    expect(await relay.database.prisma.user.count()).toBe(0);
+
+    const token = await invitation(relay);
+    const doors = await Promise.all(
+      ['alice', 'bob', 'carol'].map(async (name) => {
+        corp.people.set(name, { email: `${name}@example.com`, name });
+        const browser = new Browser(relay);
+        return { name, browser, door: await leave(browser, { invitation: token }) };
+      }),
+    );
+    // On the way only its hash is kept.
+    const kept = await relay.database.prisma.verification.findMany();
+    expect(JSON.stringify(kept)).not.toContain(token);
+    const ends: string[] = [];
+    for (const { name, browser, door } of doors) {
+      corp.visitor = name;
+      const back = await comeBack(browser, door);
+      ends.push(back.searchParams.get('error') ?? back.pathname);
+    }
+    expect(ends).toEqual(['/devices', 'FORBIDDEN', 'FORBIDDEN']);
+    expect(await relay.database.prisma.user.count()).toBe(1);
+    // Who has an account needs no invitation any more.
+    corp.visitor = 'alice';
+    expect((await signIn(new Browser(relay))).pathname).toBe('/devices');
+  });
+
+  it('is nobody when sign-up is closed, but for the first account by the link of the start', async () => {
+    await begin({ authSignup: 'closed' });
+    expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
+    expect(errorOf(await signIn(new Browser(relay), { invitation: await invitation(relay) }))).toEqual([
+      '/error',
+      'FORBIDDEN',
+    ]);
+    const setup = new URL(relay.apis[0]!.identity!.setupLink!.replace('#', '?')).searchParams.get('token')!;
+    expect((await signIn(new Browser(relay), { invitation: setup })).pathname).toBe('/devices');
+    corp.people.set('bob', { email: 'bob@example.com' });
+    corp.visitor = 'bob';
+    expect(errorOf(await signIn(new Browser(relay), { invitation: setup }))).toEqual(['/error', 'FORBIDDEN']);
+  });
+
+  it('gets the invitation back when the account could not be created', async () => {
+    await begin({ authSignup: 'invite' });
+    const { prisma } = relay.database;
+    const token = await invitation(relay);
+    await prisma.$executeRaw`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
+    const browser = new Browser(relay);
+    const back = await corp.follow((await leave(browser, { invitation: token })).href);
+    const answer = await browser.send('GET', back.pathname + back.search);
+    expect(answer.status).toBeGreaterThanOrEqual(300);
+    expect(await prisma.user.count()).toBe(0);
+    await prisma.$executeRaw`ALTER TABLE credentials DROP CONSTRAINT none`;
+    expect((await signIn(new Browser(relay), { invitation: token })).pathname).toBe('/devices');
+  });
+});
+
+describe('an attacker', () => {
+  it('cannot finish a sign-in that another browser began, nor twice', async () => {
+    await begin();
+    const [victim, attacker] = [new Browser(relay), new Browser(relay)];
+    const back = await corp.follow((await leave(attacker)).href);
+    const visit = async (browser: Browser) => {
+      const answer = await browser.send('GET', back.pathname + back.search);
+      return errorOf(new URL(answer.headers.location!, publicUrl));
+    };
+    expect(await visit(victim)).toEqual(['/error', 'state_mismatch']);
+    expect((await victim.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect(await visit(attacker)).toEqual(['/devices', null]);
+    expect(await visit(attacker)).toEqual(['/error', 'state_mismatch']);
+  });
+
+  it('cannot bring a code of theirs, an answer without state, or one of another issuer', async () => {
+    await begin();
+    const browser = new Browser(relay);
+    const back = await corp.follow((await leave(browser)).href);
+    const arrive = async (change: (query: URLSearchParams) => void) => {
+      const query = new URLSearchParams(back.search);
+      change(query);
+      const answer = await browser.send('GET', `${back.pathname}?${query.toString()}`);
+      return errorOf(new URL(answer.headers.location!, publicUrl));
+    };
+    expect(await arrive((query) => query.delete('state'))).toEqual(['/error', 'state_not_found']);
+    expect(await arrive((query) => query.set('iss', 'https://evil.example'))).toEqual(['/error', 'issuer_mismatch']);
+    const again = new Browser(relay);
+    const other = await corp.follow((await leave(again)).href);
+    other.searchParams.set('code', back.searchParams.get('code')!);
+    const answer = await again.send('GET', other.pathname + other.search);
+    expect(errorOf(new URL(answer.headers.location!, publicUrl))).toEqual(['/error', 'invalid_code']);
+    expect(await relay.database.prisma.user.count()).toBe(0);
+  });
+
+  it('cannot have the browser sent anywhere else, before, after or on failure', async () => {
+    await begin();
+    for (const field of ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL'])
+      for (const value of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
+        const body = { provider: 'corp', callbackURL: '/devices', [field]: value };
+        expect((await new Browser(relay).send('POST', '/auth/sign-in/social', { body })).status).toBe(403);
+      }
+  });
+
+  it('cannot ask the service for more than the relay needs, nor sign in with a token from there', async () => {
+    await begin();
+    const answer = await new Browser(relay).send('POST', '/auth/sign-in/social', {
+      body: { provider: 'corp', scopes: ['admin'], additionalParams: { prompt: 'none', evil: '1' } },
+    });
+    const door = new URL(answer.body.url as string);
+    expect(door.searchParams.get('scope')).toBe('openid email profile');
+    expect(door.searchParams.has('evil')).toBe(false);
+    expect(door.searchParams.get('code_challenge_method')).toBe('S256');
+    const idToken = { token: 'e30.e30.x' };
+    const direct = await new Browser(relay).send('POST', '/auth/sign-in/social', {
+      body: { provider: 'corp', idToken },
+    });
+    expect(direct.status).toBe(404);
+  });
+});
+
+describe('a service that is away', () => {
+  it('costs nobody else their sign-in, neither at the start nor later, and works when it is back', async () => {
+    await corp.setDown(true);
+    await begin();
+    const browser = new Browser(relay);
+    const body = { provider: 'corp', callbackURL: '/devices' };
+    const answer = await browser.send('POST', '/auth/sign-in/social', { body });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    await browser.signUp('bob@example.com');
+    await corp.setDown(false);
+    expect((await signIn(new Browser(relay))).pathname).toBe('/devices');
+    const late = new Browser(relay);
+    const back = await corp.follow((await leave(late)).href);
+    await corp.setDown(true);
+    const end = await late.send('GET', back.pathname + back.search);
+    expect(errorOf(new URL(end.headers.location!, publicUrl))).toEqual(['/error', 'invalid_code']);
+  });
+
+  it('or that calls itself something else is not used', async () => {
+    await begin({ authUpstream: upstream({ issuer: `${corp.issuer}/` } as Partial<UpstreamSettings>) });
+    const body = { provider: 'corp', callbackURL: '/devices' };
+    expect((await new Browser(relay).send('POST', '/auth/sign-in/social', { body })).status).toBe(503);
+    const unknown = { ...body, provider: 'nobody' };
+    expect((await new Browser(relay).send('POST', '/auth/sign-in/social', { body: unknown })).status).toBe(404);
+  });
+});
+
+describe('GitHub', () => {
+  it('is asked for the number of the person and the primary address', async () => {
+    const github = createServer((request, response) => {
+      const path = (request.url ?? '').split('?', 1)[0];
+      const answers: Record<string, unknown> = {
+        '/login/oauth/access_token': { access_token: 'gho_1', token_type: 'bearer', scope: 'read:user,user:email' },
+        '/api/v3/user': { id: 583231, login: 'octocat', name: null, email: null },
+        '/api/v3/user/emails': [
+          { email: 'old@example.com', primary: false, verified: true },
+          { email: 'octo@example.com', primary: true, verified: true },
+        ],
+      };
+      const allowed = path === '/login/oauth/access_token' || request.headers.authorization === 'Bearer gho_1';
+      response.writeHead(allowed ? 200 : 401, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify(answers[path ?? ''] ?? {}));
+    });
+    github.listen(0, '127.0.0.1');
+    await once(github, 'listening');
+    const address = `http://127.0.0.1:${(github.address() as AddressInfo).port}`;
+    closers.push(async () => {
+      const closed = once(github, 'close');
+      github.close();
+      github.closeAllConnections();
+      await closed;
+    });
+    const settings = {
+      kind: 'github',
+      id: 'github',
+      name: 'GitHub',
+      clientId: 'relay',
+      clientSecret: secret,
+      address,
+    } as const;
+    await begin({ authUpstream: [settings] });
+    const browser = new Browser(relay);
+    const door = await leave(browser, {}, 'github');
+    expect(door.href.startsWith(`${address}/login/oauth/authorize?`)).toBe(true);
+    expect(door.searchParams.get('redirect_uri')).toBe(`${publicUrl}/auth/callback/github`);
+    const back = await browser.send('GET', `/auth/callback/github?code=c&state=${door.searchParams.get('state')!}`);
+    expect(back.headers.location).toBe(`${publicUrl}/devices`);
+    expect(await me(browser)).toMatchObject({ email: 'octo@example.com', name: 'octocat' });
+    expect(await relay.database.prisma.credential.findFirst()).toMatchObject({
+      providerId: 'github',
+      accountId: '583231',
+    });
+  });
+});
