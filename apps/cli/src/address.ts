@@ -1,0 +1,45 @@
+/** Which relay a command talks to. */
+import { Failure, exitCodes, usage } from './failure.ts';
+import type { Home } from './home.ts';
+import { readProfiles } from './profiles.ts';
+import type { CommonOptions } from './terminal.ts';
+
+export const localRelay = 'http://localhost:4000';
+
+/**
+ * A base address as a person types it → how it is stored. Throws a Failure (usage) for anything but http and https, and for
+ * an address that carries a user, a query or a fragment.
+ */
+export function relayAddress(text: string): string {
+  const refuse = (why: string) =>
+    usage(`"${text}" is not the address of a relay: ${why}. Example: https://relay.example.com`);
+  if (!URL.canParse(text)) throw refuse('it is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('it must begin with http:// or https://');
+  if (url.username || url.password || url.search || url.hash) throw refuse('it may hold only host, port and path');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** What was chosen: `--url`, else RELAY_CLI_URL; undefined when nothing was. */
+export function chosenAddress({ url }: CommonOptions, env: NodeJS.ProcessEnv): string | undefined {
+  const chosen = url ?? (env.RELAY_CLI_URL || undefined);
+  return chosen === undefined ? undefined : relayAddress(chosen);
+}
+
+/** The chosen relay, else the one that was signed in to last. Throws a Failure when there is none. */
+export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, home: Home): string {
+  const address = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url;
+  if (address !== undefined) return address;
+  if (env.RELAY_CLI_TOKEN) return localRelay;
+  throw new Failure(
+    'NOT_SIGNED_IN',
+    'You are not signed in to any relay. Run "relay login --url <address>".',
+    exitCodes.notSignedIn,
+  );
+}
+
+/** True when a credential sent to this address could be read on the way. */
+export function travelsInClear(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

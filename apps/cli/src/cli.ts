@@ -1,0 +1,69 @@
+/** The command line: words → one command → an exit code. */
+import { Command, CommanderError } from 'commander';
+import { addAccountCommands } from './commands/account.ts';
+import { addConversationCommands } from './commands/conversation.ts';
+import { Failure, exitCodes, reasonOf } from './failure.ts';
+import type { Terminal } from './terminal.ts';
+import { cliVersion } from './version.ts';
+
+const generalHelp = `
+Which relay: --url, else RELAY_CLI_URL, else the one you signed in to last.
+Environment: RELAY_CLI_URL, RELAY_CLI_TOKEN (an access token instead of a sign-in), RELAY_CLI_CONFIG_DIR, NO_COLOR.
+Sessions and devices may be abbreviated: any beginning or end of an id, or of a device its name.
+--json: one JSON document on standard output, one per line where things keep coming; errors as JSON on standard error.
+
+Exit codes:
+  0 done   1 failed   2 wrong usage   3 not signed in, or the sign-in has ended   4 no such device, session or task
+  5 the device is offline   75 the relay cannot be reached or has no time: the same command may work later
+  130 interrupted before the end that was waited for
+
+Examples:
+  relay login --url https://relay.example.com
+  relay devices
+  relay new laptop "Why does the build fail?" --project ~/src/app --watch
+  git diff | relay send k3j9x2ab -
+  relay tail k3j9x2ab`;
+
+/** Runs one command to its end and returns the exit code. Never throws. `words` are the arguments without node and script. */
+export async function runCli(words: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const end = words.indexOf('--');
+  const json = words.slice(0, end < 0 ? undefined : end).includes('--json');
+  const complaint = (message: string, code: string, more: object = {}) =>
+    terminal.err(json ? `${JSON.stringify({ error: message, code, ...more })}\n` : `${message}${suffix(code)}\n`);
+  const program = createProgram(terminal, json, (code) => (exitCode = code));
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok;
+      if (json) complaint(error.message.replace(/^error: /, ''), 'BAD_USAGE');
+      return exitCodes.usage;
+    }
+    const failure = error instanceof Failure ? error : new Failure('UNEXPECTED', reasonOf(error));
+    complaint(failure.message, failure.code, failure.more);
+    return failure.exitCode;
+  }
+}
+
+/** The stable code, for people who search for it; where only the typing was wrong there is nothing to search. */
+const suffix = (code: string) => (code === 'BAD_USAGE' ? '' : ` [${code}]`);
+
+function createProgram(terminal: Terminal, json: boolean, done: (exitCode: number) => void): Command {
+  const program = new Command('relay')
+    .description('Talk to the agents on your machines through an agent session relay.')
+    .version(cliVersion)
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: json ? () => undefined : terminal.err,
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+    })
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', generalHelp);
+  addAccountCommands(program, terminal, done);
+  addConversationCommands(program, terminal, done);
+  return program;
+}

@@ -1,0 +1,71 @@
+/** The words of the commands about the account and its machines. */
+import type { Command } from 'commander';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { type Done, addCommand } from './add-command.ts';
+import { listDevicesCommand, removeDeviceCommand, renameDeviceCommand, showDeviceCommand } from './devices.ts';
+import { type LoginOptions, loginCommand } from './login.ts';
+import { type LogoutOptions, logoutCommand } from './logout.ts';
+import { type WhoamiOptions, whoamiCommand } from './whoami.ts';
+
+export function addAccountCommands(program: Command, terminal: Terminal, done: Done): void {
+  addCommand(
+    program,
+    'login',
+    'sign in through the browser',
+    'relay login --url https://relay.example.com',
+    'relay login --no-browser                        only print the link',
+    'ssh -L 8765:127.0.0.1:8765 box relay login --no-browser --port 8765   sign in on another machine',
+    'relay login --url https://relay.example.com --token - < token.txt     a relay with another issuer',
+  )
+    .option('--no-browser', 'only print the link')
+    .option('--port <number>', 'where the browser answers on 127.0.0.1 (default: any free port)')
+    .option('--token <token>', 'take this access token instead; "-" reads it from standard input')
+    .action(async (options: LoginOptions) => done(await loginCommand(options, terminal)));
+
+  addCommand(
+    program,
+    'logout',
+    'give the sign-in back and forget it here',
+    'relay logout',
+    'relay logout --url http://localhost:4000',
+  )
+    .option('--force', 'forget it here even if the relay cannot be told')
+    .action(async (options: LogoutOptions) => done(await logoutCommand(options, terminal)));
+
+  addCommand(program, 'whoami', 'show relay, account and what you may do', 'relay whoami', 'relay whoami --all --json')
+    .option('--all', 'list every relay you are signed in to, without asking them')
+    .action(async (options: WhoamiOptions) => done(await whoamiCommand(options, terminal)));
+
+  addDeviceCommands(program, terminal, done);
+}
+
+function addDeviceCommands(program: Command, terminal: Terminal, done: Done): void {
+  const devices = addCommand(
+    program,
+    'devices',
+    'list your devices',
+    'relay devices',
+    'relay devices --json | jq -r ".devices[].id"',
+    'relay devices show laptop',
+  ).action(async (options: CommonOptions) => done(await listDevicesCommand(options, terminal)));
+  // `--json` may stand before or after the word "show".
+  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
+
+  addCommand(devices, 'show', 'show a device and its connections', 'relay devices show laptop')
+    .argument('<device>', 'id or name')
+    .action(async (device: string, _options: CommonOptions, command: Command) =>
+      done(await showDeviceCommand(device, all(command), terminal)),
+    );
+  addCommand(devices, 'rename', 'give a device another name', 'relay devices rename laptop "Old laptop"')
+    .argument('<device>', 'id or name')
+    .argument('<name>', 'the new name')
+    .action(async (device: string, name: string, _options: CommonOptions, command: Command) =>
+      done(await renameDeviceCommand(device, name, all(command), terminal)),
+    );
+  addCommand(devices, 'remove', 'remove a device: its credential ends at once', 'relay devices remove laptop --yes')
+    .argument('<device>', 'id or name')
+    .option('-y, --yes', 'do not ask')
+    .action(async (device: string, _options: CommonOptions, command: Command) =>
+      done(await removeDeviceCommand(device, all(command), terminal)),
+    );
+}

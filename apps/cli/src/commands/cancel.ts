@@ -1,0 +1,12 @@
+/** `relay cancel`: ends what runs in a session, else takes back what waits longest. */
+import { exitCodes } from '../failure.ts';
+import { findSessionId } from '../naming.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export async function cancelCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const cancelled = await api.cancel(await findSessionId(api, typed));
+  say(cancelled, () => `Task ${cancelled.taskId} is ${cancelled.state}.\n`);
+  return exitCodes.ok;
+}

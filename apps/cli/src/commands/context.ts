@@ -1,0 +1,45 @@
+/** What every command that talks to a relay has: which one, who is asking, and how to say the result. */
+import { type Api, createApi } from '../api.ts';
+import { currentAddress, travelsInClear } from '../address.ts';
+import { type Home, homeOf } from '../home.ts';
+import { type Access, createAccess } from '../sign-in/access.ts';
+import { type Style, styleOf } from '../show/style.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+
+export interface Context {
+  terminal: Terminal;
+  home: Home;
+  url: string;
+  access: Access;
+  api: Api;
+  json: boolean;
+  style: Style;
+  /** The result: one JSON document, or text for people. */
+  say: (record: unknown, text: () => string) => void;
+}
+
+/** @throws Failure NOT_SIGNED_IN, BAD_USAGE */
+export function contextOf(options: CommonOptions, terminal: Terminal): Context {
+  const home = homeOf(terminal.env);
+  const url = currentAddress(options, terminal.env, home);
+  const access = createAccess(url, home, terminal.env);
+  return {
+    terminal,
+    home,
+    url,
+    access,
+    api: createApi(access),
+    style: styleOf(terminal),
+    ...speech(options, terminal),
+  };
+}
+
+export function speech({ json = false }: CommonOptions, terminal: Terminal): Pick<Context, 'json' | 'say'> {
+  return { json, say: (record, text) => terminal.out(json ? `${JSON.stringify(record)}\n` : text()) };
+}
+
+export function warnIfClear(url: string, terminal: Terminal): void {
+  if (travelsInClear(url)) {
+    terminal.err(`Warning: ${url} is not encrypted. Anybody on the way can read your credential and your messages.\n`);
+  }
+}

@@ -1,0 +1,116 @@
+/** The words of the commands about sessions. */
+import type { Command } from 'commander';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { cancelCommand } from './cancel.ts';
+import { type Done, addCommand } from './add-command.ts';
+import type { SendingOptions } from './message.ts';
+import { type NewOptions, newCommand } from './new.ts';
+import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
+import { type SessionsOptions, sessionsCommand } from './sessions.ts';
+import { type TailOptions, tailCommand } from './tail.ts';
+import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
+
+const sending = (command: Command): Command =>
+  command
+    .option('--watch', 'stay until the task has ended, and print what is said')
+    .option('--output', 'with --watch: also print verbose output')
+    .option('--no-queue', 'fail when the device is offline instead of letting the message wait')
+    .option('--ttl <seconds>', 'how long it may wait for the device (default 900)')
+    .option('--key <text>', 'idempotency key: running this again with the same key sends nothing twice');
+
+export function addConversationCommands(program: Command, terminal: Terminal, done: Done): void {
+  addCommand(
+    program,
+    'sessions',
+    'list your sessions, newest first',
+    'relay sessions',
+    'relay sessions --device laptop --status waiting',
+    'relay sessions --all --json | jq -r ".sessions[].id"',
+  )
+    .option('--device <device>', 'only of this device')
+    .option('--status <status>', 'only in this state: pending, active, waiting, idle or failed')
+    .option('--all', 'archived ones too')
+    .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
+
+  sending(
+    addCommand(
+      program,
+      'new',
+      'start a session with a first message',
+      'relay new laptop "Why does the build fail?" --project ~/src/app --watch',
+      'relay new laptop - < task.md',
+    )
+      .argument('<device>', 'id or name')
+      .argument('[message]', 'first message; "-" or a pipe: standard input')
+      .option('--project <path>', 'working directory on the device')
+      .option('--title <text>', 'title of the session'),
+  ).action(async (device: string, message: string | undefined, options: NewOptions) =>
+    done(await newCommand(device, message, options, terminal)),
+  );
+
+  sending(
+    addCommand(
+      program,
+      'send',
+      'send a message into a session',
+      'relay send k3j9x2ab "Now the tests, please"',
+      'git diff | relay send k3j9x2ab -',
+      'relay send k3j9x2ab "deploy" --key release-42 --watch',
+    )
+      .argument('<session>', 'id or a part of it')
+      .argument('[message]', 'the message; "-" or a pipe: standard input'),
+  ).action(async (session: string, message: string | undefined, options: SendingOptions) =>
+    done(await sendCommand(session, message, options, terminal)),
+  );
+
+  sending(
+    addCommand(
+      program,
+      'answer',
+      'answer what the agent asks; without a text, show it',
+      'relay answer k3j9x2ab',
+      'relay answer k3j9x2ab --option 2 --watch',
+      'relay answer k3j9x2ab "Yes, but only on the branch"',
+    )
+      .argument('<session>', 'id or a part of it')
+      .argument('[text]', 'the answer; "-": standard input')
+      .option('--option <number>', 'one of the choices'),
+  ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
+    done(await answerCommand(session, text, options, terminal)),
+  );
+
+  addCommand(program, 'cancel', 'cancel what runs in a session, else what waits longest', 'relay cancel k3j9x2ab')
+    .argument('<session>', 'id or a part of it')
+    .action(async (session: string, options: CommonOptions) => done(await cancelCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'tail',
+    'print what was said in a session, then what is said, until Ctrl-C',
+    'relay tail k3j9x2ab',
+    'relay tail k3j9x2ab -n 0 --once && notify-send done      wait for the end of what runs',
+  )
+    .argument('<session>', 'id or a part of it')
+    .option('--once', 'end with the task that runs now; exit code 1 when it does not succeed')
+    .option('-n, --lines <number>', 'messages of the past, up to 200', '20')
+    .option('--no-output', 'without verbose output')
+    .action(async (session: string, options: TailOptions) => done(await tailCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'watch',
+    'watch sessions (you get notifications) and print what happens; without a session, print everything',
+    'relay watch',
+    'relay watch k3j9x2ab --no-follow                only the notifications',
+    'relay watch --json | jq -c "select(.type == \\"device_status\\")"',
+  )
+    .argument('[session...]', 'ids or parts of them; they stay watched until "relay unwatch"')
+    .option('--no-follow', 'print nothing more')
+    .action(async (sessions: string[], options: WatchOptions) => done(await watchCommand(sessions, options, terminal)));
+
+  addCommand(program, 'unwatch', 'take sessions off the watch list', 'relay unwatch k3j9x2ab')
+    .argument('<session...>', 'ids or parts of them')
+    .action(async (sessions: string[], options: CommonOptions) =>
+      done(await unwatchCommand(sessions, options, terminal)),
+    );
+}

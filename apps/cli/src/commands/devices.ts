@@ -1,0 +1,102 @@
+/** `relay devices` and its parts: the machines of this account. */
+import { limits } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { findDevice } from '../naming.ts';
+import { paintOf } from '../show/style.ts';
+import { listOf, tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { ago, clockTime } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const devices = await api.devices();
+  const columns = [
+    { title: 'NAME', shrinks: true },
+    { title: 'STATUS' },
+    { title: 'AGENT' },
+    { title: 'SEEN' },
+    { title: 'ID' },
+  ];
+  say({ devices }, () =>
+    devices.length === 0
+      ? 'No devices yet. On the machine with the agent run "relay-daemon register".\n'
+      : tableOf(
+          columns,
+          devices.map(({ name, status, agentType, lastSeenAt, id }) => [
+            { text: name },
+            { text: status, paint: paintOf(status) },
+            { text: agentType },
+            { text: status === 'online' ? 'now' : ago(lastSeenAt) },
+            { text: id },
+          ]),
+          terminal,
+        ),
+  );
+  return exitCodes.ok;
+}
+
+export async function showDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const device = await findDevice(api, typed);
+  const connections = await api.connections(device.id);
+  say({ ...device, connections }, () => {
+    const facts = listOf([
+      ['Name', device.name],
+      ['Status', device.status],
+      ['Host', device.hostname],
+      ['Agent', device.agentType],
+      ['Last seen', `${ago(device.lastSeenAt)} (${device.lastSeenAt})`],
+      ['Id', device.id],
+    ]);
+    if (connections.length === 0) return `${facts}It has never connected.\n`;
+    const rows = connections.map(({ connectedAt, disconnectedAt, closeCode, reason, daemonVersion }) => [
+      { text: clockTime(connectedAt) },
+      disconnectedAt ? { text: clockTime(disconnectedAt) } : { text: 'now', paint: paintOf('online') },
+      { text: [closeCode, reason].filter((part) => part !== undefined && part !== '').join(' ') },
+      { text: daemonVersion },
+    ]);
+    const columns = [{ title: 'CONNECTED' }, { title: 'UNTIL' }, { title: 'WHY', shrinks: true }, { title: 'DAEMON' }];
+    return `${facts}\n${tableOf(columns, rows, terminal)}`;
+  });
+  return exitCodes.ok;
+}
+
+export async function renameDeviceCommand(
+  typed: string,
+  name: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (name.trim() === '' || name.length > limits.nameCharacters) {
+    throw usage(`A name has 1 to ${limits.nameCharacters} characters.`);
+  }
+  const { api, say } = contextOf(options, terminal);
+  const before = await findDevice(api, typed);
+  const device = await api.renameDevice(before.id, name);
+  say(device, () => `"${oneLine(before.name)}" is called "${oneLine(device.name)}" now.\n`);
+  return exitCodes.ok;
+}
+
+export async function removeDeviceCommand(
+  typed: string,
+  options: CommonOptions & { yes?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const device = await findDevice(api, typed);
+  const name = oneLine(device.name);
+  if (!options.yes) {
+    if (!terminal.inIsScreen)
+      throw usage(`Add --yes to remove "${name}" (${device.id}): nobody is here to confirm it.`);
+    const question = `Remove "${name}" (${device.id})? Its credential and its sessions here are gone then; its files stay. [y/N] `;
+    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
+      terminal.err('Nothing was changed.\n');
+      return exitCodes.failed;
+    }
+  }
+  await api.removeDevice(device.id);
+  say({ id: device.id, removed: true }, () => `"${name}" is removed. Its daemon was turned away.\n`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,96 @@
+/** `relay login`: signs in through the browser, or takes an access token of another issuer. */
+import { chosenAddress, localRelay } from '../address.ts';
+import { createApi } from '../api.ts';
+import { exitCodes, usage } from '../failure.ts';
+import { homeOf, makePrivateFolder } from '../home.ts';
+import { type Profile, changingProfiles, putProfile, readProfiles } from '../profiles.ts';
+import type { Access } from '../sign-in/access.ts';
+import { signInWithBrowser } from '../sign-in/browser-flow.ts';
+import { openBrowser } from '../sign-in/open-browser.ts';
+import { expiryOf } from '../sign-in/token-text.ts';
+import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import { speech, warnIfClear } from './context.ts';
+
+export interface LoginOptions extends CommonOptions {
+  token?: string;
+  browser: boolean;
+  port?: string;
+}
+
+const waitMs = 5 * 60_000;
+const maxTokenBytes = 16 * 1024;
+
+export async function loginCommand(options: LoginOptions, terminal: Terminal): Promise<number> {
+  const { env } = terminal;
+  const home = homeOf(env);
+  const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
+  // Before anybody signs in: tokens that cannot be stored would be lost.
+  makePrivateFolder(home.folder);
+  warnIfClear(url, terminal);
+  const tokens =
+    options.token === undefined ? await fromBrowser(url, options, terminal) : await fromToken(options.token, terminal);
+
+  const me = await createApi(accessTo(url, tokens.accessToken)).me();
+  const profile: Profile = { url, account: me.email ?? me.name ?? me.id, ...tokens };
+  await changingProfiles(home, () => Promise.resolve(putProfile(home, profile)));
+  const { json, say } = speech(options, terminal);
+  say(
+    {
+      ...(json ? { event: 'signed_in' } : {}),
+      relay: url,
+      ...me,
+      expiresAt: tokens.expiresAt,
+      renewable: 'renewal' in tokens,
+    },
+    () =>
+      [
+        `Signed in to ${url} as ${profile.account}.\n`,
+        ...('renewal' in tokens ? [] : [handedOver(tokens.expiresAt)]),
+      ].join(''),
+  );
+  if (env.RELAY_CLI_TOKEN)
+    terminal.err('RELAY_CLI_TOKEN is set and goes before this sign-in. Unset it to use this one.\n');
+  return exitCodes.ok;
+}
+
+const handedOver = (expiresAt: string | undefined) =>
+  `This token cannot be renewed${expiresAt ? ` and ends at ${expiresAt}` : ''}. Hand over a new one then.\n`;
+
+type Tokens = Pick<Profile, 'accessToken' | 'expiresAt' | 'renewal'>;
+
+async function fromBrowser(url: string, options: LoginOptions, terminal: Terminal): Promise<Tokens> {
+  const port = Number(options.port ?? 0);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usage('--port must be a number from 0 to 65535.');
+  const { signal, release } = untilInterrupted();
+  try {
+    return await signInWithBrowser({
+      url,
+      port,
+      signal,
+      waitMs,
+      onLink(link) {
+        if (options.json) terminal.out(`${JSON.stringify({ event: 'link', link })}\n`);
+        else terminal.out(`Open this link in a browser and sign in:\n\n    ${link}\n\n`);
+        if (options.browser) openBrowser(link, terminal.env);
+        terminal.err('Waiting for the browser, at most five minutes …\n');
+      },
+    });
+  } finally {
+    release();
+  }
+}
+
+async function fromToken(given: string, terminal: Terminal): Promise<Tokens> {
+  const accessToken = (given === '-' ? await terminal.readInput(maxTokenBytes) : given).trim();
+  if (!/^[\x21-\x7e]+$/.test(accessToken))
+    throw usage('--token must be an access token; "-" reads it from standard input.');
+  const expiresAt = expiryOf(accessToken);
+  return { accessToken, ...(expiresAt === undefined ? {} : { expiresAt }) };
+}
+
+/** A token that is tried before it is kept. */
+const accessTo = (url: string, token: string): Access => ({
+  url,
+  renewable: false,
+  token: () => Promise.resolve({ token, expiresAt: undefined }),
+});

@@ -1,0 +1,43 @@
+/** `relay logout`: gives the sign-in back to the relay and forgets it here. */
+import { currentAddress } from '../address.ts';
+import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import { homeOf } from '../home.ts';
+import { changingProfiles, forgetProfile, profileOf } from '../profiles.ts';
+import { revoke } from '../sign-in/renew.ts';
+import { type CommonOptions, type Terminal, uninterrupted } from '../terminal.ts';
+import { speech } from './context.ts';
+
+export interface LogoutOptions extends CommonOptions {
+  force?: boolean;
+}
+
+export async function logoutCommand(options: LogoutOptions, terminal: Terminal): Promise<number> {
+  const home = homeOf(terminal.env);
+  const url = currentAddress(options, { ...terminal.env, RELAY_CLI_TOKEN: undefined }, home);
+  let revoked = false;
+  // Under the lock: nobody may renew what is being given back.
+  const account = await changingProfiles(home, () =>
+    uninterrupted(async () => {
+      const profile = profileOf(home, url);
+      if (!profile) throw new Failure('NOT_SIGNED_IN', `You are not signed in to ${url}.`, exitCodes.notSignedIn);
+      try {
+        if (profile.renewal) await revoke(profile, profile.renewal);
+        revoked = profile.renewal !== undefined;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        if (!options.force) {
+          const advice = 'To forget the sign-in here without telling the relay, use --force.';
+          throw new Failure(error.code, `${error.message} ${advice}`, error.exitCode, { cause: error });
+        }
+        terminal.err(`The relay was not told: ${reasonOf(error)}\n`);
+      }
+      forgetProfile(home, url);
+      return profile.account;
+    }),
+  );
+  speech(options, terminal).say(
+    { relay: url, account, signedOut: true, revoked },
+    () => `Signed out of ${url} (${account}).\n`,
+  );
+  return exitCodes.ok;
+}

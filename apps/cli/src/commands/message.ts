@@ -1,0 +1,49 @@
+/** The text of a message as it comes from the command line or standard input, and the options of commands that send one. */
+import { randomUUID } from 'node:crypto';
+import { limits } from '@relay/protocol';
+import { usage } from '../failure.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+
+export interface SendingOptions extends CommonOptions {
+  watch?: boolean;
+  output?: boolean;
+  /** `--no-queue` makes it false. */
+  queue: boolean;
+  ttl?: string;
+  key?: string;
+}
+
+/** `-`, or nothing when something is piped in, reads standard input; one newline at its end is not part of the message. */
+export async function messageOf(typed: string | undefined, terminal: Terminal): Promise<string> {
+  if (typed === undefined && terminal.inIsScreen)
+    throw usage('Say the message, or "-" to read it from standard input.');
+  const isPiped = typed === undefined || typed === '-';
+  const text = isPiped ? (await terminal.readInput(limits.messageBytes + 2)).replace(/\r?\n$/, '') : typed;
+  if (text.trim() === '') throw usage('The message is empty.');
+  if (Buffer.byteLength(text) > limits.messageBytes) {
+    throw usage(`The message has ${Buffer.byteLength(text)} bytes; ${limits.messageBytes} are the limit.`);
+  }
+  return text;
+}
+
+/** How long the relay may keep the message for a device that is away. */
+export function queueing({ queue, ttl }: SendingOptions): { queueTtlSeconds?: number } {
+  if (!queue) {
+    if (ttl !== undefined) throw usage('--no-queue and --ttl exclude each other.');
+    return { queueTtlSeconds: 0 };
+  }
+  if (ttl === undefined) return {};
+  if (!/^\d+$/.test(ttl) || Number(ttl) > limits.queueTtlSeconds) {
+    throw usage(`--ttl must be a number of seconds up to ${limits.queueTtlSeconds}.`);
+  }
+  return { queueTtlSeconds: Number(ttl) };
+}
+
+/** One per message, however often it is tried; `--key` makes it one over several runs as well. */
+export function idempotencyKeyOf({ key }: SendingOptions): string {
+  if (key === undefined) return randomUUID();
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > limits.idempotencyKeyCharacters) {
+    throw usage(`--key must have 1 to ${limits.idempotencyKeyCharacters} printable characters without spaces.`);
+  }
+  return key;
+}

@@ -1,0 +1,61 @@
+/** `relay new`: starts a session on a device with a first message. */
+import { exitCodes } from '../failure.ts';
+import { nameOf } from '../follow.ts';
+import { findDevice } from '../naming.ts';
+import { oneLine } from '../show/text.ts';
+import type { Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
+import { tell } from './telling.ts';
+
+export interface NewOptions extends SendingOptions {
+  project?: string;
+  title?: string;
+}
+
+export async function newCommand(
+  typedDevice: string,
+  typedMessage: string | undefined,
+  options: NewOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const waiting = queueing(options);
+  const key = idempotencyKeyOf(options);
+  const context = contextOf(options, terminal);
+  const { api, say } = context;
+  const message = await messageOf(typedMessage, terminal);
+  const device = await findDevice(api, typedDevice);
+  const create = async () => {
+    const created = await api.createSession(
+      {
+        deviceId: device.id,
+        message,
+        ...(options.project === undefined ? {} : { projectPath: options.project }),
+        ...(options.title === undefined ? {} : { title: options.title }),
+        ...waiting,
+      },
+      key,
+    );
+    say({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
+      const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? 'queued'}.\n`;
+      const again = created.replayed ? 'It was started before with this key; nothing was sent now.\n' : '';
+      const away =
+        device.status === 'offline' && !created.replayed ? 'The device is offline; the message waits for it.\n' : '';
+      return `${where}${again}${away}`;
+    });
+    return created;
+  };
+  if (!options.watch) {
+    await create();
+    return exitCodes.ok;
+  }
+  return tell(context, {
+    begin: async () => {
+      const { id, taskId, message: said } = await create();
+      return { sessionId: id, taskId, said };
+    },
+    history: 0,
+    output: options.output ?? false,
+    once: true,
+  });
+}

@@ -1,0 +1,52 @@
+/** `relay sessions`: the conversations of this account, newest first. */
+import { type SessionStatus, sessionStatuses } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { findDevice, shortNames } from '../naming.ts';
+import { paintOf } from '../show/style.ts';
+import { tableOf } from '../show/table.ts';
+import { ago } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export interface SessionsOptions extends CommonOptions {
+  device?: string;
+  status?: string;
+  all?: boolean;
+}
+
+const isStatus = (text: string): text is SessionStatus => (sessionStatuses as readonly string[]).includes(text);
+
+export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<number> {
+  const { status } = options;
+  if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
+  const { api, say, json } = contextOf(options, terminal);
+  const device = options.device === undefined ? undefined : await findDevice(api, options.device);
+  const sessions = await api.sessions({
+    ...(device ? { deviceId: device.id } : {}),
+    ...(status ? { status } : {}),
+    ...(options.all ? { archived: 'all' } : {}),
+  });
+  const names = new Map(json || sessions.length === 0 ? [] : (await api.devices()).map(({ id, name }) => [id, name]));
+  say({ sessions }, () => {
+    if (sessions.length === 0) return 'No sessions. Start one with "relay new <device> <message>".\n';
+    const short = shortNames(sessions.map(({ id }) => id));
+    return tableOf(
+      [
+        { title: 'ID' },
+        { title: 'STATUS' },
+        { title: 'DEVICE', shrinks: true },
+        { title: 'TITLE', shrinks: true },
+        { title: 'CHANGED' },
+      ],
+      sessions.map((session) => [
+        { text: short.get(session.id) ?? session.id },
+        { text: session.status, paint: paintOf(session.status) },
+        { text: names.get(session.deviceId) ?? session.deviceId },
+        { text: `${session.title}${session.archived ? ' (archived)' : ''}` },
+        { text: ago(session.updatedAt) },
+      ]),
+      terminal,
+    );
+  });
+  return exitCodes.ok;
+}

@@ -1,0 +1,48 @@
+/** Prints a conversation while it goes on, and turns its end into an exit code. */
+import type { Task } from '@relay/protocol';
+import { exitCodes } from '../failure.ts';
+import { type FollowWish, follow, hasEnded } from '../follow.ts';
+import { createConversationView } from '../show/said.ts';
+import { oneLine } from '../show/text.ts';
+import { untilInterrupted } from '../terminal.ts';
+import type { Context } from './context.ts';
+
+export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'>;
+
+/** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
+export async function tell({ terminal, api, access, json }: Context, wish: TellingWish): Promise<number> {
+  const show = createConversationView(terminal);
+  const { signal, release } = untilInterrupted();
+  let ended: Task | undefined;
+  let removed = false;
+  try {
+    for await (const said of follow({ api, access, signal, ...wish })) {
+      if (said.type === 'task') ended = said.task;
+      if (said.type === 'session_removed') removed = true;
+      if (json) terminal.out(`${JSON.stringify(said)}\n`);
+      else {
+        const { out, err } = show(said);
+        if (out) terminal.out(out);
+        if (err) terminal.err(err);
+      }
+      await terminal.drained();
+    }
+  } finally {
+    release();
+  }
+  if (removed) return exitCodes.notFound;
+  if (!wish.once) return exitCodes.ok;
+  if (signal.aborted && !ended) {
+    if (!json) terminal.err('Not awaited to the end. The agent goes on; "relay tail" shows it.\n');
+    return exitCodes.interrupted;
+  }
+  return ended ? verdict(ended, json ? undefined : terminal.err) : exitCodes.ok;
+}
+
+function verdict({ state, error, id }: Task, err: ((text: string) => void) | undefined): number {
+  if (state === 'completed' || state === 'waiting' || !hasEnded(state)) return exitCodes.ok;
+  // An agent's own error was shown as a message.
+  const why = error ? `: ${oneLine(error.error)} (${error.code})` : '';
+  err?.(`The task ${id} is ${state}${why}\n`);
+  return exitCodes.failed;
+}

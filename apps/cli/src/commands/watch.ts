@@ -1,0 +1,111 @@
+/** `relay watch`: marks sessions for notifications and prints what happens; `relay unwatch` takes the mark away. */
+import type { AnyFrame } from '../attention/frame.ts';
+import { type Happening, attention } from '../attention/stream.ts';
+import { exitCodes } from '../failure.ts';
+import { nameOf } from '../follow.ts';
+import { findSessionId } from '../naming.ts';
+import { createOverview } from '../show/overview.ts';
+import { lostText } from '../show/said.ts';
+import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import { type Context, contextOf } from './context.ts';
+
+export interface WatchOptions extends CommonOptions {
+  /** `--no-follow` makes it false. */
+  follow: boolean;
+}
+
+export async function watchCommand(
+  typed: readonly string[],
+  options: WatchOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const context = contextOf(options, terminal);
+  const { api, json } = context;
+  const found: string[] = [];
+  for (const text of typed) found.push(await findSessionId(api, text));
+  const ids = new Set<string>();
+  for (const id of found) {
+    const { sessionId, watched } = await api.watch(id);
+    ids.add(id).add(sessionId);
+    if (json) terminal.out(`${JSON.stringify({ type: 'watched', sessionId, watched })}\n`);
+    else
+      terminal.err(
+        `Watching ${nameOf(sessionId)}: you get notifications until "relay unwatch ${nameOf(sessionId)}".\n`,
+      );
+  }
+  if (options.follow) await print(context, ids);
+  return exitCodes.ok;
+}
+
+export async function unwatchCommand(
+  typed: readonly string[],
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const sessionIds: string[] = [];
+  for (const text of typed) sessionIds.push((await api.unwatch(await findSessionId(api, text))).sessionId);
+  say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)} is watched no more.\n`).join(''));
+  return exitCodes.ok;
+}
+
+/** Until Ctrl-C. Of these sessions, and of everything when there are none. */
+async function print({ terminal, api, access, json }: Context, ids: Set<string>): Promise<void> {
+  const { signal, release } = untilInterrupted();
+  const isWanted = wanted(ids);
+  // Frames name sessions and devices by id alone: what they are called must be asked.
+  const load = async () => {
+    const [sessions, devices] = await Promise.all([api.sessions(), api.devices().catch(() => [])]);
+    return createOverview(terminal, { sessions, devices });
+  };
+  let lineOf = json ? () => '' : await load();
+  let wasConnected = false;
+  const note = (record: object, text: string) =>
+    json ? terminal.out(`${JSON.stringify(record)}\n`) : terminal.err(text);
+  const missed = async () => {
+    note({ type: 'resync' }, 'Something may have been missed meanwhile. "relay sessions" shows how things stand.\n');
+    if (!json) lineOf = await load();
+  };
+  const handle = async (happening: Happening) => {
+    if (happening.kind === 'frame') {
+      if (!isWanted(happening.frame)) return;
+      terminal.out(json ? `${JSON.stringify(lineFor(happening.frame))}\n` : lineOf(happening.frame));
+    } else if (happening.kind === 'lost') {
+      const { why, waitMs } = happening;
+      note({ type: 'connection', state: 'lost', why, waitMs }, lostText(happening));
+    } else if (happening.kind === 'gap') await missed();
+    else {
+      const state = wasConnected ? 'back' : 'open';
+      note({ type: 'connection', state }, wasConnected ? 'Connected again.\n' : 'Listening; Ctrl-C ends it.\n');
+      wasConnected = true;
+      if (happening.gap) await missed();
+    }
+  };
+  try {
+    for await (const happening of attention({ access, output: false, signal })) {
+      await handle(happening);
+      await terminal.drained();
+    }
+  } finally {
+    release();
+  }
+}
+
+/** Frames of types this release does not know are shown as they came. */
+const lineFor = (frame: AnyFrame): object => {
+  if (frame.type !== 'unknown') return frame;
+  const { rawType, ...rest } = frame as { rawType: string; type: string };
+  return { ...rest, type: rawType };
+};
+
+function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
+  if (ids.size === 0) return () => true;
+  return (frame) => {
+    if (frame.type === 'session_update') {
+      // A session that gets its real name stays the one that was asked for.
+      if (ids.has(frame.previousId ?? '')) ids.add(frame.session.id);
+      return ids.has(frame.session.id);
+    }
+    return 'sessionId' in frame && ids.has(frame.sessionId as string);
+  };
+}

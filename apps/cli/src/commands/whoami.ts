@@ -1,0 +1,58 @@
+/** `relay whoami`: which relay, which account, what this program may do there. */
+import { exitCodes } from '../failure.ts';
+import { homeOf } from '../home.ts';
+import { readProfiles } from '../profiles.ts';
+import { listOf, tableOf } from '../show/table.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf, speech } from './context.ts';
+
+export interface WhoamiOptions extends CommonOptions {
+  all?: boolean;
+}
+
+export async function whoamiCommand(options: WhoamiOptions, terminal: Terminal): Promise<number> {
+  if (options.all) return everywhere(options, terminal);
+  const { api, access, url, say } = contextOf(options, terminal);
+  const me = await api.me();
+  const { expiresAt } = await access.token();
+  const ends = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+  const { renewable } = access;
+  say({ relay: url, ...me, expiresAt: ends, renewable }, () =>
+    listOf([
+      ['Relay', url],
+      ['Account', [me.email, me.name].filter(Boolean).join(', ') || me.id],
+      ['User id', me.id],
+      ['May', me.scopes.join(' ') || 'nothing'],
+      [
+        'Token',
+        renewable ? 'renewed by itself' : `ends ${ends ? `at ${ends}` : 'when its issuer says'}; cannot be renewed`,
+      ],
+    ]),
+  );
+  return exitCodes.ok;
+}
+
+/** From the file alone: no relay is asked. */
+function everywhere(options: WhoamiOptions, terminal: Terminal): number {
+  const profiles = readProfiles(homeOf(terminal.env)).reverse();
+  const relays = profiles.map(({ url, account, renewal }, index) => ({
+    relay: url,
+    account,
+    renewable: renewal !== undefined,
+    default: index === 0,
+  }));
+  speech(options, terminal).say({ relays }, () =>
+    relays.length === 0
+      ? 'You are not signed in to any relay. Run "relay login --url <address>".\n'
+      : tableOf(
+          [{ title: 'RELAY' }, { title: 'ACCOUNT', shrinks: true }, { title: '' }],
+          relays.map((entry) => [
+            { text: entry.relay },
+            { text: entry.account },
+            { text: entry.default ? 'default' : '' },
+          ]),
+          terminal,
+        ),
+  );
+  return relays.length === 0 ? exitCodes.notSignedIn : exitCodes.ok;
+}

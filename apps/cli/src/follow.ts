@@ -1,0 +1,181 @@
+/**
+ * One conversation as it goes on: what was said, then what is said, until somebody has enough or a task has ended. Everything
+ * it yields is what `--json` prints, line by line; how it looks to people is decided elsewhere.
+ */
+import {
+  type Attention,
+  type Message,
+  type Session,
+  type SessionDetail,
+  type Task,
+  isPlaceholder,
+} from '@relay/protocol';
+import type { Api } from './api.ts';
+import { type Happening, attention } from './attention/stream.ts';
+import { createMemory } from './memory.ts';
+import { nativeIdOf } from './naming.ts';
+import type { Access } from './sign-in/access.ts';
+
+export type Said =
+  | { type: 'new_message'; sessionId: string; message: Message; history?: true }
+  | Attention<'session_update'>
+  | Attention<'task_output'>
+  | Attention<'device_status'>
+  | Attention<'session_removed'>
+  /** The daemon cannot be asked what was said before. */
+  | { type: 'history_error'; code: string; error: string }
+  | { type: 'connection'; state: 'lost'; why: string; waitMs: number }
+  | { type: 'connection'; state: 'back' }
+  /** Something may have been missed; what can be had by REST follows. */
+  | { type: 'resync' }
+  /** The task that was waited for has ended. */
+  | { type: 'task'; task: Task };
+
+export interface Begin {
+  sessionId: string;
+  /** The task whose end is the end. */
+  taskId?: string;
+  /** What the person has said just now, and needs not to be told. */
+  said?: Message;
+}
+
+export interface FollowWish {
+  api: Api;
+  access: Access;
+  signal: AbortSignal;
+  /** Called once, when nothing that happens from now on can be missed. */
+  begin: () => Promise<Begin>;
+  /** How many messages of the past. */
+  history: number;
+  output: boolean;
+  /** End with the task of `begin`, else with what runs now; at once if nothing does. */
+  once: boolean;
+}
+
+/** The relay counts a session as open for five minutes after it was read, and daemons tell more about open ones (contract §8). */
+const keepOpenMs = 240_000;
+
+export const hasEnded = (state: Task['state']): boolean => !['queued', 'sent', 'running'].includes(state);
+
+/** @throws Failure of the API and of the stream */
+export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
+  const { api, access, signal, output } = wish;
+  let conversation: Conversation | undefined;
+  let keepOpen: NodeJS.Timeout | undefined;
+  try {
+    for await (const happening of attention({ access, output, signal })) {
+      if (happening.kind === 'connected' && !conversation) {
+        conversation = createConversation(wish, await wish.begin());
+        const { sessionId } = conversation;
+        keepOpen = setInterval(() => void api.session(sessionId(), 1).catch(() => undefined), keepOpenMs);
+        yield* conversation.load(wish.history);
+      } else if (conversation) yield* conversation.hear(happening);
+      if (conversation?.isOver()) break;
+    }
+    const taskId = conversation?.isOver() ? conversation.taskId() : undefined;
+    if (taskId !== undefined) yield { type: 'task', task: await api.task(taskId) };
+  } finally {
+    clearInterval(keepOpen);
+  }
+}
+
+type Conversation = ReturnType<typeof createConversation>;
+
+function createConversation({ api, once }: FollowWish, begin: Begin) {
+  const memory = createMemory();
+  const ids = new Set([begin.sessionId]);
+  let { sessionId, taskId } = begin;
+  let deviceId: string | undefined;
+  let over = false;
+  let lastLook = '';
+  if (begin.said) memory.isNew(begin.said, 'live');
+
+  /** Is the end there? Asks the relay only when the session has moved on without saying so. */
+  const look = async (session: Session): Promise<void> => {
+    if (!once || over) return;
+    const { lastTask } = session;
+    if (taskId === undefined) over = session.status !== 'active';
+    else if (lastTask?.id === taskId) over = hasEnded(lastTask.state);
+    else {
+      const now = `${lastTask?.id} ${lastTask?.state} ${session.status}`;
+      if (now === lastLook) return;
+      lastLook = now;
+      over = hasEnded((await api.task(taskId)).state);
+    }
+  };
+
+  const adopt = (session: Session) => {
+    ids.add(session.id);
+    sessionId = session.id;
+    deviceId = session.deviceId;
+  };
+
+  async function* load(limit: number): AsyncGenerator<Said, void> {
+    const {
+      messages,
+      hasMore: _more,
+      oldestUuid: _oldest,
+      newestUuid: _newest,
+      messagesError,
+      ...session
+    }: SessionDetail = await api.session(sessionId, Math.max(limit, 1));
+    adopt(session);
+    yield { type: 'session_update', session };
+    // A session that has not begun has no past, and that is no error.
+    const isBeginning = messagesError?.code === 'SESSION_NOT_RESOLVED' && isPlaceholder(session.id.split(':')[2] ?? '');
+    if (messagesError && !isBeginning && limit > 0) yield { type: 'history_error', ...messagesError };
+    for (const message of limit > 0 ? messages : [])
+      if (memory.isNew(message, 'history')) yield { type: 'new_message', sessionId, message, history: true };
+    if (once && taskId === undefined && session.lastTask && !hasEnded(session.lastTask.state))
+      taskId = session.lastTask.id;
+    await look(session);
+  }
+
+  async function* hear(happening: Happening): AsyncGenerator<Said, void> {
+    if (happening.kind === 'lost') {
+      yield { type: 'connection', state: 'lost', why: happening.why, waitMs: happening.waitMs };
+    } else if (happening.kind === 'connected') {
+      yield { type: 'connection', state: 'back' };
+      if (happening.gap) yield* reload();
+    } else if (happening.kind === 'gap') yield* reload();
+    else {
+      const { frame } = happening;
+      switch (frame.type) {
+        case 'session_update':
+          if (!ids.has(frame.session.id) && !ids.has(frame.previousId ?? '')) return;
+          adopt(frame.session);
+          yield frame;
+          return look(frame.session);
+        case 'new_message':
+          if (ids.has(frame.sessionId) && memory.isNew(frame.message, 'live')) yield frame;
+          return;
+        case 'task_output':
+          if (ids.has(frame.sessionId)) yield frame;
+          return;
+        case 'device_status':
+          if (frame.deviceId === deviceId) yield frame;
+          return;
+        case 'session_removed':
+          if (!ids.has(frame.sessionId)) return;
+          over = true;
+          yield frame;
+      }
+    }
+  }
+
+  async function* reload(): AsyncGenerator<Said, void> {
+    yield { type: 'resync' };
+    yield* load(reloadMessages);
+  }
+
+  return { load, hear, isOver: () => over, taskId: () => taskId, sessionId: () => sessionId };
+}
+
+/** How far back a reload looks for what was missed. */
+const reloadMessages = 50;
+
+/** How a session is called in what people are told to type. */
+export const nameOf = (sessionId: string): string => {
+  const native = nativeIdOf(sessionId);
+  return native.length > 12 ? native.slice(-8) : native;
+};

@@ -1,0 +1,70 @@
+/**
+ * One process at a time changes the credentials. A lock file, because the folder is private and the work short. One that was
+ * left behind by a process that died, or is older than any work can last, is taken away. Should two processes believe in the
+ * lock at once after all, the relay's reuse interval for refresh tokens (30 s) keeps both signed in.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { pause } from './clock.ts';
+import { Failure, exitCodes, systemCode } from './failure.ts';
+
+/** Longer than what is done under the lock may take. */
+const staleMs = 60_000;
+const patienceMs = 90_000;
+const pollMs = 25;
+
+/** Runs `work` while no other process does. Throws a Failure when the lock cannot be had within a minute and a half. */
+export async function withLock<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
+  const mine = `${process.pid} ${randomUUID()}`;
+  const deadline = Date.now() + patienceMs;
+  while (!take(lockFile, mine)) {
+    if (isStale(lockFile)) rmSync(lockFile, { force: true });
+    else if (Date.now() > deadline) {
+      throw new Failure(
+        'LOCKED',
+        `Another relay command holds ${lockFile}. Try again; if no other command runs, remove that file.`,
+        exitCodes.temporary,
+      );
+    } else await pause(pollMs + Math.random() * pollMs);
+  }
+  try {
+    return await work();
+  } finally {
+    if (textOf(lockFile) === mine) rmSync(lockFile, { force: true });
+  }
+}
+
+function take(lockFile: string, mine: string): boolean {
+  try {
+    writeFileSync(lockFile, mine, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isStale(lockFile: string): boolean {
+  try {
+    if (Date.now() - statSync(lockFile).mtimeMs > staleMs) return true;
+  } catch {
+    return false;
+  }
+  // Empty for the moment between its making and its writing.
+  const pid = Number.parseInt(textOf(lockFile), 10);
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'ESRCH';
+  }
+}

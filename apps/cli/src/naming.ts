@@ -1,0 +1,88 @@
+/**
+ * What people type → ids. Devices by id, name or host name; sessions by the end or the beginning of the id that the agent gave
+ * them; all of them abbreviated as long as only one is meant. Ids that begin with their time end in what tells them apart.
+ */
+import { type Device, type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
+import type { Api } from './api.ts';
+import { Failure, exitCodes } from './failure.ts';
+
+const shortest = 8;
+
+/** The part of a session id that tells sessions of a device apart. */
+export function nativeIdOf(sessionId: string): string {
+  const nativeId = parseSessionId(sessionId)?.nativeId ?? sessionId;
+  return isPlaceholder(nativeId) ? nativeId.slice(nativeId.indexOf('-') + 1) : nativeId;
+}
+
+/** For each id the shortest ending (8 characters or more) that no other one of them has. */
+export function shortNames(sessionIds: readonly string[]): Map<string, string> {
+  const natives = sessionIds.map(nativeIdOf);
+  return new Map(
+    sessionIds.map((sessionId, index) => {
+      const native = natives[index]!;
+      let length = Math.min(shortest, native.length);
+      const isTaken = (ending: string) => natives.some((other, at) => at !== index && other.endsWith(ending));
+      while (length < native.length && isTaken(native.slice(-length))) length += 1;
+      return [sessionId, isTaken(native.slice(-length)) ? sessionId : native.slice(-length)];
+    }),
+  );
+}
+
+/** The first of these questions that anything answers; a Failure when several things do, or nothing does. */
+function only<T>(
+  what: 'device' | 'session',
+  typed: string,
+  all: readonly T[],
+  shown: (thing: T) => string,
+  questions: readonly ((thing: T) => boolean)[],
+): T {
+  for (const question of questions) {
+    const found = all.filter(question);
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) {
+      const named = found.slice(0, 5).map(shown).join(', ');
+      throw new Failure(
+        'AMBIGUOUS',
+        `"${typed}" may be ${found.length} ${what}s: ${named}${found.length > 5 ? ', …' : ''}. Type more of the id.`,
+        exitCodes.usage,
+      );
+    }
+  }
+  const list = what === 'device' ? 'relay devices' : 'relay sessions --all';
+  throw new Failure(
+    what === 'device' ? 'DEVICE_NOT_FOUND' : 'SESSION_NOT_FOUND',
+    `You have no ${what} "${typed}". "${list}" lists them.`,
+    exitCodes.notFound,
+  );
+}
+
+/** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; those of the API */
+export async function findDevice(api: Api, typed: string): Promise<Device> {
+  const wanted = typed.trim().toLowerCase();
+  const texts = ({ name, hostname }: Device) => [name.toLowerCase(), hostname.toLowerCase()];
+  const devices = wanted === '' ? [] : await api.devices();
+  return only('device', typed, devices, ({ name, id }) => `${name} (${id})`, [
+    ({ id }) => id === typed,
+    ({ name }) => name.toLowerCase() === wanted,
+    ({ hostname }) => hostname.toLowerCase() === wanted,
+    (device) => texts(device).some((text) => text.startsWith(wanted)),
+    ({ id }) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted),
+  ]);
+}
+
+/**
+ * The id to use in calls. A whole id is taken as it is, so that an id a session had earlier finds it as well.
+ * @throws Failure AMBIGUOUS, SESSION_NOT_FOUND; those of the API
+ */
+export async function findSessionId(api: Api, typed: string): Promise<string> {
+  if (parseSessionId(typed)) return typed;
+  const sessions = typed === '' ? [] : await api.sessions({ archived: 'all' });
+  const shown = ({ id, title }: Session) => `${title} (${id})`;
+  const natives = (test: (native: string) => boolean) => (session: Session) =>
+    test(nativeIdOf(session.id)) || test(parseSessionId(session.id)?.nativeId ?? '');
+  return only('session', typed, sessions, shown, [
+    natives((native) => native === typed),
+    natives((native) => native.endsWith(typed) || native.startsWith(typed)),
+    ({ id }) => id.startsWith(typed),
+  ]).id;
+}

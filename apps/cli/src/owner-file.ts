@@ -1,0 +1,55 @@
+/** Small files that only their owner may read, replaced as a whole or not at all. */
+import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { Failure, systemCode } from './failure.ts';
+
+/** Readers see the old text or the new one, also after a power cut. The mode is 0600 whatever the umask and the old file were. */
+export function replaceOwnerFile(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const file = openSync(temporary, 'wx', 0o600);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+/** A renamed file is safe only when its folder was written too. Windows cannot open folders and needs no such thing. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const directory = openSync(folder, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/**
+ * The text, or undefined when there is no such file. Like ssh, throws a Failure for a file that is a link, belongs to somebody
+ * else, or may be read by others.
+ */
+export function readOwnerFile(path: string): string | undefined {
+  const unsafe = (why: string, remedy: string) => new Failure('CREDENTIALS_UNSAFE', `${path} ${why}. ${remedy}`);
+  try {
+    const stat = lstatSync(path);
+    if (!stat.isFile()) throw unsafe('is not an ordinary file', 'Remove it and sign in again.');
+    if (process.platform !== 'win32') {
+      if (stat.uid !== process.getuid?.()) throw unsafe('belongs to another user', 'Remove it and sign in again.');
+      if ((stat.mode & 0o077) !== 0) throw unsafe('may be read by other users', `Run "chmod 600 ${path}".`);
+    }
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

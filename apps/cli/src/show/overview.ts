@@ -1,0 +1,74 @@
+/** Everything that happens, one line each: which machine, which session, what. */
+import type { Device, Session } from '@relay/protocol';
+import type { AnyFrame } from '../attention/frame.ts';
+import { nameOf } from '../follow.ts';
+import type { Terminal } from '../terminal.ts';
+import { paintOf, styleOf } from './style.ts';
+import { fitted, oneLine } from './text.ts';
+import { clockTime } from './times.ts';
+
+const maxKnown = 5000;
+
+/** Returns the line for a frame, empty when nothing changed that a person can see; remembers names and states. */
+export function createOverview(
+  terminal: Terminal,
+  known: { sessions: readonly Session[]; devices: readonly Device[] },
+) {
+  const style = styleOf(terminal);
+  const sessions = new Map(known.sessions.map((session) => [session.id, session]));
+  const devices = new Map(known.devices.map(({ id, name }) => [id, oneLine(name)]));
+
+  const line = (where: string, what: string, paint = paintOf(what)) => {
+    const start = `${style('dim', clockTime(new Date().toISOString()))} ${where}: `;
+    // The time and the colours before it are not counted: near enough.
+    const room = terminal.outIsScreen ? Math.max(20, terminal.columns - where.length - 11) : Infinity;
+    return `${start}${style(paint, fitted(oneLine(what), room))}\n`;
+  };
+  const deviceName = (id: string) => devices.get(id) ?? id;
+  const place = (id: string) => {
+    const session = sessions.get(id);
+    if (!session) return nameOf(id);
+    return `${deviceName(session.deviceId)} · ${fitted(oneLine(session.title), 40)} [${nameOf(id)}]`;
+  };
+  const remember = (session: Session) => {
+    sessions.set(session.id, session);
+    if (sessions.size > maxKnown) sessions.delete(sessions.keys().next().value!);
+  };
+  const changes = (now: Session, before: Session | undefined): string => {
+    const lines: string[] = [];
+    if (now.status !== before?.status) lines.push(line(place(now.id), now.status));
+    if (now.progress && now.progress.at !== before?.progress?.at) {
+      lines.push(line(place(now.id), `${now.progress.action} ${now.progress.target}`, 'dim'));
+    }
+    if (now.prompt && now.status === 'waiting' && now.prompt.at !== before?.prompt?.at) {
+      lines.push(line(place(now.id), `asks: ${now.prompt.prompt}`, 'yellow'));
+    }
+    return lines.join('');
+  };
+
+  return (frame: AnyFrame): string => {
+    switch (frame.type) {
+      case 'session_update': {
+        const before = sessions.get(frame.previousId ?? '') ?? sessions.get(frame.session.id);
+        sessions.delete(frame.previousId ?? '');
+        remember(frame.session);
+        return changes(frame.session, before);
+      }
+      case 'new_message': {
+        const { role, content } = frame.message;
+        return line(
+          place(frame.sessionId),
+          `${role === 'USER' ? 'you' : role.toLowerCase()}: ${content.slice(0, 2000)}`,
+        );
+      }
+      case 'device_status':
+        return line(deviceName(frame.deviceId), frame.status);
+      case 'session_removed':
+        return line(place(frame.sessionId), 'removed', 'dim');
+      case 'device_removed':
+        return line(deviceName(frame.deviceId), 'removed', 'dim');
+      default:
+        return '';
+    }
+  };
+}

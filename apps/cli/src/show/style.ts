@@ -1,0 +1,40 @@
+/** Colours where somebody looks and wants them (no-color.org). */
+import type { Terminal } from '../terminal.ts';
+
+export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+const codes: Readonly<Record<Paint, readonly [on: number, off: number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+export type Style = (paint: Paint | undefined, text: string) => string;
+
+export function styleOf({ outIsScreen, env }: Terminal): Style {
+  const colours = outIsScreen && !env.NO_COLOR && env.TERM !== 'dumb';
+  return (paint, text) =>
+    colours && paint !== undefined && text !== ''
+      ? `\u001b[${codes[paint][0]}m${text}\u001b[${codes[paint][1]}m`
+      : text;
+}
+
+const ofStatus: Readonly<Record<string, Paint>> = {
+  online: 'green',
+  active: 'green',
+  completed: 'green',
+  pending: 'cyan',
+  queued: 'cyan',
+  waiting: 'yellow',
+  unknown: 'yellow',
+  expired: 'yellow',
+  failed: 'red',
+  offline: 'dim',
+  idle: 'dim',
+};
+
+/** The colour of a status of a device, a session or a task. */
+export const paintOf = (status: string): Paint | undefined => ofStatus[status];

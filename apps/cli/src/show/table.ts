@@ -1,0 +1,56 @@
+/** Rows of text as columns. On a screen no wider than it: the widest column that may shrink does. */
+import type { Terminal } from '../terminal.ts';
+import { type Paint, styleOf } from './style.ts';
+import { fitted, oneLine, widthOf } from './text.ts';
+
+export interface Cell {
+  text: string;
+  paint?: Paint | undefined;
+}
+
+export interface Column {
+  title: string;
+  /** May be cut when the screen is too narrow. Ids never are: somebody wants to copy them. */
+  shrinks?: boolean;
+}
+
+const gap = 2;
+const narrowest = 8;
+
+export function tableOf(columns: readonly Column[], rows: readonly (readonly Cell[])[], terminal: Terminal): string {
+  const style = styleOf(terminal);
+  const cells = rows.map((row) => row.map(({ text, paint }) => ({ text: oneLine(text), paint })));
+  const widths = columns.map(({ title }, at) =>
+    Math.max(widthOf(title), ...cells.map((row) => widthOf(row[at]?.text ?? ''))),
+  );
+  if (terminal.outIsScreen) shrink(columns, widths, terminal.columns);
+  const line = (row: readonly Cell[]) =>
+    row
+      .map(({ text, paint }, at) => {
+        const shown = fitted(text, widths[at] ?? 0);
+        const pad = at === columns.length - 1 ? 0 : (widths[at] ?? 0) - widthOf(shown) + gap;
+        return style(paint, shown) + ' '.repeat(pad);
+      })
+      .join('')
+      .trimEnd();
+  return [columns.map(({ title }) => ({ text: title, paint: 'bold' as const })), ...cells]
+    .map((row) => `${line(row)}\n`)
+    .join('');
+}
+
+function shrink(columns: readonly Column[], widths: number[], available: number): void {
+  const excess = () => widths.reduce((sum, width) => sum + width + gap, -gap) - available;
+  while (excess() > 0) {
+    const candidates = widths.map((width, at) => (columns[at]?.shrinks && width > narrowest ? width : 0));
+    const widest = Math.max(...candidates);
+    if (widest === 0) return;
+    const at = candidates.indexOf(widest);
+    widths[at] = Math.max(narrowest, widest - excess());
+  }
+}
+
+/** Name and value per line, the values below each other. */
+export function listOf(rows: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${oneLine(value)}\n`).join('');
+}

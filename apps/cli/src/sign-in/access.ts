@@ -1,0 +1,110 @@
+/**
+ * The access token for the next request, renewed when it is about to end or was refused. A new refresh token is on disk before
+ * anything is done with the new access token; several processes share one sign-in.
+ */
+import { Failure, exitCodes } from '../failure.ts';
+import type { Home } from '../home.ts';
+import { type Profile, changingProfiles, profileOf, renewProfile } from '../profiles.ts';
+import { uninterrupted } from '../terminal.ts';
+import { renew, signInAgain } from './renew.ts';
+import { expiryOf } from './token-text.ts';
+
+export interface Grant {
+  token: string;
+  /** Milliseconds since the epoch; undefined when the token does not say. */
+  expiresAt: number | undefined;
+}
+
+export interface Access {
+  /** The relay these tokens are for. */
+  readonly url: string;
+  /** Whether `token` can get a new one by itself. */
+  readonly renewable: boolean;
+  /**
+   * A token good for `atLeastMs` (default 30 s) if there can be one, and not the one that was `refused`. Throws a Failure with
+   * exit code 3 when the person must sign in, 75 when the relay cannot renew right now.
+   */
+  token(wish?: { atLeastMs?: number; refused?: string }): Promise<Grant>;
+}
+
+const marginMs = 30_000;
+
+const grantOf = (accessToken: string, expiresAt: string | undefined): Grant => ({
+  token: accessToken,
+  expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+});
+
+/** RELAY_CLI_TOKEN goes before the sign-in on disk. */
+export function createAccess(url: string, home: Home, env: NodeJS.ProcessEnv): Access {
+  const given = env.RELAY_CLI_TOKEN?.trim();
+  return given ? fixedAccess(url, given) : storedAccess(url, home);
+}
+
+function fixedAccess(url: string, token: string): Access {
+  const expiresAt = expiryOf(token);
+  return {
+    url,
+    renewable: false,
+    token({ refused } = {}) {
+      if (refused !== token && (expiresAt === undefined || Date.parse(expiresAt) > Date.now()))
+        return Promise.resolve(grantOf(token, expiresAt));
+      return Promise.reject(ended(url, 'The token in RELAY_CLI_TOKEN', 'Put a new one there.'));
+    },
+  };
+}
+
+const ended = (url: string, what: string, remedy: string) =>
+  new Failure('TOKEN_EXPIRED', `${what} is not accepted by ${url} any more. ${remedy}`, exitCodes.notSignedIn);
+
+function storedAccess(url: string, home: Home): Access {
+  const stored = (): Profile => {
+    const profile = profileOf(home, url);
+    if (profile) return profile;
+    throw new Failure('NOT_SIGNED_IN', `You are not signed in to ${url}. ${signInAgain(url)}`, exitCodes.notSignedIn);
+  };
+  const leftMs = ({ expiresAt }: Profile) => (expiresAt === undefined ? Infinity : Date.parse(expiresAt) - Date.now());
+
+  return {
+    url,
+    get renewable() {
+      return stored().renewal !== undefined;
+    },
+    async token({ atLeastMs = marginMs, refused } = {}) {
+      const good = (profile: Profile) => profile.accessToken !== refused && leftMs(profile) > atLeastMs;
+      const profile = stored();
+      if (good(profile)) return grantOf(profile.accessToken, profile.expiresAt);
+      if (!profile.renewal) {
+        if (profile.accessToken !== refused && leftMs(profile) > 0)
+          return grantOf(profile.accessToken, profile.expiresAt);
+        throw ended(
+          url,
+          'The token that was handed over',
+          `Run "relay login --url ${url} --token <token>" with a new one.`,
+        );
+      }
+      const renewed = await changingProfiles(home, async () => {
+        // Another process may have renewed it while this one waited.
+        const current = stored();
+        const { renewal } = current;
+        if (good(current) || !renewal) return current;
+        // The old refresh token is spent as soon as the relay has seen it: the new one must reach the disk.
+        return uninterrupted(async () => {
+          const fresh = await renewTwice(current, renewal);
+          renewProfile(home, fresh);
+          return fresh;
+        });
+      });
+      return grantOf(renewed.accessToken, renewed.expiresAt);
+    },
+  };
+}
+
+/** Of two that race on one refresh token one may be refused, and gets the other's answer when it asks again (ADR 18). */
+async function renewTwice(profile: Profile, renewal: NonNullable<Profile['renewal']>): Promise<Profile> {
+  try {
+    return await renew(profile, renewal);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'SIGNED_OUT') throw error;
+    return renew(profile, renewal);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Signing in through the browser: authorization code with PKCE S256 and a loopback redirect, with `state` and `iss` checked
+ * (RFC 8252, RFC 7636, RFC 9207). Asks the relay, not the person: what the person sees is passed in.
+ */
+import * as oauth from 'oauth4webapi';
+import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
+import { client, clientId, discover, refuseTrouble, requestOptions } from './issuer.ts';
+import { type Loopback, listenForAnswer } from './loopback.ts';
+
+export interface SignedIn {
+  accessToken: string;
+  expiresAt?: string;
+  renewal: { clientId: string; refreshToken: string; tokenEndpoint: string; revocationEndpoint?: string };
+}
+
+export interface BrowserFlow {
+  /** Base address of the relay. */
+  url: string;
+  /** Where the browser answers; 0 = any free port. */
+  port: number;
+  /** The person must see this link now. */
+  onLink: (link: string) => void;
+  /** Aborted when the person gives up. */
+  signal: AbortSignal;
+  waitMs: number;
+}
+
+/** What the program may do, and a refresh token. No `openid`: who it is says GET /api/me. */
+const scope = 'profile email offline_access sessions:read sessions:write devices:read devices:write';
+
+/** Resolves with tokens, or throws a Failure that says how it ended. The window in the browser is told as well. */
+export async function signInWithBrowser({ url, port, onLink, signal, waitMs }: BrowserFlow): Promise<SignedIn> {
+  const issuer = await discover(url);
+  if (!issuer.authorization_endpoint || !issuer.token_endpoint) {
+    throw new Failure('NOT_A_RELAY', `The sign-in of ${url} offers no way for programs.`);
+  }
+  const state = oauth.generateRandomState();
+  const verifier = oauth.generateRandomCodeVerifier();
+  const loopback = await listenForAnswer(state, port);
+  try {
+    const link = new URL(issuer.authorization_endpoint);
+    const challenge = await oauth.calculatePKCECodeChallenge(verifier);
+    for (const [name, value] of Object.entries({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: loopback.redirectUri,
+      scope,
+      state,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    }))
+      link.searchParams.set(name, value);
+    onLink(link.href);
+    const parameters = await answerWithin(loopback, waitMs, signal);
+    const tokens = await redeem(url, issuer, checked(issuer, parameters, state), loopback.redirectUri, verifier);
+    await loopback.end({ title: 'You are signed in', text: 'You can close this window and go back to the terminal.' });
+    return tokens;
+  } catch (error) {
+    await loopback.end({ title: 'You are not signed in', text: reasonOf(error) });
+    throw error;
+  }
+}
+
+function answerWithin({ answer }: Loopback, waitMs: number, signal: AbortSignal): Promise<URLSearchParams> {
+  return new Promise((resolve, reject) => {
+    const end = (failure: Failure) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      reject(failure);
+    };
+    const onAbort = () => end(new Failure('INTERRUPTED', 'The sign-in was given up.', exitCodes.interrupted));
+    const timer = setTimeout(
+      () => end(new Failure('SIGN_IN_TIMEOUT', 'Nobody signed in within five minutes. Run "relay login" again.')),
+      waitMs,
+    );
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    void answer.then((parameters) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      resolve(parameters);
+    });
+  });
+}
+
+/** The answer is from this issuer and grants something. */
+function checked(issuer: oauth.AuthorizationServer, parameters: URLSearchParams, state: string): URLSearchParams {
+  try {
+    // Relays always say who answers: without `iss` another server could have been put in between.
+    return oauth.validateAuthResponse(
+      { ...issuer, authorization_response_iss_parameter_supported: true },
+      client,
+      parameters,
+      state,
+    );
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) {
+      if (error.error === 'access_denied') {
+        throw new Failure('ACCESS_DENIED', 'The sign-in was refused in the browser. Nothing was changed.');
+      }
+      throw new Failure(
+        'SIGN_IN_REFUSED',
+        `The relay refused the sign-in: ${error.error_description ?? error.error}. Run "relay login" again.`,
+      );
+    }
+    throw new Failure('SIGN_IN_REFUSED', `The answer of the browser cannot be trusted: ${reasonOf(error)}.`);
+  }
+}
+
+async function redeem(
+  url: string,
+  issuer: oauth.AuthorizationServer,
+  parameters: URLSearchParams,
+  redirectUri: string,
+  verifier: string,
+): Promise<SignedIn> {
+  let response: Response;
+  try {
+    response = await oauth.authorizationCodeGrantRequest(
+      issuer,
+      client,
+      oauth.None(),
+      parameters,
+      redirectUri,
+      verifier,
+      requestOptions(url),
+    );
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+  refuseTrouble(url, response);
+  let tokens: oauth.TokenEndpointResponse;
+  try {
+    tokens = await oauth.processAuthorizationCodeResponse(issuer, client, response);
+  } catch (error) {
+    const why = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
+    throw new Failure('SIGN_IN_REFUSED', `The relay gave no token: ${why}. Run "relay login" again.`);
+  }
+  if (tokens.refresh_token === undefined) {
+    throw new Failure('SIGN_IN_REFUSED', `The relay gave no refresh token, so the sign-in would end in minutes.`);
+  }
+  return {
+    accessToken: tokens.access_token,
+    ...expiry(tokens.expires_in),
+    renewal: {
+      clientId,
+      refreshToken: tokens.refresh_token,
+      tokenEndpoint: issuer.token_endpoint!,
+      ...(issuer.revocation_endpoint === undefined ? {} : { revocationEndpoint: issuer.revocation_endpoint }),
+    },
+  };
+}
+
+/** Seconds from now → when that is. */
+export const expiry = (seconds: number | undefined) =>
+  seconds === undefined ? {} : { expiresAt: new Date(Date.now() + seconds * 1000).toISOString() };

@@ -1,0 +1,71 @@
+/**
+ * The relay's own sign-in as OAuth sees it: discovery, and what every request to it has in common. The program knows
+ * nothing about the relay beforehand but its address and that it is the client `relay-cli`.
+ */
+import * as oauth from 'oauth4webapi';
+import { Failure, exitCodes, notARelay, reasonOf, unreachable } from '../failure.ts';
+import { retryAfterMs } from '../clock.ts';
+
+export const clientId = 'relay-cli';
+export const client: oauth.Client = { client_id: clientId };
+export const requestTimeoutMs = 15_000;
+
+/** Plain http only to a relay that was addressed with it. */
+export const requestOptions = (url: string) => ({
+  [oauth.allowInsecureRequests]: url.startsWith('http:'),
+  signal: () => AbortSignal.timeout(requestTimeoutMs),
+});
+
+/** The relay is in trouble, which says nothing about the credential. Throws a Failure (temporary), or returns. */
+export function refuseTrouble(url: string, response: Response): void {
+  if (response.status < 500 && response.status !== 429) return;
+  const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
+  const when = waitMs === undefined ? 'later' : `in ${Math.ceil(waitMs / 1000)} s`;
+  throw new Failure(
+    response.status === 429 ? 'RATE_LIMITED' : 'SERVICE_UNAVAILABLE',
+    `The sign-in of ${url} answered ${response.status}. Try again ${when}.`,
+    exitCodes.temporary,
+    { more: { status: response.status } },
+  );
+}
+
+/** Where the relay's sign-in is. Throws a Failure when it has none, calls itself something else, or cannot be reached. */
+export async function discover(url: string): Promise<oauth.AuthorizationServer> {
+  let response: Response;
+  try {
+    response = await oauth.discoveryRequest(new URL(url), { algorithm: 'oidc', ...requestOptions(url) });
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+  refuseTrouble(url, response);
+  if (response.status === 404) {
+    throw new Failure(
+      'SIGN_IN_ELSEWHERE',
+      `The relay at ${url} has no sign-in of its own. Get an access token where your account is, then run "relay login --token <token>" or set RELAY_CLI_TOKEN.`,
+    );
+  }
+  const issuer = await namedIn(response.clone());
+  if (issuer !== undefined && issuer.href !== new URL(url).href) {
+    const named = issuer.href.replace(/\/+$/, '');
+    throw new Failure(
+      'WRONG_ADDRESS',
+      `The relay at ${url} calls itself ${named}. Sign in with that address: relay login --url ${named}`,
+      exitCodes.usage,
+    );
+  }
+  try {
+    return await oauth.processDiscoveryResponse(new URL(url), response);
+  } catch (error) {
+    throw notARelay(url, reasonOf(error));
+  }
+}
+
+async function namedIn(response: Response): Promise<URL | undefined> {
+  try {
+    const { issuer } = (await response.json()) as { issuer: string };
+    return new URL(issuer);
+  } catch {
+    // The library says what is wrong with it.
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+/** The browser's way back (RFC 8252 §7.3): a server on 127.0.0.1 that lives for one sign-in and believes nobody without the state. */
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Failure, reasonOf, systemCode, usage } from '../failure.ts';
+
+export interface Loopback {
+  redirectUri: string;
+  /** Resolves with the parameters of the callback that carries the state; anybody else is turned away and waited past. */
+  answer: Promise<URLSearchParams>;
+  /** Shows the person how it ended and stops listening. */
+  end(shown: { title: string; text: string }): Promise<void>;
+}
+
+const path = '/callback';
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const page = (title: string, text: string) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<h1>${escaped(title)}</h1>
+<p>${escaped(text)}</p>
+</html>
+`;
+
+function show(response: ServerResponse, status: number, title: string, text: string): void {
+  response
+    .writeHead(status, {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      // The address of this page holds a code.
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+      Connection: 'close',
+    })
+    .end(page(title, text));
+}
+
+/** Listens on `port` (0 = any that is free). Throws a Failure when the port is taken. */
+export async function listenForAnswer(state: string, port: number): Promise<Loopback> {
+  let took: ((parameters: URLSearchParams) => void) | undefined;
+  const answer = new Promise<URLSearchParams>((resolve) => (took = resolve));
+  let waiting: ServerResponse | undefined;
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    if (request.method !== 'GET' || url.pathname !== path) {
+      show(response, 404, 'Nothing here', 'This page belongs to a sign-in of the relay command line.');
+      return;
+    }
+    if (waiting || url.searchParams.get('state') !== state || url.searchParams.getAll('state').length > 1) {
+      show(response, 400, 'Not this sign-in', 'This answer does not belong to the sign-in that is being waited for.');
+      return;
+    }
+    waiting = response;
+    took?.(url.searchParams);
+  };
+
+  const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 10_000 }, onRequest);
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (systemCode(error) === 'EADDRINUSE') throw usage(`Port ${port} is taken. Choose another one with --port.`);
+    throw new Failure(
+      'NO_LOOPBACK',
+      `Cannot listen on 127.0.0.1 (${reasonOf(error)}), where the browser would answer.`,
+    );
+  }
+  return {
+    redirectUri: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    answer,
+    async end({ title, text }) {
+      const closed = once(server, 'close');
+      if (waiting && !waiting.destroyed) {
+        const shown = once(waiting, 'close');
+        show(waiting, 200, title, text);
+        await shown;
+      }
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

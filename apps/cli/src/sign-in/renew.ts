@@ -1,0 +1,83 @@
+/** Renewing and giving back what a sign-in in the browser brought. Knows the relay's sign-in and no file. */
+import * as oauth from 'oauth4webapi';
+import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
+import type { Profile } from '../profiles.ts';
+import { expiry } from './browser-flow.ts';
+import { client, refuseTrouble, requestOptions } from './issuer.ts';
+
+type Renewal = NonNullable<Profile['renewal']>;
+
+const issuerOf = (url: string, renewal: Renewal): oauth.AuthorizationServer => ({
+  issuer: url,
+  token_endpoint: renewal.tokenEndpoint,
+  ...(renewal.revocationEndpoint === undefined ? {} : { revocation_endpoint: renewal.revocationEndpoint }),
+});
+
+export const signInAgain = (url: string) => `Run "relay login --url ${url}".`;
+
+/**
+ * The profile with a new access token and the refresh token that replaces the one used now. Throws a Failure: SIGNED_OUT when
+ * the relay takes the refresh token no more, a temporary one when it cannot say.
+ */
+export async function renew(profile: Profile, renewal: Renewal): Promise<Profile> {
+  const issuer = issuerOf(profile.url, renewal);
+  let response: Response;
+  try {
+    response = await oauth.refreshTokenGrantRequest(
+      issuer,
+      client,
+      oauth.None(),
+      renewal.refreshToken,
+      requestOptions(profile.url),
+    );
+  } catch (error) {
+    throw unreachable(profile.url, error);
+  }
+  refuseTrouble(profile.url, response);
+  try {
+    const tokens = await oauth.processRefreshTokenResponse(issuer, client, response);
+    const { expiresAt: _old, ...kept } = profile;
+    return {
+      ...kept,
+      accessToken: tokens.access_token,
+      ...expiry(tokens.expires_in),
+      renewal: { ...renewal, refreshToken: tokens.refresh_token ?? renewal.refreshToken },
+    };
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') {
+      throw new Failure(
+        'SIGNED_OUT',
+        `The sign-in at ${profile.url} has ended: it was revoked, or not used for 30 days. ${signInAgain(profile.url)}`,
+        exitCodes.notSignedIn,
+      );
+    }
+    const why = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
+    throw new Failure('RENEWAL_REFUSED', `The relay did not renew the sign-in: ${why}. ${signInAgain(profile.url)}`);
+  }
+}
+
+/** Gives the refresh token back, so that nobody can use it any more. Throws a Failure when the relay does not confirm. */
+export async function revoke(profile: Profile, renewal: Renewal): Promise<void> {
+  if (renewal.revocationEndpoint === undefined) return;
+  let response: Response;
+  try {
+    response = await oauth.revocationRequest(
+      issuerOf(profile.url, renewal),
+      client,
+      oauth.None(),
+      renewal.refreshToken,
+      { ...requestOptions(profile.url), additionalParameters: { token_type_hint: 'refresh_token' } },
+    );
+  } catch (error) {
+    throw unreachable(profile.url, error);
+  }
+  refuseTrouble(profile.url, response);
+  try {
+    await oauth.processRevocationResponse(response);
+  } catch (error) {
+    // A token that has ended already is as good as given back.
+    const code = error instanceof oauth.ResponseBodyError ? error.error : undefined;
+    if (code === 'invalid_token' || code === 'invalid_grant' || code === 'invalid_request') return;
+    throw new Failure('LOGOUT_REFUSED', `The relay did not take the sign-in back: ${code ?? reasonOf(error)}.`);
+  }
+}

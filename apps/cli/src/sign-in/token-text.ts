@@ -1,0 +1,12 @@
+/** What can be read off a JWT without believing it: only to know when to ask for a new one. The relay verifies. */
+
+/** The claim `exp` as ISO 8601; undefined when the text is no JWT or does not say. */
+export function expiryOf(token: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const exp: unknown = typeof claims === 'object' && claims !== null ? (claims as { exp?: unknown }).exp : undefined;
+    return typeof exp === 'number' ? new Date(exp * 1000).toISOString() : undefined;
+  } catch {
+    return undefined;
+  }
+}

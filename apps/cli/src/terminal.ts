@@ -1,0 +1,91 @@
+/** Where a command reads and writes: results on `out`, everything else on `err`. Knows no command. */
+import { once } from 'node:events';
+import { usage } from './failure.ts';
+
+export interface Terminal {
+  out: (text: string) => void;
+  err: (text: string) => void;
+  env: NodeJS.ProcessEnv;
+  /** Somebody looks at `out`: colours, and tables no wider than the screen. */
+  outIsScreen: boolean;
+  /** Somebody sits at the keyboard. */
+  inIsScreen: boolean;
+  /** Width of the screen in columns. */
+  columns: number;
+  /** Resolves when the reader of `out` has kept up; for output without end. */
+  drained: () => Promise<void>;
+  /** All of stdin. Throws a Failure when it exceeds the limit. */
+  readInput: (limitBytes: number) => Promise<string>;
+  /** One line typed at the keyboard. */
+  ask: (question: string) => Promise<string>;
+}
+
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    env: process.env,
+    outIsScreen: stdout.isTTY,
+    inIsScreen: stdin.isTTY,
+    columns: stdout.columns || 80,
+    drained: async () => {
+      if (stdout.writableNeedDrain) await once(stdout, 'drain');
+    },
+    async readInput(limitBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of stdin as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > limitBytes) throw usage(`Standard input holds more than ${limitBytes} bytes. Send less.`);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks).toString('utf8');
+    },
+    async ask(question) {
+      stderr.write(question);
+      for await (const chunk of stdin as AsyncIterable<Buffer>) return chunk.toString('utf8').split('\n')[0]!.trim();
+      return '';
+    },
+  };
+}
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  url?: string;
+  json?: boolean;
+}
+
+/**
+ * Aborts with the first SIGINT or SIGTERM; the second one ends the process as it would without us. For commands that wait:
+ * they leave in order.
+ */
+export function untilInterrupted(): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const release = () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+  const onSignal = () => {
+    release();
+    controller.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return { signal: controller.signal, release };
+}
+
+/** Does what may not be cut in two: a signal that comes meanwhile takes effect afterwards. */
+export async function uninterrupted<T>(work: () => Promise<T>): Promise<T> {
+  let came: NodeJS.Signals | undefined;
+  const remember = (signal: NodeJS.Signals) => (came = signal);
+  // A command that listens itself hears the signal and leaves in order.
+  const deaf = (['SIGINT', 'SIGTERM'] as const).filter((signal) => process.listenerCount(signal) === 0);
+  for (const signal of deaf) process.on(signal, remember);
+  try {
+    return await work();
+  } finally {
+    for (const signal of deaf) process.off(signal, remember);
+    if (came) process.kill(process.pid, came);
+  }
+}
