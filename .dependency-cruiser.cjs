@@ -40,9 +40,9 @@ module.exports = {
       { path: '^apps/', pathNot: '^apps/$1/' },
     ),
     rule(
-      'web-and-daemon-import-only-protocol',
+      'web-daemon-and-cli-import-only-protocol',
       'They run on other machines: of our packages they know the protocol and nothing else.',
-      { path: '^apps/(web|daemon)/src/' },
+      { path: '^apps/(web|daemon|cli)/src/' },
       { path: '^packages/', pathNot: '^packages/protocol/' },
     ),
     rule(
@@ -98,7 +98,14 @@ module.exports = {
     rule(
       'ws-only-in-socket',
       'Server rooms meet WebSockets through @relay/socket.',
-      { pathNot: ['^packages/(socket|testing)/', '^apps/daemon/', '^(conformance|tests|bench)/', '^apps/[^/]+/test/'] },
+      {
+        pathNot: [
+          '^packages/(socket|testing)/',
+          '^apps/(daemon|cli)/',
+          '^(conformance|tests|bench)/',
+          '^apps/[^/]+/test/',
+        ],
+      },
       { path: npm('ws', '@types/ws') },
     ),
     rule(

@@ -29,6 +29,7 @@ const rooms = [
   'apps/standalone',
   'apps/web',
   'apps/daemon',
+  'apps/cli',
 ];
 const workspaces = ['packages/*', 'apps/*', 'conformance'];
 const libraries = [
@@ -49,8 +50,9 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['packages-import-no-package', 'packages/auth/src/b.ts', `import type { X } from '@relay/api'; export type Y = X;`],
   ['package-tests-import-only-testing', 'packages/auth/test/a.ts', `import '@relay/database';`],
   ['apps-import-no-app', 'apps/api/src/a.ts', `import '@relay/gateway';`],
-  ['web-and-daemon-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
-  ['web-and-daemon-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
+  ['web-daemon-and-cli-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
+  ['web-daemon-and-cli-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
+  ['web-daemon-and-cli-import-only-protocol', 'apps/cli/src/a.ts', `import '@relay/auth';`],
   ['conformance-imports-only-protocol', 'conformance/a.ts', `import '@relay/testing';`],
   ['testing-is-for-tests', 'apps/api/src/b.ts', `import '@relay/testing';`],
   ['src-imports-no-test', 'apps/api/src/c.ts', `import '../test/good.ts';`],
@@ -106,6 +108,7 @@ const allowed: Record<string, string> = {
   'apps/standalone/src/main.ts': `import '@relay/api'; import '@relay/gateway'; import '@relay/database';`,
   'apps/web/src/main.ts': `import '@relay/protocol';`,
   'apps/daemon/src/main.ts': `import '@relay/protocol'; import 'ws';`,
+  'apps/cli/src/main.ts': `import '@relay/protocol'; import 'ws';`,
   'tests/good.ts': `import '@relay/testing'; import '@relay/database'; import 'ws';`,
   'bench/good.mjs': `import '@relay/protocol'; import 'ws';`,
   'conformance/good.ts': `import '@relay/protocol'; import 'ws';`,

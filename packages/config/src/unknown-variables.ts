@@ -3,8 +3,8 @@
 import type { ConfigProblem } from './config-error.ts';
 
 const PREFIXES = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'SIGN_IN_', 'DRAIN_'];
-/** The reference daemon reads these, perhaps started from the same shell. */
-const DAEMON_PREFIX = 'RELAY_DAEMON_';
+/** The reference daemon and the command line read these, perhaps started from the same shell. */
+const OTHER_PROGRAMS = ['RELAY_DAEMON_', 'RELAY_CLI_'];
 const TIMING = /_(MS|SECONDS)$/;
 
 /** Kubernetes puts such names into every pod beside a Service called relay-… or auth-…; nobody wrote them. */
@@ -43,7 +43,7 @@ export function unknownVariables(env: NodeJS.ProcessEnv, known: readonly string[
   const timingWords = new Set(known.filter((name) => TIMING.test(name)).map(firstWord));
   const claimsToBeOurs = (name: string): boolean =>
     !SERVICE_LINK.test(name) &&
-    !name.startsWith(DAEMON_PREFIX) &&
+    !OTHER_PROGRAMS.some((prefix) => name.startsWith(prefix)) &&
     (PREFIXES.some((prefix) => name.startsWith(prefix)) || (TIMING.test(name) && timingWords.has(firstWord(name))));
 
   return Object.keys(env)

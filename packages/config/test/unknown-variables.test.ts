@@ -34,6 +34,8 @@ describe('an unknown variable', () => {
       SSH_AUTH_SOCK: '/x',
       npm_config_x: '1',
       TASKS: '1',
+      RELAY_DAEMON_HOME: '/x',
+      RELAY_CLI_TOKEN: 'x',
     };
     expect(problemsOf('standalone', env)).toEqual([]);
   });
