@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type Database, openDatabase } from '@relay/database';
+import {
+  Browser,
+  type TestApp,
+  type TestPostgres,
+  type TestRelay,
+  callWith,
+  callerOf,
+  connectApp,
+  connectDaemon,
+  invitation,
+  password,
+  pkce,
+  redeem,
+  refresh,
+  send,
+  signedInCli,
+  signedInWeb,
+  startPostgres,
+  startRelay,
+  token,
+} from '@relay/testing';
+import { type RoundRobin, startRoundRobin } from './round-robin.ts';
+
+/** Promise: which instance somebody meets makes no difference, not even from one request to the next. */
+describe('two apis and two gateways on PostgreSQL, behind a round robin', () => {
+  let postgres: TestPostgres;
+  let database: Database;
+  let balancer: RoundRobin;
+  let relay: TestRelay;
+  /** The same relay, as everybody outside sees it. */
+  let outside: TestRelay;
+  let people = 0;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    database = await openDatabase({ url: await postgres.createDatabase() });
+    balancer = await startRoundRobin();
+    relay = await startRelay({
+      identity: true,
+      apis: 2,
+      gateways: 2,
+      database,
+      config: { publicUrl: balancer.url, trustProxy: 1, expiryToleranceMs: 200 },
+    });
+    const urls = (doors: readonly { url: string }[]) => doors.map(({ url }) => url);
+    balancer.behind(urls(relay.apis), urls(relay.gateways));
+    outside = {
+      ...relay,
+      url: balancer.url,
+      apis: [{ ...relay.apis[0]!, url: balancer.url }],
+      gateways: [{ ...relay.gateways[0]!, url: balancer.url }],
+      call: callerOf([balancer.url], relay.token),
+    };
+  }, 120_000);
+  afterAll(async () => {
+    await relay.stop();
+    await balancer.close();
+    await database.close();
+    await postgres.stop();
+  });
+
+  async function person(): Promise<Browser & { email: string }> {
+    people += 1;
+    const email = `person${people}@example.com`;
+    const browser = new Browser(outside);
+    await browser.signUp(email);
+    return Object.assign(browser, { email });
+  }
+  const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
+  const ask = async () => {
+    const body = { hostname: 'desk', agent_type: 'scripted' };
+    return (await outside.call('POST', '/api/devices/code', { user: null, body })).body as {
+      user_code: string;
+      device_code: string;
+    };
+  };
+  const approve = (accessToken: string, userCode: string) =>
+    outside.call('POST', `/api/devices/code/${userCode}/approve`, { user: null, headers: bearer(accessToken) });
+  const poll = (deviceCode: string) =>
+    outside.call('POST', '/api/devices/token', { user: null, body: { device_code: deviceCode } });
+  const codeOf = async (accessToken: string) => (await callWith(outside, accessToken)).body.code as string | undefined;
+  /** Apps on both instances. */
+  const apps = (accessToken: string): Promise<TestApp[]> =>
+    Promise.all([connectApp(outside, { token: accessToken }), connectApp(outside, { token: accessToken })]);
+
+  it('a person signs in, allows a program, and it gets, renews, uses and returns its tokens', async () => {
+    const { email } = await person();
+    const before = [...balancer.counts.apis];
+    const browser = new Browser(outside);
+    const { verifier, challenge } = pkce();
+    const page = await browser.authorize('relay-cli', challenge);
+    expect(page.pathname).toBe('/sign-in');
+    const signedIn = await browser.send('POST', '/auth/sign-in/email', {
+      body: { email, password, oauth_query: page.search.slice(1) },
+    });
+    const asked = new URL(signedIn.body.url as string, outside.url);
+    expect(asked.pathname).toBe('/consent');
+    const code = (await browser.consent(asked)).searchParams.get('code')!;
+    const first = (await redeem(outside, 'relay-cli', code, verifier)).body as Record<string, string>;
+    expect((await redeem(outside, 'relay-cli', code, verifier)).body.error).toBe('invalid_grant');
+
+    const again = await signedInCli(browser);
+    const user = (await send('GET', `${outside.url}/auth/oauth2/userinfo`, { headers: bearer(again.access_token) }))
+      .body;
+    expect(user).toMatchObject({ email, sub: (await browser.send('GET', '/auth/relay/me')).body.id as string });
+    let refreshToken = again.refresh_token!;
+    for (let turn = 0; turn < 5; turn += 1) {
+      const { status, body } = await refresh(outside, refreshToken);
+      expect(status).toBe(200);
+      expect(body.refresh_token).not.toBe(refreshToken);
+      refreshToken = body.refresh_token as string;
+      expect((await callWith(outside, body.access_token as string, '/api/sessions')).status).toBe(200);
+    }
+    await browser.send('POST', '/auth/oauth2/revoke', {
+      form: { token: refreshToken, token_type_hint: 'refresh_token', client_id: 'relay-cli' },
+    });
+    expect((await refresh(outside, refreshToken)).body.error).toBe('invalid_grant');
+    // Using the code twice took back what the first use gave.
+    expect((await refresh(outside, first['refresh_token']!)).body.error).toBe('invalid_grant');
+    const served = balancer.counts.apis.map((count, index) => count - (before[index] ?? 0));
+    expect(Math.abs(served[0]! - served[1]!)).toBeLessThanOrEqual(1);
+  });
+
+  it('of ten uses of a code at once at most one succeeds, and of two of a refresh token one stays good', async () => {
+    const browser = await person();
+    const { verifier, challenge } = pkce();
+    const code = await browser.code('relay-cli', challenge);
+    const uses = await Promise.all(Array.from({ length: 10 }, () => redeem(outside, 'relay-cli', code, verifier)));
+    expect(uses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    expect(uses.filter(({ status }) => status >= 500)).toEqual([]);
+
+    for (let round = 0; round < 5; round += 1) {
+      const { refresh_token: shared } = await signedInCli(browser);
+      const tabs = await Promise.all([refresh(outside, shared!), refresh(outside, shared!)]);
+      const winner = tabs.find(({ status }) => status === 200);
+      const again = await refresh(outside, shared!);
+      expect(again.body.refresh_token).toBe(winner!.body.refresh_token);
+      expect((await refresh(outside, again.body.refresh_token as string)).status).toBe(200);
+    }
+  });
+
+  it('an invitation that is used everywhere at once creates one account', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const secret = await invitation(outside);
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          new Browser(outside).send('POST', '/auth/sign-up/email', {
+            body: { email: `round${round}-${index}@example.com`, password, name: 'A', invitation: secret },
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
+    }
+  });
+
+  describe('the registration of a device', () => {
+    it('gives three polls at the same moment one credential, and there is one device', async () => {
+      const { access_token: alice } = await signedInWeb(await person());
+      for (let round = 0; round < 5; round += 1) {
+        const { user_code: userCode, device_code: deviceCode } = await ask();
+        expect((await approve(alice, userCode)).status).toBe(200);
+        const answers = await Promise.all([1, 2, 3].map(() => poll(deviceCode)));
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+        expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      }
+      expect((await callWith(outside, alice, '/api/devices')).body.devices).toHaveLength(5);
+    });
+
+    it('belongs to exactly one of two people who approve it at the same moment', async () => {
+      const [alice, bob] = [await signedInWeb(await person()), await signedInWeb(await person())];
+      const tokens = [alice.access_token, bob.access_token];
+      for (let round = 0; round < 10; round += 1) {
+        const { user_code: userCode, device_code: deviceCode } = await ask();
+        const answers = await Promise.all(tokens.map((one) => approve(one, userCode)));
+        expect(answers.map(({ status }) => status === 200).sort()).toEqual([false, true]);
+        const loser = answers.find(({ status }) => status !== 200)!;
+        expect(['CODE_NOT_FOUND', 'CODE_ALREADY_USED']).toContain(loser.body.code);
+        const { deviceId } = (await poll(deviceCode)).body as { deviceId: string };
+        const owners = [];
+        for (const one of tokens) {
+          const { devices } = (await callWith(outside, one, '/api/devices')).body as { devices: { id: string }[] };
+          owners.push(devices.some(({ id }) => id === deviceId));
+        }
+        expect(owners).toEqual(answers.map(({ status }) => status === 200));
+      }
+    });
+
+    it('approved twice by one person at the same moment is approved once, and denied afterwards it stays', async () => {
+      const { access_token: alice } = await signedInWeb(await person());
+      const { user_code: userCode, device_code: deviceCode } = await ask();
+      const answers = await Promise.all([approve(alice, userCode), approve(alice, userCode)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const deny = await outside.call('POST', `/api/devices/code/${userCode}/deny`, {
+        user: null,
+        headers: bearer(alice),
+      });
+      expect(deny.body.code).toBe('CODE_ALREADY_USED');
+      expect((await poll(deviceCode)).status).toBe(200);
+    });
+
+    it('is undone: removing a device closes its socket, wherever it is, and its credential is refused everywhere', async () => {
+      const { access_token: alice } = await signedInWeb(await person());
+      for (let round = 0; round < 4; round += 1) {
+        const { user_code: userCode, device_code: deviceCode } = await ask();
+        await approve(alice, userCode);
+        const { deviceId, refreshToken } = (await poll(deviceCode)).body as { deviceId: string; refreshToken: string };
+        const registration = { deviceId, refreshToken, agentType: 'scripted', user: 'nobody' };
+        const daemon = await connectDaemon(outside, { registration });
+        const removal = await outside.call('DELETE', `/api/devices/${deviceId}`, {
+          user: null,
+          headers: bearer(alice),
+        });
+        expect(removal.status).toBe(204);
+        expect((await daemon.closed).code).toBe(4404);
+        for (let attempt = 0; attempt < 2; attempt += 1)
+          await expect(connectDaemon(outside, { registration })).rejects.toMatchObject({ status: 401 });
+      }
+      expect(balancer.counts.gateways.every((count) => count >= 4)).toBe(true);
+    });
+  });
+
+  describe('the end of a sign-in', () => {
+    it('by signing out closes its sockets on every instance, and no token of it works anywhere', async () => {
+      const browser = await person();
+      const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
+      const open = [...(await apps(web.access_token)), ...(await apps(cli.access_token))];
+      expect((await browser.send('POST', '/auth/sign-out', { body: {} })).status).toBe(200);
+      for (const app of open) expect((await app.closed).code).toBe(4401);
+      for (const { access_token: one } of [web, cli, web, cli]) expect(await codeOf(one)).toBe('TOKEN_REVOKED');
+      for (let turn = 0; turn < 2; turn += 1)
+        expect((await refresh(outside, cli.refresh_token!)).body.error).toBe('invalid_grant');
+    });
+
+    it('everywhere closes every socket of the person and of nobody else', async () => {
+      const [browser, other] = [await person(), await person()];
+      const second = new Browser(outside);
+      await second.signIn(browser.email);
+      const mine = [await signedInWeb(browser), await signedInCli(browser), await signedInWeb(second)];
+      const theirs = await signedInWeb(other);
+      const open = (await Promise.all(mine.map(({ access_token: one }) => apps(one)))).flat();
+      const spared = await apps(theirs.access_token);
+      await second.send('POST', '/auth/relay/sign-out-everywhere', { body: {} });
+      for (const app of open) expect((await app.closed).code).toBe(4401);
+      for (const { access_token: one } of [...mine, ...mine]) expect(await codeOf(one)).toBe('TOKEN_REVOKED');
+      for (let turn = 0; turn < 2; turn += 1) {
+        expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
+        expect(await codeOf(theirs.access_token)).toBeUndefined();
+      }
+      for (const app of spared) {
+        expect(app.socket.readyState).toBe(app.socket.OPEN);
+        await app.close();
+      }
+    });
+  });
+
+  describe('the credential of a live socket', () => {
+    it('may be a ticket, which opens one socket and no second one, wherever it is shown', async () => {
+      const { access_token: alice } = await signedInWeb(await person());
+      const ticketOf = async () =>
+        (await outside.call('POST', '/api/ws-tickets', { user: null, headers: bearer(alice) })).body.ticket as string;
+      const once = await ticketOf();
+      await (await connectApp(outside, { token: once, credential: 'ticket' })).close();
+      for (let turn = 0; turn < 2; turn += 1)
+        await expect(connectApp(outside, { token: once, credential: 'ticket' })).rejects.toMatchObject({ status: 401 });
+      const contested = await ticketOf();
+      const attempts = await Promise.allSettled(
+        Array.from({ length: 6 }, () => connectApp(outside, { token: contested, credential: 'ticket' })),
+      );
+      const opened = attempts.filter((attempt) => attempt.status === 'fulfilled');
+      expect(opened).toHaveLength(1);
+      await opened[0]!.value.close();
+    });
+
+    it('is renewed in band with a token from any instance, and another person’s ends it 4403', async () => {
+      const browser = await person();
+      const stranger = await signedInWeb(await person());
+      for (let turn = 0; turn < 2; turn += 1) {
+        const [before, after] = [await signedInWeb(browser), await signedInCli(browser)];
+        const app = await connectApp(outside, { token: before.access_token });
+        app.send({ type: 'auth', token: after.access_token });
+        expect(await app.next('auth_ok')).toMatchObject({ expiresAt: expect.any(String) });
+        app.send({ type: 'auth', token: stranger.access_token });
+        expect((await app.closed).code).toBe(4403);
+      }
+    });
+
+    it('closes it 4401 when it has expired', async () => {
+      const { access_token: alice } = await signedInWeb(await person());
+      const { exp } = JSON.parse(Buffer.from(alice.split('.')[1]!, 'base64url').toString('utf8')) as { exp: number };
+      // Only the time of day: timers and sockets go on. The end is a moment away.
+      jest.useFakeTimers({
+        now: exp * 1000 - 500,
+        doNotFake: [
+          'hrtime',
+          'nextTick',
+          'performance',
+          'queueMicrotask',
+          'setImmediate',
+          'clearImmediate',
+          'setInterval',
+          'clearInterval',
+          'setTimeout',
+          'clearTimeout',
+        ],
+      });
+      try {
+        for (const app of await apps(alice)) expect((await app.closed).code).toBe(4401);
+      } finally {
+        jest.useRealTimers();
+      }
+    });
+  });
+
+  it('guesses of passwords are counted together, by the address that the balancer names', async () => {
+    const { email } = await person();
+    const limited = { ...outside };
+    await database.prisma.rateLimit.deleteMany();
+    expect((await token(limited, { grant_type: 'nothing' })).status).toBe(400);
+    const statuses = [];
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      statuses.push((await new Browser(outside).signIn(email, 'wrong password')).status);
+    expect(statuses).toEqual([401, 401, 401]);
+    const counted = await database.prisma.rateLimit.findMany({ where: { key: { contains: '/sign-in/email' } } });
+    expect(counted.map(({ count }) => count)).toEqual([3]);
+  });
+});
