@@ -41,9 +41,9 @@ module.exports = {
     ),
     rule(
       'web-daemon-and-cli-import-only-protocol',
-      'They run on other machines: of our packages they know the protocol and nothing else.',
+      'They run on other machines: of our packages they know the protocol, a daemon its kit, and nothing else.',
       { path: '^apps/(web|daemon|cli)/src/' },
-      { path: '^packages/', pathNot: '^packages/protocol/' },
+      { path: '^packages/', pathNot: '^packages/(protocol|daemon-kit)/' },
     ),
     rule(
       'conformance-imports-only-protocol',
@@ -100,7 +100,7 @@ module.exports = {
       'Server rooms meet WebSockets through @relay/socket.',
       {
         pathNot: [
-          '^packages/(socket|testing)/',
+          '^packages/(socket|testing|daemon-kit)/',
           '^apps/(daemon|cli)/',
           '^(conformance|tests|bench)/',
           '^apps/[^/]+/test/',

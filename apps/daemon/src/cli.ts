@@ -5,7 +5,7 @@ import { type RunOptions, runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import type { CommonOptions, Terminal } from './commands/terminal.ts';
 import { type UnregisterOptions, unregisterCommand } from './commands/unregister.ts';
-import { Failure, exitCodes, reasonOf } from './failure.ts';
+import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { daemonVersion } from './version.ts';
 
 const exitCodesHelp = `

@@ -1,8 +1,7 @@
 /** The config record of a registration (specification §4.1): everything but the secret. */
 import { rmSync } from 'node:fs';
 import type { Home } from './home.ts';
-import { Failure, exitCodes, reasonOf } from './failure.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+import { exitCodes, Failure, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
 
 export interface Config {
   /** Base address of the relay, without a slash at the end. */
@@ -56,33 +55,4 @@ export function writeConfig(home: Home, config: Config): void {
 
 export function forgetConfig(home: Home): void {
   rmSync(home.configFile, { force: true });
-}
-
-/**
- * A base address as a person types it → how it is stored. Throws a Failure (usage) for anything but http and https, and for
- * an address that carries a user, a query or a fragment.
- */
-export function serverAddress(text: string): string {
-  const refuse = (why: string) =>
-    new Failure(
-      'BAD_SERVER',
-      `"${text}" is not the address of a relay: ${why}. Example: http://localhost:4000`,
-      exitCodes.usage,
-    );
-  if (!URL.canParse(text)) throw refuse('it is not a URL');
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('it must begin with http:// or https://');
-  if (url.username || url.password || url.search || url.hash) throw refuse('it may hold only host, port and path');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
-/** http://host/path → ws://host/path/ws/daemon, and https → wss (specification §4.2: same host). */
-export function daemonSocketAddress(server: string): string {
-  return `${serverAddress(server).replace(/^http/, 'ws')}/ws/daemon`;
-}
-
-/** True when a credential sent to this address could be read on the way. */
-export function travelsInClear(server: string): boolean {
-  const { protocol, hostname } = new URL(server);
-  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

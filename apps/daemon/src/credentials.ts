@@ -1,8 +1,7 @@
 /** The refresh token of the device, in a file of its own that only its owner may read (specification §4.1). */
 import { lstatSync, rmSync } from 'node:fs';
 import type { Home } from './home.ts';
-import { Failure, exitCodes, systemCode } from './failure.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+import { exitCodes, Failure, readIfPresent, replaceOwnerFile, systemCode } from '@relay/daemon-kit';
 
 export function writeCredentials(home: Home, refreshToken: string): void {
   replaceOwnerFile(home.credentialsFile, `${JSON.stringify({ refresh_token: refreshToken }, null, 2)}\n`);

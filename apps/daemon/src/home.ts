@@ -2,10 +2,8 @@
  * Where the daemon keeps things. Configuration and credentials in one folder, state (history, journal, connection state) in
  * another, after XDG; `RELAY_DAEMON_HOME` or `--home` puts both in one place.
  */
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Failure, exitCodes, systemCode } from './failure.ts';
 
 export interface Home {
   configDir: string;
@@ -38,29 +36,4 @@ export function homeOf({ home, env = process.env }: HomeChoice): Home {
     credentialsFile: join(configDir, 'credentials.json'),
     stateFile: join(stateDir, 'connection.json'),
   };
-}
-
-/**
- * Makes sure that the folder exists, 0700 if it is new. A folder that others may write to is refused: they could swap the
- * credentials. An existing folder keeps its mode; it may be somebody's home.
- */
-export function makePrivateFolder(folder: string): void {
-  try {
-    const created = mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (created !== undefined) chmodSync(folder, 0o700);
-  } catch (error) {
-    throw new Failure(
-      'HOME_UNUSABLE',
-      `Cannot create the folder ${folder} (${systemCode(error) ?? 'unknown error'}). Choose another one with --home.`,
-      exitCodes.config,
-      { cause: error },
-    );
-  }
-  if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
-    throw new Failure(
-      'HOME_UNSAFE',
-      `The folder ${folder} may be written to by other users. Run "chmod go-w ${folder}", or choose another one with --home.`,
-      exitCodes.config,
-    );
-  }
 }

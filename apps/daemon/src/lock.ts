@@ -10,7 +10,7 @@ import { realpathSync, renameSync, rmSync } from 'node:fs';
 import { type Server, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure, exitCodes, systemCode } from './failure.ts';
+import { exitCodes, Failure, systemCode } from '@relay/daemon-kit';
 
 const answerTimeoutMs = 1000;
 

@@ -1,8 +1,7 @@
 /** Last known state of the connection, for `relay-daemon status`. Nothing depends on it; it may be stale or missing. */
 import { rmSync } from 'node:fs';
-import type { DaemonState } from './daemon.ts';
+import { type DaemonState, readIfPresent, replaceOwnerFile } from '@relay/daemon-kit';
 import type { Home } from './home.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 export function writeState(home: Home, state: DaemonState): void {
   replaceOwnerFile(home.stateFile, `${JSON.stringify(state)}\n`);

@@ -1,16 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  daemonSocketAddress,
-  readConfig,
-  requireConfig,
-  serverAddress,
-  travelsInClear,
-  writeConfig,
-} from '../src/config.ts';
+import { daemonSocketAddress, makePrivateFolder, serverAddress, travelsInClear } from '@relay/daemon-kit';
+import { readConfig, requireConfig, writeConfig } from '../src/config.ts';
 import { readCredentials, writeCredentials } from '../src/credentials.ts';
-import { homeOf, makePrivateFolder } from '../src/home.ts';
+import { homeOf } from '../src/home.ts';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();

@@ -1,7 +1,7 @@
 /** A relay double with daemons on it, in one process; `clear` takes everything down in order. */
 import { type Agent, type DaemonOptions, type Step, createDaemon, parseScript, scriptedAgent } from '../src/index.ts';
 import { temporaryFolders } from './folders.ts';
-import { type RelayDouble, startRelayDouble } from './relay-double.ts';
+import { type RelayDouble, startRelayDouble } from '@relay/daemon-kit/conformance';
 
 export function house() {
   const folders = temporaryFolders();
@@ -20,6 +20,7 @@ export function house() {
         deviceId: 'device-1',
         refreshToken: 'rly_drt_secret',
         agentType: 'scripted',
+        daemonVersion: '1.0.0',
         agent,
         storeDir: options.storeDir ?? folders.make(),
         ...options,

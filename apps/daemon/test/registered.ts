@@ -4,7 +4,7 @@ import { writeCredentials } from '../src/credentials.ts';
 import { homeOf } from '../src/home.ts';
 import type { house } from './house.ts';
 import { startProgram } from './program.ts';
-import type { RelayDouble } from './relay-double.ts';
+import type { RelayDouble } from '@relay/daemon-kit/conformance';
 
 export const token = 'rly_drt_very_secret';
 

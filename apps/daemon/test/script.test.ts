@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoScriptFile, readScript, scriptedAgent } from '../src/index.ts';
-import { parseScript } from '../src/agents/script.ts';
+import { parseScript } from '@relay/daemon-kit';
 import { house, playing } from './house.ts';
 
 const home = house();

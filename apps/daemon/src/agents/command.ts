@@ -7,12 +7,21 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fieldBytes } from '../bounds.ts';
-import { type Clock, settledWithin, systemClock } from '../clock.ts';
-import { reasonOf, systemCode } from '../failure.ts';
-import type { Agent, RunningTurn, Turn, TurnReport } from './agent.ts';
-import { outputStream, tail } from './output.ts';
-import { fill } from './placeholders.ts';
+import {
+  type Agent,
+  type Clock,
+  fieldBytes,
+  fill,
+  outputStream,
+  reasonOf,
+  type RunningTurn,
+  settledWithin,
+  systemClock,
+  systemCode,
+  tail,
+  type Turn,
+  type TurnReport,
+} from '@relay/daemon-kit';
 import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
 
 export interface CommandOptions {

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { type Clock, pause } from '../clock.ts';
+import { type Clock, pause } from '@relay/daemon-kit';
 
 export interface KillTimings {
   /** From SIGTERM to SIGKILL. */

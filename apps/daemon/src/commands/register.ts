@@ -1,13 +1,19 @@
 /** `relay-daemon register`: connects this machine to an account. */
 import { hostname as thisHost } from 'node:os';
 import { agentTypePattern, limits } from '@relay/protocol';
-import { createApi } from '../api.ts';
-import { systemClock } from '../clock.ts';
-import { readConfig, serverAddress, travelsInClear, writeConfig } from '../config.ts';
+import {
+  createApi,
+  exitCodes,
+  Failure,
+  makePrivateFolder,
+  register,
+  serverAddress,
+  systemClock,
+  travelsInClear,
+} from '@relay/daemon-kit';
+import { readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
-import { Failure, exitCodes } from '../failure.ts';
-import { homeOf, makePrivateFolder } from '../home.ts';
-import { register } from '../register.ts';
+import { homeOf } from '../home.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
 export interface RegisterOptions extends CommonOptions {

@@ -1,16 +1,24 @@
 /** `relay-daemon run`: connects, stays connected, and does the work until it is told to stop. */
 import { resolve } from 'node:path';
-import type { Agent } from '../agents/agent.ts';
+import {
+  type Agent,
+  createDaemon,
+  createLog,
+  type Daemon,
+  exitCodes,
+  Failure,
+  type Log,
+  makePrivateFolder,
+  readScript,
+  reasonOf,
+  scriptedAgent,
+} from '@relay/daemon-kit';
 import { commandAgent } from '../agents/command.ts';
-import { demoScriptFile, readScript } from '../agents/script.ts';
-import { scriptedAgent } from '../agents/scripted.ts';
 import { requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
-import { type Daemon, createDaemon } from '../daemon.ts';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
-import { homeOf, makePrivateFolder } from '../home.ts';
+import { homeOf } from '../home.ts';
+import { demoScriptFile } from '../agents/demo-script.ts';
 import { lockAddress, takeLock } from '../lock.ts';
-import { type Log, createLog } from '../log.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../version.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
@@ -44,6 +52,7 @@ export async function runCommand(command: readonly string[], options: RunOptions
       agentType: config.agent_type,
       agent,
       storeDir: home.stateDir,
+      daemonVersion,
       log,
       onChange(state) {
         try {

@@ -1,8 +1,7 @@
 /** `relay-daemon status`: is this machine registered, does a daemon run, how is its connection. */
 import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config.ts';
-import type { DaemonState } from '../daemon.ts';
-import { exitCodes } from '../failure.ts';
+import { type DaemonState, exitCodes } from '@relay/daemon-kit';
 import { homeOf } from '../home.ts';
 import { lockAddress, lockHolder } from '../lock.ts';
 import { readState } from '../state-file.ts';

@@ -1,9 +1,8 @@
 /** `relay-daemon unregister`: removes this device from the relay and forgets the registration. The history stays. */
 import { existsSync, rmSync } from 'node:fs';
-import { createApi } from '../api.ts';
+import { createApi, exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { forgetConfig, requireConfig } from '../config.ts';
 import { forgetCredentials, readCredentials } from '../credentials.ts';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
 import { homeOf } from '../home.ts';
 import { forgetState } from '../state-file.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';

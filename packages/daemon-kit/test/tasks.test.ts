@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Agent, RunningTurn, TurnReport } from '../src/index.ts';
 import { echo, house, playing } from './house.ts';
-import type { DoubleConnection } from './relay-double.ts';
+import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 
 const home = house();
 afterEach(() => home.clear());

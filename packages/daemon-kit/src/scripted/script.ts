@@ -65,9 +65,6 @@ const fits: Readonly<Record<Field['kind'], { test: (value: unknown) => boolean; 
   },
 };
 
-/** The script that is played when none is given. */
-export const demoScriptFile = new URL('../../scripts/demo.json', import.meta.url);
-
 export function readScript(file: string | URL): Script {
   const name = typeof file === 'string' ? file : fileURLToPath(file);
   let text: string | undefined;

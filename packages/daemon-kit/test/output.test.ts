@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { outputStream, tail } from '../src/agents/output.ts';
-import { fill } from '../src/agents/placeholders.ts';
+import { outputStream, tail } from '../src/output.ts';
 import { firstLine, keepHead, keepTail } from '../src/bounds.ts';
+import { fill } from '../src/scripted/placeholders.ts';
 import { manualClock } from './clocks.ts';
 
 const stream = () => {

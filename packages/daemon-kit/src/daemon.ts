@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import type { FromDaemonFrame } from '@relay/protocol';
-import type { Agent } from './agents/agent.ts';
+import type { Agent } from './agent.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
-import { daemonSocketAddress } from './config.ts';
+import { daemonSocketAddress } from './address.ts';
 import {
   type Connection,
   type ConnectionState,
@@ -14,7 +14,7 @@ import {
   connectionTimings,
   createConnection,
 } from './connection.ts';
-import { makePrivateFolder } from './home.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import { type InboundCounts, createInbound, createWatched } from './inbound.ts';
 import { openJournal } from './journal.ts';
 import { type Log, silentLog } from './log.ts';
@@ -22,7 +22,6 @@ import type { Ending, Stop } from './reconnect.ts';
 import { activityOf, reportOf } from './report.ts';
 import { openStore } from './store.ts';
 import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
-import { daemonVersion } from './version.ts';
 
 export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   /** Between `report_sessions` frames. */
@@ -40,7 +39,8 @@ export interface DaemonOptions {
   agent: Agent;
   /** History and journal live here. Created if needed; never shared by two daemons. */
   storeDir: string;
-  daemonVersion?: string;
+  /** What `X-Daemon-Version` says. */
+  daemonVersion: string;
   timings?: Partial<DaemonTimings>;
   clock?: Clock;
   /** In [0, 1); spreads the reconnects. */
@@ -194,7 +194,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         Authorization: `Bearer ${options.refreshToken}`,
         'X-Device-ID': options.deviceId,
         'X-Agent-Type': options.agentType,
-        'X-Daemon-Version': options.daemonVersion ?? daemonVersion,
+        'X-Daemon-Version': options.daemonVersion,
       },
       clock,
       random,

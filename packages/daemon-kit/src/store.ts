@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { limits } from '@relay/protocol';
 import { fieldBytes, firstLine, keepHead } from './bounds.ts';
 import type { HistoryMessage } from './history.ts';
-import { makePrivateFolder } from './home.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import { syncFolder } from './owner-file.ts';
 
 export interface SessionSummary {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { house, playing } from './house.ts';
-import type { DoubleConnection } from './relay-double.ts';
+import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 
 const home = house();
 afterEach(() => home.clear());

@@ -1,7 +1,7 @@
 /** What a program prints, on its way out: joined for a moment and bounded (`OutputStream`), or only its last part kept (`Tail`). */
 import { StringDecoder } from 'node:string_decoder';
-import { fieldBytes, keepTail, tailOf } from '../bounds.ts';
-import type { Cancel, Clock } from '../clock.ts';
+import { fieldBytes, keepTail, tailOf } from './bounds.ts';
+import type { Cancel, Clock } from './clock.ts';
 
 export interface OutputStream {
   /** A writer for one stream of bytes. Characters that are split between chunks stay whole. */

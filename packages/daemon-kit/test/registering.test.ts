@@ -3,7 +3,7 @@ import { createApi } from '../src/api.ts';
 import { register } from '../src/register.ts';
 import { impatientClock } from './clocks.ts';
 import { house } from './house.ts';
-import type { Answer, RelayDouble } from './relay-double.ts';
+import type { Answer, RelayDouble } from '../src/conformance/relay-double.ts';
 
 const home = house();
 afterEach(() => home.clear());

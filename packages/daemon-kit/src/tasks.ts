@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DaemonEvent, ToDaemon } from '@relay/protocol';
-import type { Agent, RunningTurn, TurnReport } from './agents/agent.ts';
+import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import { type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';

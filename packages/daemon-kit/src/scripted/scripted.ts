@@ -1,6 +1,6 @@
 /** Plays a JSON conversation: for tests, demonstrations, and for trying a relay without any agent. */
 import { type Clock, pause, systemClock } from '../clock.ts';
-import type { Agent, Turn, TurnReport } from './agent.ts';
+import type { Agent, Turn, TurnReport } from '../agent.ts';
 import { fill } from './placeholders.ts';
 import type { Script, Step } from './script.ts';
 

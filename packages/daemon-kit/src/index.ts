@@ -1,0 +1,22 @@
+/**
+ * Everything of a daemon but the agent: give `createDaemon` a relay, a credential, a folder and an `Agent`, and it keeps the
+ * connection, the tasks, the history and the reports. Knows the protocol, and no agent but the scripted one.
+ */
+export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts';
+export type { Agent, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
+export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
+export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
+export { type Cancel, type Clock, pause, settledWithin, systemClock } from './clock.ts';
+export { type Daemon, type DaemonOptions, type DaemonState, type DaemonTimings, createDaemon } from './daemon.ts';
+export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
+export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
+export { type Fields, type Log, type LogOptions, createLog, silentLog } from './log.ts';
+export { type OutputStream, outputStream, tail } from './output.ts';
+export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
+export { makePrivateFolder } from './private-folder.ts';
+export type { Stop, StopReason } from './reconnect.ts';
+export { type Registration, type RegistrationOptions, register } from './register.ts';
+export { type SessionSummary, type Store, openStore } from './store.ts';
+export { fill } from './scripted/placeholders.ts';
+export { type Script, type ScriptTurn, type Step, parseScript, readScript } from './scripted/script.ts';
+export { scriptedAgent } from './scripted/scripted.ts';
