@@ -59,7 +59,7 @@ function contentSecurityPolicy(publicUrl: string): string {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
     `connect-src 'self' ${sockets}`,
     "form-action 'self'",
     "frame-ancestors 'none'",

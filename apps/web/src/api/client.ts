@@ -55,8 +55,7 @@ export function createClient({ publicUrl }: Place, access: Pick<Access, 'bearer'
       (await call<{ connections: Connection[] }>(`${device(id)}/connections`)).connections,
 
     readCode: (userCode: string) => call<CodeDetail>(code(userCode)),
-    approveCode: (userCode: string) =>
-      call<{ deviceId: string }>(`${code(userCode)}/approve`, { method: 'POST' }),
+    approveCode: (userCode: string) => call<{ deviceId: string }>(`${code(userCode)}/approve`, { method: 'POST' }),
     denyCode: (userCode: string) => call<unknown>(`${code(userCode)}/deny`, { method: 'POST' }),
 
     sessions: (filter: { deviceId?: string; archived?: 'true' | 'false'; cursor?: string } = {}) =>
@@ -64,10 +63,7 @@ export function createClient({ publicUrl }: Place, access: Pick<Access, 'bearer'
     session: (id: string, limit = pageSize) => call<SessionDetail>(`${session(id)}${query({ limit })}`),
     olderMessages: (id: string, before: string) =>
       call<MessagePage>(`${session(id)}/messages${query({ limit: pageSize, before })}`),
-    startSession: (
-      body: { deviceId: string; message: string; projectPath?: string },
-      idempotencyKey: string,
-    ) =>
+    startSession: (body: { deviceId: string; message: string; projectPath?: string }, idempotencyKey: string) =>
       call<CreatedSession>('/sessions', { method: 'POST', body, headers: { 'Idempotency-Key': idempotencyKey } }),
     sendMessage: (id: string, content: string, idempotencyKey: string) =>
       call<SentMessage>(`${session(id)}/messages`, {

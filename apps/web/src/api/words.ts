@@ -40,17 +40,23 @@ const sentences: Readonly<Record<string, string>> = {
   IDEMPOTENCY_CONFLICT: 'This was sent before with another text. Send it again.',
 
   AGENT_ERROR: 'The agent failed and said why above.',
-  DELIVERY_UNKNOWN: 'The connection broke while your message was delivered: it may have run. Send it again if it did not.',
+  DELIVERY_UNKNOWN:
+    'The connection broke while your message was delivered: it may have run. Send it again if it did not.',
   TASK_LOST: 'The machine lost track of this task, so its outcome is unknown. Send your message again.',
   TASK_EXPIRED: 'The machine did not come online in time. Send your message again.',
   DEVICE_REMOVED: 'The machine was removed while your message waited.',
 };
 
 /** By code; else what the relay said, which is written for people too; else that it failed. */
-export function sentenceFor({ code, message, retryAfterSeconds }: Pick<Refusal, 'code' | 'message' | 'retryAfterSeconds'>): string {
+export function sentenceFor({
+  code,
+  message,
+  retryAfterSeconds,
+}: Pick<Refusal, 'code' | 'message' | 'retryAfterSeconds'>): string {
   if (code === 'RATE_LIMITED' && retryAfterSeconds !== undefined)
     return `That was too often. Wait ${retryAfterSeconds} seconds, then try again.`;
   return sentences[code] ?? (message === '' ? 'That did not work. Try again.' : message);
 }
 
-export const taskSentence = (code: string): string => sentences[code] ?? 'The task did not complete. Send your message again.';
+export const taskSentence = (code: string): string =>
+  sentences[code] ?? 'The task did not complete. Send your message again.';

@@ -6,6 +6,8 @@ export interface SignInStatus {
   signUp: 'invite' | 'open' | 'closed';
   hasAccounts: boolean;
   minPasswordLength: number;
+  /** Services that people may sign in with instead of a password. */
+  providers: { id: string; name: string }[];
 }
 
 export interface Me {
@@ -48,6 +50,14 @@ export function createAccount({ publicUrl }: Place) {
       post<{ kind: 'setup' | 'invite'; expiresAt?: string }>('/relay/invitations/check', { token }),
     signUp: (body: Credentials & { name: string; invitation?: string }) => post<GoOn>('/sign-up/email', body),
     signIn: (body: Credentials) => post<GoOn>('/sign-in/email', body),
+    /** Where a person goes on, at a service of `providers`. */
+    signInAt: (body: {
+      provider: string;
+      callbackURL: string;
+      errorCallbackURL: string;
+      invitation?: string;
+      oauth_query?: string;
+    }) => post<GoOn>('/sign-in/social', body),
     signOut: () => post<unknown>('/sign-out'),
     signOutEverywhere: () => post<unknown>('/relay/sign-out-everywhere'),
     me: () => get<Me>('/relay/me'),

@@ -88,7 +88,8 @@ const failed = (why: string) => new Refusal('SIGN_IN_FAILED', why);
 function explained(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof DOMException && error.name === 'TimeoutError') return new Refusal('TIMEOUT', '');
-  if (error instanceof TypeError && !(error instanceof oauth.OperationProcessingError)) return new Refusal('OFFLINE', '');
+  if (error instanceof TypeError && !(error instanceof oauth.OperationProcessingError))
+    return new Refusal('OFFLINE', '');
   if (error instanceof oauth.ResponseBodyError && error.status === 429) return new Refusal('RATE_LIMITED', '', 429);
   return failed(error instanceof Error ? error.message : String(error));
 }

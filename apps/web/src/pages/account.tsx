@@ -1,3 +1,121 @@
+/** `/account`: the person, their password, the people they invite, and the ways out. */
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Me, SignInStatus } from '../auth/account.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+import { fullTime } from '../ui/time.tsx';
+import { ChangeName, ChangePassword } from './account-forms.tsx';
 
-export const Account = () => <Page title="Account">…</Page>;
+export function Account() {
+  const { account } = useRooms();
+  const found = useResource('', async () => {
+    const [me, status] = await Promise.all([account.me(), account.status()]);
+    return { me, status };
+  });
+  return (
+    <Page title="Account">
+      <Loaded of={found} what="Loading your account …">
+        {({ me, status }) => (
+          <Known
+            me={me}
+            status={status}
+            onRename={(name) => found.change((value) => ({ ...value, me: { ...value.me, name } }))}
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRename(name: string): void }) {
+  return (
+    <>
+      <dl className="facts">
+        <dt>Name</dt>
+        <dd>{me.name}</dd>
+        <dt>E-mail</dt>
+        <dd>{me.email}</dd>
+        <dt>Signed in</dt>
+        <dd>since {fullTime(me.login.createdAt)}</dd>
+      </dl>
+      <div className="actions start">
+        <Link href="/applications" className="button">
+          Applications
+        </Link>
+      </div>
+      <ChangeName name={me.name} onRename={onRename} />
+      <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
+      {status.signUp !== 'closed' && <Invite />}
+      <SignOut />
+    </>
+  );
+}
+
+function Invite() {
+  const { account } = useRooms();
+  const [invitation, setInvitation] = useState<{ url: string; expiresAt: string }>();
+  const invite = useAction(async () => setInvitation(await account.invite()));
+  return (
+    <section aria-labelledby="invite">
+      <h2 id="invite">Invite somebody</h2>
+      <p>A link creates one account of its own on this relay. That person sees nothing of yours.</p>
+      {invitation && (
+        <>
+          <Copy text={invitation.url} label="the invitation link" />
+          <p className="hint">Good for one account, until {fullTime(invitation.expiresAt)}.</p>
+        </>
+      )}
+      <Problem refusal={invite.refusal} />
+      <button type="button" aria-disabled={invite.busy} onClick={() => void invite.run()}>
+        {invite.busy ? 'Making a link …' : invitation ? 'Make another link' : 'Make an invitation link'}
+      </button>
+    </section>
+  );
+}
+
+function SignOut() {
+  const { access, account } = useRooms();
+  const [asking, setAsking] = useState(false);
+  const leave = useAction(async () => {
+    await account.signOut();
+    access.forget();
+  });
+  const leaveEverywhere = useAction(async () => {
+    await account.signOutEverywhere();
+    access.forget();
+  });
+  return (
+    <section aria-labelledby="sign-out">
+      <h2 id="sign-out">Sign out</h2>
+      <p>“Everywhere” ends every browser and every program at once. Your devices stay connected.</p>
+      <Problem refusal={leave.refusal} />
+      <div className="actions start">
+        <button type="button" aria-disabled={leave.busy} onClick={() => void leave.run()}>
+          {leave.busy ? 'Signing out …' : 'Sign out'}
+        </button>
+        <button type="button" className="danger" onClick={() => setAsking(true)}>
+          Sign out everywhere
+        </button>
+      </div>
+      {asking && (
+        <Confirm
+          title="Sign out everywhere?"
+          action="Sign out everywhere"
+          busy={leaveEverywhere.busy}
+          refusal={leaveEverywhere.refusal}
+          onYes={() => void leaveEverywhere.run()}
+          onNo={() => setAsking(false)}
+        >
+          <p>You sign in again wherever you want to go on.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,3 +1,82 @@
+/** `/consent`: a program wants to act for a person, who says here whether it may. */
+import { useState } from 'react';
+import { Refusal } from '../api/refusal.ts';
+import { isFollowable } from '../auth/return-to.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { useQuery } from '../ui/address.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+import { scopeWords } from '../ui/scopes.ts';
 
-export const Consent = () => <Page title="Consent">…</Page>;
+/** The machine or program that will get the answer. */
+function destination(redirectUri: string): string {
+  try {
+    const { protocol, hostname, host } = new URL(redirectUri);
+    if (protocol !== 'http:' && protocol !== 'https:') return 'an app on this device';
+    return hostname === '127.0.0.1' || hostname === '[::1]' ? 'a program on this machine' : host;
+  } catch {
+    return 'an unknown place';
+  }
+}
+
+export function Consent() {
+  const { account } = useRooms();
+  const query = useQuery();
+  const clientId = query.get('client_id') ?? '';
+  const [done, setDone] = useState(false);
+  const who = useResource(clientId, async () => {
+    const [client, me] = await Promise.all([account.client(clientId), account.me()]);
+    return { name: client.client_name ?? clientId, email: me.email };
+  });
+  const decide = useAction(async (accept: boolean) => {
+    const { url } = await account.consent(accept, window.location.search.slice(1));
+    if (url === undefined || !isFollowable(url)) throw new Refusal('SIGN_IN_FAILED', '');
+    setDone(true);
+    window.location.assign(url);
+  });
+  if (done)
+    return (
+      <Page title="Done" narrow key="done">
+        <Notice kind="good">Go on in the program that sent you here. You can close this page.</Notice>
+      </Page>
+    );
+  return (
+    <Page title="Allow access?" narrow>
+      <Loaded of={who} what="Looking who asks …">
+        {({ name, email }) => (
+          <>
+            <p>
+              <strong>{name}</strong> wants to act for <strong>{email}</strong>. It may then:
+            </p>
+            <ul>
+              {scopeWords((query.get('scope') ?? '').split(' ')).map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+            <p className="hint">
+              The answer goes to {destination(query.get('redirect_uri') ?? '')}. Allow only what you started yourself.
+              You can take it back under Account, Applications.
+            </p>
+            <Problem refusal={decide.refusal} />
+            <div className="actions">
+              <button type="button" aria-disabled={decide.busy} onClick={() => void decide.run(false)}>
+                Deny
+              </button>
+              <button
+                type="button"
+                className="primary"
+                aria-disabled={decide.busy}
+                onClick={() => void decide.run(true)}
+              >
+                {decide.busy ? 'Working …' : 'Allow'}
+              </button>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

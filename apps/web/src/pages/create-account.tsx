@@ -8,6 +8,7 @@ import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Submit } from '../ui/submit.tsx';
 
@@ -51,9 +52,12 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
         </Notice>
       )}
       <Loaded of={welcome} what="Checking the link …">
-        {({ isUseful, minPasswordLength }) =>
+        {({ isUseful, minPasswordLength, providers }) =>
           isUseful ? (
-            <Form token={token} minPasswordLength={minPasswordLength} />
+            <>
+              <Form token={token} minPasswordLength={minPasswordLength} />
+              <Providers providers={providers} returnTo="/" {...(token === undefined ? {} : { invitation: token })} />
+            </>
           ) : (
             <>
               <Notice kind="bad">{useless[kind]}</Notice>
@@ -93,7 +97,15 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
   };
   return (
     <form onSubmit={submit} method="post">
-      <Field label="Your name" name="name" autoComplete="name" required maxLength={100} value={name} onValue={setName} />
+      <Field
+        label="Your name"
+        name="name"
+        autoComplete="name"
+        required
+        maxLength={100}
+        value={name}
+        onValue={setName}
+      />
       <Field
         label="E-mail address"
         hint="You sign in with it. This relay sends no mail."

@@ -66,7 +66,10 @@ function Found({ device, onChange }: { device: Device; onChange(device: Device):
         <dd>{device.status === 'online' ? 'now' : <Ago at={device.lastSeenAt} />}</dd>
       </dl>
       <div className="actions start">
-        <Link href={`/sessions/new?${new URLSearchParams({ device: device.id }).toString()}`} className="button primary">
+        <Link
+          href={`/sessions/new?${new URLSearchParams({ device: device.id }).toString()}`}
+          className="button primary"
+        >
           New session
         </Link>
         <Link href={`/sessions?${new URLSearchParams({ device: device.id }).toString()}`} className="button">

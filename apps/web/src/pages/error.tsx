@@ -4,9 +4,11 @@ import { useQuery } from '../ui/address.ts';
 import { Page } from '../ui/page.tsx';
 
 const sentences: Readonly<Record<string, string>> = {
-  invalid_client: 'The program that sent you here is not known to this relay. Update it, or ask whoever gave it to you.',
+  invalid_client:
+    'The program that sent you here is not known to this relay. Update it, or ask whoever gave it to you.',
   invalid_redirect: 'The program that sent you here wants an answer at an address that is not its own. Do not use it.',
-  invalid_redirect_uri: 'The program that sent you here wants an answer at an address that is not its own. Do not use it.',
+  invalid_redirect_uri:
+    'The program that sent you here wants an answer at an address that is not its own. Do not use it.',
   invalid_scope: 'The program that sent you here asks for something that does not exist. Update it.',
   access_denied: 'You did not allow it, so nothing was changed.',
 };

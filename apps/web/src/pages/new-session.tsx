@@ -1,3 +1,110 @@
+/** `/sessions/new`: which machine, where on it, and the first message. */
+import { type FormEvent, useId, useState } from 'react';
+import type { Device } from '@relay/protocol';
+import { Link, useLocation } from 'wouter';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { sessionPath, useQuery } from '../ui/address.ts';
+import { onlineFirst, useDevices } from '../ui/device-list.ts';
+import { Field } from '../ui/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { useSendingKey } from '../ui/sending.ts';
+import { Submit } from '../ui/submit.tsx';
 
-export const NewSession = () => <Page title="NewSession">…</Page>;
+export function NewSession() {
+  const devices = useDevices();
+  return (
+    <Page title="New session" narrow>
+      <Loaded of={devices} what="Loading your devices …">
+        {(all) =>
+          all.length === 0 ? (
+            <>
+              <p>There is no machine yet that could answer.</p>
+              <p>
+                <Link href="/devices/new" className="button primary">
+                  Connect a machine
+                </Link>
+              </p>
+            </>
+          ) : (
+            <Form devices={onlineFirst(all)} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Form({ devices }: { devices: Device[] }) {
+  const { client } = useRooms();
+  const [, navigate] = useLocation();
+  const wanted = useQuery().get('device');
+  const [chosen, setChosen] = useState(wanted);
+  const [projectPath, setProjectPath] = useState('');
+  const [message, setMessage] = useState('');
+  const key = useSendingKey();
+  const ids = { device: useId(), message: useId() };
+  const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
+  const start = useAction(async () => {
+    const body = {
+      deviceId: device.id,
+      message,
+      ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
+    };
+    const { id, message: first } = await client.startSession(body, key.of(JSON.stringify(body)));
+    key.done();
+    navigate(sessionPath(id), { replace: true, state: { first } });
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (message.trim() !== '') void start.run();
+  };
+  return (
+    <form onSubmit={submit}>
+      <div className="field">
+        <label htmlFor={ids.device}>Device</label>
+        <select id={ids.device} value={device.id} onChange={({ target }) => setChosen(target.value)}>
+          {devices.map(({ id, name, agentType, status }) => (
+            <option key={id} value={id}>
+              {name} · {agentType} · {status}
+            </option>
+          ))}
+        </select>
+      </div>
+      {device.status === 'offline' && (
+        <Notice>
+          {device.name} is offline. Your message waits for it, a quarter of an hour at most; start its daemon:{' '}
+          <code>npx relay-daemon run</code>
+        </Notice>
+      )}
+      <div className="field">
+        <label htmlFor={ids.message}>First message</label>
+        <textarea
+          id={ids.message}
+          rows={5}
+          required
+          value={message}
+          onChange={({ target }) => setMessage(target.value)}
+        />
+      </div>
+      <Field
+        label="Folder on the machine (optional)"
+        hint="Where the agent works, such as /home/ada/garden."
+        name="project-path"
+        autoComplete="off"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        maxLength={4096}
+        value={projectPath}
+        onValue={setProjectPath}
+      />
+      <Problem refusal={start.refusal} />
+      <Submit busy={start.busy} busyText="Starting …">
+        Start
+      </Submit>
+    </form>
+  );
+}

@@ -172,7 +172,10 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
         <>
           <Notice kind="good">{name} is online.</Notice>
           <p>
-            <Link href={`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`} className="button primary">
+            <Link
+              href={`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`}
+              className="button primary"
+            >
               Start a conversation
             </Link>
           </p>

@@ -10,6 +10,7 @@ import { useQuery } from '../ui/address.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Submit } from '../ui/submit.tsx';
 
@@ -88,6 +89,13 @@ export function SignIn() {
             Sign in
           </Submit>
         </form>
+      )}
+      {status.kind === 'ready' && (
+        <Providers
+          providers={status.value.providers}
+          returnTo={returnTo}
+          {...(program === undefined ? {} : { oauth_query: program })}
+        />
       )}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (
         <p>

@@ -8,7 +8,8 @@ import { useResource } from '../ui/resource.ts';
 export function Start() {
   const { client } = useRooms();
   const devices = useResource('', () => client.devices());
-  if (devices.kind === 'ready') return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
+  if (devices.kind === 'ready')
+    return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
   return (
     <Page title="Relay" narrow>
       <Loaded of={devices} what="Looking for your devices …">

@@ -13,7 +13,12 @@ function decoded(text: string): string {
 
 /** The last part of the path, decoded once. */
 export const useLastSegment = (): string =>
-  decoded(useLocationProperty(() => window.location.pathname).replace(/\/+$/, '').split('/').at(-1) ?? '');
+  decoded(
+    useLocationProperty(() => window.location.pathname)
+      .replace(/\/+$/, '')
+      .split('/')
+      .at(-1) ?? '',
+  );
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;

@@ -8,8 +8,7 @@ export function useDevices(): Resource<Device[]> {
   const devices = useResource('', () => client.devices());
   useFrames((frame) => {
     if (frame.type === 'resync') devices.reload();
-    if (frame.type === 'device_removed')
-      devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
+    if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
     if (frame.type !== 'device_status') return;
     const isKnown = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
     if (!isKnown) devices.reload();

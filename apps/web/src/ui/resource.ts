@@ -3,9 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
 
 export type Resource<T> = (
-  | { kind: 'loading'; sinceMs: number }
-  | { kind: 'ready'; value: T }
-  | { kind: 'failed'; refusal: Refusal }
+  { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
   /** Loads again. What is there stays until the new one has come. */
   reload(): void;
@@ -14,9 +12,7 @@ export type Resource<T> = (
 };
 
 type Inner<T> =
-  | { kind: 'loading'; sinceMs: number }
-  | { kind: 'ready'; value: T }
-  | { kind: 'failed'; refusal: Refusal };
+  { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal };
 
 /** Loads on the first render and whenever `key` changes. */
 export function useResource<T>(key: string, load: () => Promise<T>): Resource<T> {
@@ -53,7 +49,11 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   }, [start]);
   const change = useCallback(
     (how: (value: T) => T) =>
-      setInner((now) => (now.kind === 'ready' ? { kind: 'ready', value: how(now.value) } : now)),
+      setInner((now) => {
+        if (now.kind !== 'ready') return now;
+        const value = how(now.value);
+        return value === now.value ? now : { kind: 'ready', value };
+      }),
     [],
   );
   return { ...inner, reload, change };

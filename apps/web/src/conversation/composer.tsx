@@ -1,0 +1,68 @@
+/** Where a person writes: a message, or the answer to what the agent asks. */
+import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import type { Message, Prompt, Session } from '@relay/protocol';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Problem } from '../ui/notice.tsx';
+import { useSendingKey } from '../ui/sending.ts';
+import { Submit } from '../ui/submit.tsx';
+
+export function Composer({ session, onSaid }: { session: Session; onSaid(message: Message): void }) {
+  const { client } = useRooms();
+  const [text, setText] = useState('');
+  const key = useSendingKey();
+  const id = useId();
+  const send = useAction(async (content: string) => {
+    const { message } = await client.sendMessage(session.id, content, key.of(content));
+    key.done();
+    setText((now) => (now === content ? '' : now));
+    onSaid(message);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== '') void send.run(text);
+  };
+  // On a keyboard Enter sends; on glass it makes a new line.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (!event.ctrlKey && !event.metaKey && window.matchMedia('(pointer: coarse)').matches) return;
+    submit(event);
+  };
+  const { prompt } = session;
+  return (
+    <form className="composer" onSubmit={submit}>
+      {prompt && <Question prompt={prompt} busy={send.busy} onAnswer={(label) => void send.run(label)} />}
+      <Problem refusal={send.refusal} />
+      <label htmlFor={id}>{prompt ? 'Your answer' : 'Message'}</label>
+      <div className="with-button">
+        <textarea
+          id={id}
+          rows={2}
+          required
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <Submit busy={send.busy} busyText="Sending">
+          Send
+        </Submit>
+      </div>
+    </form>
+  );
+}
+
+function Question({ prompt, busy, onAnswer }: { prompt: Prompt; busy: boolean; onAnswer(label: string): void }) {
+  return (
+    <fieldset className="question">
+      <legend>The agent asks</legend>
+      <p className="words">{prompt.prompt === '' ? prompt.result : prompt.prompt}</p>
+      <div className="actions start">
+        {prompt.options.map(({ label }, index) => (
+          <button key={index} type="button" aria-disabled={busy} onClick={() => onAnswer(label)}>
+            {label}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,21 @@
+/** A key per thing to send: the same text that failed may be sent again without arriving twice (contract §3). */
+import { useRef } from 'react';
+
+export interface SendingKey {
+  /** The key for this content; the same one until `done`. */
+  of(content: string): string;
+  done(): void;
+}
+
+export function useSendingKey(): SendingKey {
+  const current = useRef<{ content: string; key: string }>(undefined);
+  return {
+    of: (content) => {
+      if (current.current?.content !== content) current.current = { content, key: crypto.randomUUID() };
+      return current.current.key;
+    },
+    done: () => {
+      current.current = undefined;
+    },
+  };
+}

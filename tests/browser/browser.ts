@@ -1,0 +1,201 @@
+/** A relay as it is shipped, a real Chromium without a window, and people in it. Pictures go to tests/artefacts/. */
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Registration, type RelayProcess, send, startRelayProcess } from '@relay/testing';
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+
+const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
+/** Pages answer at once; what takes longer than this does not come. */
+const patienceMs = 15_000;
+
+/** @throws Error that says what to install */
+export function chromiumPath(path = process.env.PATH ?? ''): string {
+  const folders = [...path.split(delimiter), '/usr/bin'];
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
+  if (found === undefined)
+    throw new Error('Tests of the pages need Chromium, and none is on PATH. On Debian: apt-get install chromium');
+  return found;
+}
+
+export interface BrowserRelay {
+  readonly relay: RelayProcess;
+  /** PUBLIC_URL; it is where the process listens. */
+  readonly url: string;
+  /** The link for the first account. */
+  readonly setupLink: string;
+  end(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** It is printed after the line that says where the relay is. */
+function linkOf(relay: RelayProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const link = /Create the first account: (\S+)\n/.exec(relay.output())?.[1];
+      if (link !== undefined) resolve(link);
+    };
+    relay.process.stderr?.on('data', look);
+    relay.process.once('exit', () => reject(new Error(`no link for the first account:\n${relay.output()}`)));
+    look();
+  });
+}
+
+/** Browsers need an address that is the same before and after the start, and of this machine: passwords travel to it. */
+export async function startBrowserRelay(env: Record<string, string> = {}): Promise<BrowserRelay> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const relay = await startRelayProcess({
+    env: {
+      PORT: String(port),
+      PUBLIC_URL: url,
+      AUTH_BUILTIN: 'on',
+      AUTH_DEV_ISSUER: 'off',
+      SIGN_IN_PER_MINUTE: '100000',
+      ...env,
+    },
+  });
+  const setupLink = await linkOf(relay);
+  const end = async () => {
+    await relay.end('SIGTERM');
+    await rm(relay.dataDir, { recursive: true, force: true });
+  };
+  return { relay, url, setupLink, end };
+}
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+
+export const password = 'correct horse battery';
+
+/** One browser with its cookies, and one tab in it. */
+export class Person {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly url: string;
+  /** What the browser complained about: refusals by the Content-Security-Policy, errors of scripts. */
+  readonly complaints: string[] = [];
+  #bearer: string | undefined;
+
+  constructor(context: BrowserContext, page: Page, url: string) {
+    this.context = context;
+    this.page = page;
+    this.url = url;
+    page.setDefaultTimeout(patienceMs);
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // A refusal of the relay is no fault of the page; Chromium reports it as one.
+      const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
+      if (message.type() === 'error' && !isRefusal) this.complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const header = request.headers()['authorization'];
+      if (header?.startsWith('Bearer ')) this.#bearer = header;
+    });
+  }
+
+  /** The newest access token that a page has used: for what is not the subject of a test. */
+  get bearer(): string {
+    if (this.#bearer === undefined) throw new Error('no page has used an access token yet');
+    return this.#bearer;
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(path.startsWith('http') ? path : `${this.url}${path}`);
+  }
+
+  async createAccount(link: string, email: string, name = 'Ada'): Promise<void> {
+    await this.goto(link);
+    await this.page.getByLabel('Your name').fill(name);
+    await this.page.getByLabel('E-mail address').fill(email);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.page.getByRole('button', { name: 'Create account' }).click();
+    await this.heading('Connect a machine');
+  }
+
+  /** Fills in the page that is open. */
+  async signIn(email: string, secret = password): Promise<void> {
+    await this.page.getByLabel('E-mail address').fill(email);
+    await this.page.getByLabel('Password', { exact: true }).fill(secret);
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+
+  /** Waits for a page by its heading. */
+  heading(name: string | RegExp): Promise<void> {
+    return this.page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+
+  text(words: string | RegExp): Promise<void> {
+    return this.page.getByText(words).first().waitFor();
+  }
+
+  click(name: string | RegExp): Promise<void> {
+    return this.page.getByRole('button', { name, exact: true }).click();
+  }
+
+  /** A picture of the whole page. */
+  async picture(name: string): Promise<void> {
+    await mkdir(artefacts, { recursive: true });
+    await this.page.screenshot({ path: join(artefacts, `${name}.png`), fullPage: true });
+  }
+}
+
+export const phone = { width: 360, height: 740 };
+
+export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  return new Person(context, await context.newPage(), url);
+}
+
+export interface AskedCode {
+  userCode: string;
+  deviceCode: string;
+  link: string;
+}
+
+/** A machine asks to be registered. */
+export async function askForCode(url: string, hostname = 'laptop.lan', name = 'My laptop'): Promise<AskedCode> {
+  const { body } = await send('POST', `${url}/api/devices/code`, {
+    body: { hostname, agent_type: 'scripted', device_name: name },
+  });
+  const { user_code, device_code, verification_uri_complete } = body as Record<string, string>;
+  return { userCode: user_code!, deviceCode: device_code!, link: verification_uri_complete! };
+}
+
+/** A machine asks what became of its code. */
+export const poll = (url: string, { deviceCode }: AskedCode) =>
+  send('POST', `${url}/api/devices/token`, { body: { device_code: deviceCode } });
+
+/** A device of this person, approved without the page. */
+export async function registeredDevice(person: Person, name = 'My laptop'): Promise<Registration> {
+  const asked = await askForCode(person.url, 'laptop.lan', name);
+  const headers = { Authorization: person.bearer };
+  await send('POST', `${person.url}/api/devices/code/${asked.userCode}/approve`, { headers });
+  const granted = await poll(person.url, asked);
+  if (granted.status !== 200) throw new Error(`the registration failed: ${granted.status} ${granted.text}`);
+  const { deviceId, refreshToken } = granted.body as { deviceId: string; refreshToken: string };
+  return { deviceId, refreshToken, agentType: 'scripted', user: 'the person of the browser' };
+}

@@ -1,0 +1,107 @@
+// What somebody does who has just started a relay: an account, a machine, a first answer. With the real programs.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
+
+const program = fileURLToPath(new URL('../../apps/daemon/bin/relay-daemon.js', import.meta.url));
+
+describe('a stranger', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let home: string;
+  const running = new Set<ChildProcess>();
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'relay-stranger-'));
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+  });
+  afterAll(async () => {
+    for (const child of running) {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    }
+    await browser?.close();
+    await relay?.end();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  /** Starts relay-daemon as a person would; `said` waits for words of it. */
+  function daemon(...words: string[]) {
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd: home,
+      env: { PATH: process.env.PATH ?? '', RELAY_DAEMON_HOME: home },
+    });
+    running.add(child);
+    let written = '';
+    let look = (): void => undefined;
+    const hear = (chunk: Buffer) => {
+      written += chunk.toString('utf8');
+      look();
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    const exited = once(child, 'exit').then(([code]) => {
+      running.delete(child);
+      return code as number | null;
+    });
+    const said = (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve, reject) => {
+        look = () => {
+          const found = pattern.exec(written);
+          if (found) resolve(found);
+        };
+        look();
+        void exited.then(() => reject(new Error(`relay-daemon ended and never said ${String(pattern)}:\n${written}`)));
+      });
+    return { said, exited };
+  }
+
+  it('goes from the link of the console to a first answer of an agent', async () => {
+    await person.goto(relay.setupLink);
+    await person.heading('Create the first account');
+    await person.picture('stranger-1-setup');
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    await person.text(`npx relay-daemon register --server ${relay.url}`);
+    await person.picture('stranger-2-connect');
+
+    const registering = daemon('register', '--server', relay.url, '--agent-type', 'shell', '--name', 'My laptop');
+    const [link] = await registering.said(/http\S+user_code=\S+/);
+    await person.goto(link);
+    await person.text('My laptop');
+    await person.picture('stranger-3-approve');
+    await person.click('Approve');
+    await person.text('You approved');
+    expect(await registering.exited).toBe(0);
+
+    daemon('run', '--agent', 'command', '--', 'sh');
+    await person.text('My laptop is online.');
+    await person.picture('stranger-4-online');
+
+    await person.page.getByRole('link', { name: 'Start a conversation' }).click();
+    await person.heading('New session');
+    await person.page.getByLabel('First message').fill('expr 6 + 36');
+    await person.picture('stranger-5-message');
+    await person.click('Start');
+    await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
+    await person.text('Idle');
+    await person.picture('stranger-6-answer');
+    expect(person.complaints).toEqual([]);
+  });
+
+  it('finds the conversation again after loading the page', async () => {
+    await person.page.reload();
+    await person.page.getByRole('article', { name: 'You' }).getByText('expr 6 + 36').waitFor();
+    await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
+    expect(await person.page.getByRole('article').count()).toBe(2);
+  });
+});
