@@ -132,8 +132,15 @@ export interface Backplane {
    * Resolves when the subscription is live: everything appended or published from then on is heard. Entries from just
    * before may be heard too; `previous` tells. Several listeners per user are independent. After the returned function has
    * been called the listener hears nothing more.
+   * `onInterrupted` is called when frames may have been missed: the way to this instance was cut and is whole again, or a frame
+   * was lost on the way to the history. It comes before any frame that follows the loss; the history tells what was missed,
+   * unless it says that it cannot.
    */
-  subscribe(user: string, listener: (frame: UserFrame) => void): Promise<() => Promise<void>>;
+  subscribe(
+    user: string,
+    listener: (frame: UserFrame) => void,
+    onInterrupted?: () => void,
+  ): Promise<() => Promise<void>>;
 
   /** How many instances hold a subscription of this user. */
   audience(user: string): Promise<number>;
@@ -150,9 +157,27 @@ export interface Backplane {
   /** Keeps a value for one `take` within `ttlMs`. A second put replaces the first. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
 
+  /**
+   * Counts within a fixed window that begins with the first count and lasts `windowMs`; `by` may be negative, to take back.
+   * Atomic among all instances. Returns the count so far and how long the window still lasts; 0 and 0 when there is none.
+   */
+  count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }>;
+
+  /** Keeps a note under a topic for `ttlMs`; the same text again is one note that lives longer. The newest 10,000 stay. */
+  note(topic: string, body: string, ttlMs: number): Promise<void>;
+
+  /** The notes of a topic whose time is not over, in no particular order. */
+  notes(topic: string): Promise<string[]>;
+
   /** Everybody hears it through `onControl`, the sender too. */
   publishControl(body: string): Promise<void>;
   onControl(listener: (body: string) => void): void;
+
+  /**
+   * Hears that this instance was cut off from the others, or they from it, and is not any more. Commands, evictions and
+   * control may have been missed and leases may have ended: refresh them, look for work, and read what is noted.
+   */
+  onRestored(listener: () => void): void;
 
   /** Whether this instance hears what is sent to it, and how long that took. Never rejects. */
   health(): Promise<{ ok: boolean; probeMs: number }>;

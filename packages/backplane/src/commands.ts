@@ -2,21 +2,21 @@
  * The story of a command, told from both ends: route and request on the sender's side, ACK and reply on the owner's.
  * It knows neither where leases are kept nor how mail travels; an implementation brings both.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BackplaneOptions, Command, RouteOutcome } from './backplane.ts';
-import { BackplaneError } from './errors.ts';
+import { BackplaneError, UncertainError } from './errors.ts';
 import type { Mail } from './mail.ts';
 import { Waiters } from './waiters.ts';
 
 export interface CommandPost {
   /**
-   * One atomic step: find the owner, check that `remainingMs` are not over, put the owner's fence on the command, send it.
+   * One atomic step: find the owner, check that it is not later than `deadline` (`performance.now()`), put the owner's fence on
+   * the command, send it. Rejects with an `UncertainError` when it may have been sent.
    */
   toOwner(
     id: string,
     command: Omit<Command, 'fence'>,
-    remainingMs: number,
+    deadline: number,
   ): Promise<'posted' | 'offline' | 'owner_gone' | 'expired'>;
   /** Nobody there is not an error. */
   toInstance(instance: string, mail: Mail): Promise<void>;
@@ -35,10 +35,12 @@ export class Commands {
   readonly #onError: (error: unknown) => void;
   readonly #acks: Waiters<Ack>;
   readonly #replies: Waiters<string>;
-  /** Requests taken and not yet answered, by correlation: who must be told when this instance closes. */
-  readonly #owed = new Map<string, string>();
+  /** Requests taken and not yet answered, by asker and correlation: who must be told when this instance closes. */
+  readonly #owed = new Map<string, { replyTo: string; correlation: string }>();
   readonly #closing = new AbortController();
   #listener: CommandListener | undefined;
+  /** Ids of routes and requests: unique in this instance, which never lives twice. */
+  #lastId = 0;
 
   constructor(
     instance: string,
@@ -60,11 +62,14 @@ export class Commands {
   }
 
   route(device: string, body: string, deadlineMs = defaultDeadlineMs): Promise<RouteOutcome> {
-    return this.#deliver({ device, body }, deadlineMs);
+    return this.#deliver({ device, body }, deadlineMs).catch((error: unknown): RouteOutcome => {
+      if (error instanceof UncertainError) return 'unknown';
+      throw error;
+    });
   }
 
   request(device: string, body: string, timeoutMs: number): Promise<string> {
-    const correlation = randomUUID();
+    const correlation = this.#newId();
     const late = () => new BackplaneError('TIMEOUT', `no reply within ${timeoutMs} ms`);
     const reply = this.#replies.wait(correlation, timeoutMs, late);
     const command = { device, body, correlation, replyTo: this.#instance };
@@ -81,7 +86,7 @@ export class Commands {
   }
 
   async reply(to: string, correlation: string, body: string): Promise<void> {
-    this.#owed.delete(correlation);
+    this.#owed.delete(debtOf(to, correlation));
     await this.#post.toInstance(to, { kind: 'reply', correlation, body });
   }
 
@@ -89,21 +94,25 @@ export class Commands {
   receive(mail: Mail): void {
     if (mail.kind === 'command') this.#take(mail).catch(this.#onError);
     if (mail.kind === 'ack') this.#acks.settle(mail.id, mail.ok ? 'ack' : 'nack');
-    if (mail.kind === 'reply') this.#replies.settle(mail.correlation, mail.body);
+    if (mail.kind === 'reply') {
+      this.#acks.settle(mail.correlation, 'ack');
+      this.#replies.settle(mail.correlation, mail.body);
+    }
     if (mail.kind === 'abandoned') {
+      this.#acks.settle(mail.correlation, 'ack');
       const error = new BackplaneError('CLOSED', 'the owner of the device closed before it replied');
       this.#replies.fail(mail.correlation, error);
     }
   }
 
   async close(): Promise<void> {
-    const owed = [...this.#owed];
+    const owed = [...this.#owed.values()];
     this.#owed.clear();
     this.#replies.failAll(new BackplaneError('CLOSED', 'this instance closed before the reply'));
     this.#acks.settleAll('none');
     this.#closing.abort();
     await Promise.all(
-      owed.map(([correlation, replyTo]) => this.#post.toInstance(replyTo, { kind: 'abandoned', correlation })),
+      owed.map(({ correlation, replyTo }) => this.#post.toInstance(replyTo, { kind: 'abandoned', correlation })),
     );
   }
 
@@ -124,10 +133,10 @@ export class Commands {
   async #attempt(command: Omit<Command, 'fence'>, deadline: number): Promise<RouteOutcome> {
     const remainingMs = deadline - performance.now();
     if (remainingMs <= 0) return 'expired';
-    const id = randomUUID();
+    const id = command.correlation ?? this.#newId();
     const ack = this.#acks.wait(id, remainingMs, () => 'none');
     try {
-      const posted = await this.#post.toOwner(id, command, remainingMs);
+      const posted = await this.#post.toOwner(id, command, deadline);
       if (posted !== 'posted') return posted;
       const answer = await ack;
       if (answer === 'none') return 'unknown';
@@ -141,7 +150,10 @@ export class Commands {
     const { correlation, replyTo } = command;
     if (correlation !== undefined && replyTo !== undefined) this.#owe(correlation, replyTo);
     const ok = await this.#ask(command);
-    if (!ok && correlation !== undefined) this.#owed.delete(correlation);
+    if (correlation === undefined) return this.#post.toInstance(from, { kind: 'ack', id, ok });
+    // Who waits for a reply needs no ACK: it costs as much as the reply does.
+    if (ok) return;
+    if (replyTo !== undefined) this.#owed.delete(debtOf(replyTo, correlation));
     await this.#post.toInstance(from, { kind: 'ack', id, ok });
   }
 
@@ -155,12 +167,20 @@ export class Commands {
     }
   }
 
+  #newId(): string {
+    this.#lastId += 1;
+    return this.#lastId.toString(36);
+  }
+
   #owe(correlation: string, replyTo: string): void {
     // Who never replies must not fill the table: the oldest debt is the one whose asker has given up first.
     if (this.#owed.size >= this.#options.maxPending) {
       const [oldest] = this.#owed.keys();
       if (oldest !== undefined) this.#owed.delete(oldest);
     }
-    this.#owed.set(correlation, replyTo);
+    this.#owed.set(debtOf(replyTo, correlation), { replyTo, correlation });
   }
 }
+
+/** Correlations are unique for their asker only. */
+const debtOf = (replyTo: string, correlation: string): string => `${replyTo} ${correlation}`;

@@ -5,7 +5,8 @@
  * - `TIMEOUT`: no answer in time; the command may have been carried out
  * - `CLOSED`: this instance, or the one that owed the answer, closed first
  * - `OVERLOADED`: too many calls of this instance wait already; nothing was sent
- * - `UNAVAILABLE`: the other instances cannot be reached at the moment
+ * - `UNAVAILABLE`: the other instances cannot be reached at the moment. What was asked may have been carried out before they
+ *   could not; it will not be carried out later
  */
 export type BackplaneErrorCode = 'OFFLINE' | 'TIMEOUT' | 'CLOSED' | 'OVERLOADED' | 'UNAVAILABLE';
 
@@ -16,5 +17,12 @@ export class BackplaneError extends Error {
     super(message, options);
     this.name = 'BackplaneError';
     this.code = code;
+  }
+}
+
+/** UNAVAILABLE where nobody knows whether it was carried out: it left, and no answer came. */
+export class UncertainError extends BackplaneError {
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
   }
 }

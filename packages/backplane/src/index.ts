@@ -15,3 +15,7 @@ export { follow } from './follow.ts';
 export type { FollowHandlers, Following } from './follow.ts';
 export { createMemoryBus } from './memory.ts';
 export type { MemoryBus, MemoryBusOptions } from './memory.ts';
+export { createRedisBackplane } from './redis.ts';
+export type { RedisBackplane, RedisBackplaneOptions } from './redis.ts';
+export { parseRedisUrl } from './redis/url.ts';
+export type { RedisAddress, RedisNodeAddress } from './redis/url.ts';

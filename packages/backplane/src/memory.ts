@@ -10,6 +10,8 @@ import { BackplaneError } from './errors.ts';
 import { Inbox } from './memory/inbox.ts';
 import type { Post } from './memory/inbox.ts';
 import { Store } from './memory/store.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { requireText, tell } from './text.ts';
 
 export interface MemoryBusOptions extends Partial<BackplaneOptions> {
   /** Milliseconds since 1970. Leases, histories, tickets and what is remembered follow it; deadlines and timeouts do not. */
@@ -26,6 +28,8 @@ export interface MemoryBus {
   kill(instance: string): void;
   /** For tests: everything stored is lost, as from a store that was emptied. Instances and subscriptions stay. */
   flush(): void;
+  /** For tests: the instance may have missed what was said to it, as after a connection that was lost. */
+  interrupt(instance: string): void;
   /** Closes every instance. */
   close(): Promise<void>;
 }
@@ -43,14 +47,11 @@ export function createMemoryBus(options: MemoryBusOptions = {}): MemoryBus {
     },
     kill: (instance) => members.get(instance)?.vanish(),
     flush: () => store.forget(),
+    interrupt: (instance) => members.get(instance)?.interrupted(),
     close: async () => {
       await Promise.all([...members.values()].map((member) => member.close()));
     },
   };
-}
-
-interface Subscription {
-  readonly listener: (frame: UserFrame) => void;
 }
 
 class MemoryBackplane implements Backplane {
@@ -61,7 +62,8 @@ class MemoryBackplane implements Backplane {
   readonly #onLeave: () => void;
   readonly #evictListeners: ((lease: Lease) => void)[] = [];
   readonly #controlListeners: ((body: string) => void)[] = [];
-  readonly #subscriptions = new Map<string, Set<Subscription>>();
+  readonly #restoredListeners: (() => void)[] = [];
+  readonly #subscriptions: Subscriptions;
   #closed = false;
 
   constructor(
@@ -75,9 +77,10 @@ class MemoryBackplane implements Backplane {
     this.#store = store;
     this.#onError = onError;
     this.#onLeave = onLeave;
+    this.#subscriptions = new Subscriptions(onError);
     const post = {
-      toOwner: (id: string, command: Omit<Command, 'fence'>) =>
-        Promise.resolve(store.postToOwner(id, this.instance, command)),
+      toOwner: (id: string, command: Omit<Command, 'fence'>, deadline: number) =>
+        Promise.resolve(store.postToOwner(id, this.instance, command, deadline)),
       toInstance: (to: string, mail: Post) => {
         // The ACK of a command that was being delivered when this instance went is lost with it.
         if (!this.#closed) store.post(to, mail);
@@ -157,17 +160,17 @@ class MemoryBackplane implements Backplane {
     return this.#store.histories.read(user, since);
   }
 
-  async subscribe(user: string, listener: (frame: UserFrame) => void): Promise<() => Promise<void>> {
+  async subscribe(
+    user: string,
+    listener: (frame: UserFrame) => void,
+    onInterrupted?: () => void,
+  ): Promise<() => Promise<void>> {
     this.#requireOpen();
-    const subscription = { listener };
-    const subscriptions = this.#subscriptions.get(user) ?? new Set();
-    this.#subscriptions.set(user, subscriptions.add(subscription));
+    const subscription = { listener, onInterrupted };
+    this.#subscriptions.add(user, subscription);
     this.#store.subscribe(user, this.instance);
     return async () => {
-      // Twice, or after close: there may be others' subscriptions of the same user by now.
-      if (!subscriptions.delete(subscription) || subscriptions.size > 0 || this.#closed) return;
-      this.#subscriptions.delete(user);
-      this.#store.unsubscribe(user, this.instance);
+      if (this.#subscriptions.remove(user, subscription)) this.#store.unsubscribe(user, this.instance);
     };
   }
 
@@ -192,6 +195,22 @@ class MemoryBackplane implements Backplane {
     this.#store.values.set(key, value, ttlMs);
   }
 
+  async count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }> {
+    this.#requireOpen();
+    return this.#store.count(key, by, windowMs);
+  }
+
+  async note(topic: string, body: string, ttlMs: number): Promise<void> {
+    this.#requireOpen();
+    requireText(body);
+    this.#store.note(topic, body, ttlMs);
+  }
+
+  async notes(topic: string): Promise<string[]> {
+    this.#requireOpen();
+    return this.#store.notes(topic);
+  }
+
   async publishControl(body: string): Promise<void> {
     this.#requireOpen();
     requireText(body);
@@ -200,6 +219,10 @@ class MemoryBackplane implements Backplane {
 
   onControl(listener: (body: string) => void): void {
     this.#controlListeners.push(listener);
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restoredListeners.push(listener);
   }
 
   async health(): Promise<{ ok: boolean; probeMs: number }> {
@@ -229,6 +252,12 @@ class MemoryBackplane implements Backplane {
     void this.#commands.close();
   }
 
+  /** What `interrupt` does. */
+  interrupted(): void {
+    this.#restoredListeners.forEach((listener) => tell(listener, undefined, this.#onError));
+    for (const user of this.#subscriptions.users()) this.#subscriptions.interrupted(user);
+  }
+
   #leave(): void {
     this.#closed = true;
     this.#store.leave(this.instance);
@@ -237,34 +266,20 @@ class MemoryBackplane implements Backplane {
   }
 
   #receive(post: Post): void {
-    if (post.kind === 'frame') return this.#hear(post.user, post.frame);
+    if (post.kind === 'frame') return this.#subscriptions.hear(post.user, post.frame);
     if (post.kind === 'probe') return post.heard();
-    if (post.kind === 'control') return this.#controlListeners.forEach((listener) => this.#tell(listener, post.body));
-    if (post.kind === 'evicted') return this.#evictListeners.forEach((listener) => this.#tell(listener, post.lease));
+    if (post.kind === 'control') return this.#tellAll(this.#controlListeners, post.body);
+    if (post.kind === 'evicted') return this.#tellAll(this.#evictListeners, post.lease);
+    // An event loop that was stuck: whoever sent it has given up.
+    if (post.kind === 'command' && performance.now() > post.deadline) return;
     this.#commands.receive(post);
   }
 
-  #hear(user: string, frame: UserFrame): void {
-    const subscriptions = this.#subscriptions.get(user) ?? new Set();
-    for (const subscription of [...subscriptions]) {
-      // A listener may end another one's subscription, and that one hears nothing more from then on.
-      if (subscriptions.has(subscription)) this.#tell(subscription.listener, frame);
-    }
-  }
-
-  #tell<T>(listener: (said: T) => void, said: T): void {
-    try {
-      listener(said);
-    } catch (error) {
-      this.#onError(error);
-    }
+  #tellAll<T>(listeners: readonly ((said: T) => void)[], said: T): void {
+    for (const listener of listeners) tell(listener, said, this.#onError);
   }
 
   #requireOpen(): void {
     if (this.#closed) throw new BackplaneError('CLOSED', `${this.instance} is closed`);
   }
-}
-
-function requireText(body: unknown): void {
-  if (typeof body !== 'string') throw new TypeError(`the backplane carries text, not ${typeof body}`);
 }

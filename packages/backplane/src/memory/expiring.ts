@@ -35,6 +35,15 @@ export class Expiring<V> {
     return held && held.until > this.#now() ? held.value : undefined;
   }
 
+  /** How long it lives yet; 0 when there is none. */
+  leftMs(key: string): number {
+    return Math.max(0, (this.#values.get(key)?.until ?? 0) - this.#now());
+  }
+
+  keys(): string[] {
+    return [...this.#values].filter(([, { until }]) => until > this.#now()).map(([key]) => key);
+  }
+
   take(key: string): V | undefined {
     const value = this.get(key);
     this.#values.delete(key);

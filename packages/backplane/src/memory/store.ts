@@ -5,17 +5,23 @@ import { Histories } from './histories.ts';
 import type { Inbox, Post } from './inbox.ts';
 import { Leases } from './leases.ts';
 
+/** Notes of one topic that are kept. Topics are a handful of names in the code, so they need no bound. */
+const maxNotes = 10_000;
+
 interface Kept {
   leases: Leases;
   histories: Histories;
   remembered: Expiring<true>;
   values: Expiring<string>;
+  counts: Expiring<number>;
+  notes: Map<string, Expiring<true>>;
 }
 
 export class Store {
   readonly #create: () => Kept;
   readonly #inboxes = new Map<string, Inbox>();
   readonly #subscribers = new Map<string, Set<string>>();
+  readonly #now: () => number;
   #kept: Kept;
 
   constructor(options: BackplaneOptions, maxKeys: number, now: () => number) {
@@ -24,7 +30,10 @@ export class Store {
       histories: new Histories(now, options),
       remembered: new Expiring(now, maxKeys),
       values: new Expiring(now, maxKeys),
+      counts: new Expiring(now, maxKeys),
+      notes: new Map(),
     });
+    this.#now = now;
     this.#kept = this.#create();
   }
 
@@ -73,10 +82,15 @@ export class Store {
     return claimed;
   }
 
-  postToOwner(id: string, from: string, command: Omit<Command, 'fence'>): 'posted' | 'offline' | 'owner_gone' {
+  postToOwner(
+    id: string,
+    from: string,
+    command: Omit<Command, 'fence'>,
+    deadline: number,
+  ): 'posted' | 'offline' | 'owner_gone' {
     const lease = this.leases.get(command.device);
     if (!lease) return 'offline';
-    const mail = { kind: 'command', id, from, command: { ...command, fence: lease.fence } } as const;
+    const mail = { kind: 'command', id, from, command: { ...command, fence: lease.fence }, deadline } as const;
     return this.post(lease.instance, mail) ? 'posted' : 'owner_gone';
   }
 
@@ -109,6 +123,25 @@ export class Store {
     const unknown = names.filter((name) => !this.#kept.remembered.get(name));
     for (const name of unknown) this.#kept.remembered.set(name, true, ttlMs);
     return unknown.length === names.length;
+  }
+
+  count(key: string, by: number, windowMs: number): { count: number; leftMs: number } {
+    const { counts } = this.#kept;
+    const leftMs = counts.leftMs(key);
+    if (leftMs === 0 && by <= 0) return { count: 0, leftMs: 0 };
+    const count = (counts.get(key) ?? 0) + by;
+    counts.set(key, count, leftMs || windowMs);
+    return { count, leftMs: leftMs || windowMs };
+  }
+
+  note(topic: string, body: string, ttlMs: number): void {
+    const notes = this.#kept.notes.get(topic) ?? new Expiring<true>(this.#now, maxNotes);
+    this.#kept.notes.set(topic, notes);
+    notes.set(body, true, ttlMs);
+  }
+
+  notes(topic: string): string[] {
+    return this.#kept.notes.get(topic)?.keys() ?? [];
   }
 
   #tell(user: string, frame: UserFrame): number {

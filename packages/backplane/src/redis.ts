@@ -1,0 +1,490 @@
+/**
+ * The backplane between processes, on Redis 7: one server, a master found through Sentinel, or a Cluster (sharded channels).
+ *
+ * What one turn of the event loop has to say goes out as one command (per partition in a cluster) and what it has to say to one
+ * instance, or to the listeners of one user, as one message. Cost in commands, shared by all operations of a turn: one to
+ * append, publish, claim or say once; two for a command and its ACK; two for a request and its reply, four when the reply
+ * is long. Every operation carries a deadline that Redis checks: what was answered with UNAVAILABLE is not carried out later,
+ * however long Redis was frozen. Nothing is sent twice, and nothing queues while Redis is away.
+ */
+import { randomBytes } from 'node:crypto';
+import { withDefaults } from './backplane.ts';
+import type { Backplane, BackplaneOptions, Command, HistoryPage, Lease, UserFrame } from './backplane.ts';
+import { Commands } from './commands.ts';
+import { BackplaneError } from './errors.ts';
+import type { Mail } from './mail.ts';
+import { openConnection } from './redis/connection.ts';
+import { Fleet } from './redis/fleet.ts';
+import { Gaps } from './redis/gaps.ts';
+import { leaseRest, readLease } from './redis/lease.ts';
+import { heldWithin } from './redis/listening.ts';
+import { commandPart, mailText, readMail } from './redis/mail.ts';
+import { type Names, controlPartition, createNames, partitionOf, partitions, tagged } from './redis/names.ts';
+import { Probe } from './redis/probe.ts';
+import { readRecords, record } from './redis/records.ts';
+import { scriptText } from './redis/script.ts';
+import { Turns } from './redis/turns.ts';
+import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { requireText, tell } from './text.ts';
+
+export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
+  /** As `parseRedisUrl` reads it. */
+  url: string;
+  /** Of this process; letters, digits, `_`, `.` and `-`, others are replaced. The instance is `${name}-${random}`. */
+  name: string;
+  /** Begins every key and channel: relays that share a Redis differ in it. Default `relay`. */
+  prefix?: string;
+  /** How long anything asked of Redis may take. Default 1500. */
+  commandTimeoutMs?: number;
+  /** How long the first connection may take. Default 10,000. */
+  startTimeoutMs?: number;
+  /** The longest pause between two attempts to connect again. Default 2000. */
+  reconnectMs?: number;
+  /** How long a connection may be silent before it is tested, up to twice that. Default 15,000. */
+  probeSilenceMs?: number;
+  /** How long that test may take before the connection is made anew. Default 5000. */
+  probeTimeoutMs?: number;
+  /** How often the map of a cluster is read without a reason. Default 5000. */
+  mapRefreshMs?: number;
+  /** Hears what a listener threw and why Redis cannot be reached; never holds a secret. Default: a process warning. */
+  onError?: (error: unknown) => void;
+}
+
+export interface RedisBackplane extends Backplane {
+  /** For tests: the instance vanishes like a killed process. Nothing is released, nobody is told. */
+  vanish(): void;
+}
+
+/** Replies longer than this are kept under a key and fetched: the channel of an instance is not for the long. */
+const longReply = 32 * 1024;
+/** Characters that may wait for answers of Redis. */
+const maxInFlight = 64 * 1024 * 1024;
+const probeNowMs = 1_000;
+
+/**
+ * Resolves when this instance hears what is sent to it.
+ * @throws TypeError for an address that cannot be used; BackplaneError UNAVAILABLE when Redis is not reached in time
+ */
+export async function createRedisBackplane(options: RedisBackplaneOptions): Promise<RedisBackplane> {
+  const address = parseRedisUrl(options.url);
+  const backplane = new RedisMember(address, options);
+  await backplane.start(options.startTimeoutMs ?? 10_000);
+  return backplane;
+}
+
+class RedisMember implements RedisBackplane {
+  readonly instance: string;
+  readonly #options: BackplaneOptions & { commandTimeoutMs: number };
+  readonly #sharded: boolean;
+  readonly #names: Names;
+  readonly #fleet: Fleet;
+  readonly #turns: Turns;
+  /** Over the connections for what is long. */
+  readonly #bulk: Turns;
+  readonly #commands: Commands;
+  readonly #gaps: Gaps;
+  readonly #probe: Probe;
+  readonly #onError: (error: unknown) => void;
+  readonly #subscriptions: Subscriptions;
+  /** Of each channel of a user that is listened to. */
+  readonly #userOf = new Map<string, string>();
+  readonly #evictListeners: ((lease: Lease) => void)[] = [];
+  readonly #controlListeners: ((body: string) => void)[] = [];
+  readonly #restoredListeners: (() => void)[] = [];
+  /** Fences of the devices this instance has claimed, to give them back. */
+  readonly #held = new Map<string, number>();
+  /** Begins the offsets of this instance, which never lives twice. */
+  readonly #epoch = randomBytes(9).toString('base64url');
+  #appended = 0;
+  #begun: () => void = () => undefined;
+  /** Resolves when every server can be asked and heard for the first time. */
+  readonly #beginning = new Promise<void>((resolve) => (this.#begun = resolve));
+  #started = false;
+  #closed = false;
+  #trouble = 'no answer';
+
+  constructor(address: RedisAddress, options: RedisBackplaneOptions) {
+    const commandTimeoutMs = options.commandTimeoutMs ?? 1_500;
+    this.instance = `${options.name.replaceAll(/[^\w.-]/g, '_')}-${randomBytes(6).toString('hex')}`;
+    this.#options = { ...withDefaults(options), commandTimeoutMs };
+    this.#sharded = address.kind === 'cluster';
+    this.#names = createNames(options.prefix ?? 'relay', this.#sharded);
+    this.#onError = options.onError ?? ((error) => process.emitWarning(`the backplane: ${String(error)}`));
+    this.#subscriptions = new Subscriptions(this.#onError);
+    const times = {
+      commandTimeoutMs,
+      connectTimeoutMs: 2 * commandTimeoutMs,
+      reconnectMs: options.reconnectMs ?? 2_000,
+    };
+    this.#fleet = new Fleet({
+      address,
+      script: scriptText(this.#names.prefix, this.#sharded, this.#options),
+      commandTimeoutMs,
+      mapRefreshMs: options.mapRefreshMs ?? 5_000,
+      open: (node) => openConnection(address, times, (reason) => this.#noteTrouble(reason), node),
+      onMessage: (channel, text) => this.#receive(channel, text),
+      onRestored: (interrupted) => this.#restored(interrupted),
+      onUp: () => this.#up(),
+    });
+    const turns = { sharded: this.#sharded, maxInFlight };
+    this.#turns = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.server });
+    this.#bulk = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.bulk });
+    this.#gaps = new Gaps((user) => this.#on(user, 'b'), this.#onError);
+    this.#probe = new Probe(this.#fleet, {
+      silenceMs: options.probeSilenceMs ?? 15_000,
+      patienceMs: options.probeTimeoutMs ?? 5_000,
+      send: (partition, id) => this.#mail(partition, this.instance, record('p', id)),
+    });
+    const post = {
+      toOwner: (id: string, command: Omit<Command, 'fence'>, deadline: number) => this.#toOwner(id, command, deadline),
+      toInstance: (to: string, mail: Mail) => this.#toInstance(to, mail),
+    };
+    this.#commands = new Commands(this.instance, post, this.#options, this.#onError);
+  }
+
+  async start(timeoutMs: number): Promise<void> {
+    const own = Array.from({ length: this.#sharded ? partitions : 1 }, (_, n) => n);
+    const held = Promise.all([
+      this.#fleet.hold(controlPartition, this.#names.control),
+      ...own.map((partition) => this.#fleet.hold(partition, this.#names.instance(partition, this.instance))),
+      this.#beginning,
+    ]);
+    try {
+      await heldWithin(
+        held.then(() => undefined),
+        timeoutMs,
+      );
+      this.#started = true;
+    } catch {
+      this.vanish();
+      throw new BackplaneError('UNAVAILABLE', `Redis was not reached within ${timeoutMs} ms: ${this.#trouble}`);
+    }
+  }
+
+  async claim(device: string, connection: string): Promise<{ fence: number; previous?: Lease }> {
+    const claimed = (await this.#on(device, 'c', this.instance, leaseRest(device, connection))) as string;
+    const space = claimed.indexOf(' ');
+    const fence = Number(space === -1 ? claimed : claimed.slice(0, space));
+    this.#held.set(device, Math.max(fence, this.#held.get(device) ?? 0));
+    return space === -1 ? { fence } : { fence, previous: readLease(claimed.slice(space + 1)) };
+  }
+
+  async refresh(leases: readonly Pick<Lease, 'device' | 'connection' | 'fence'>[]): Promise<string[]> {
+    this.#requireOpen();
+    const kept = await Promise.all(
+      leases.map(({ device, connection, fence }) =>
+        this.#on(device, 'r', String(fence), this.instance, leaseRest(device, connection)),
+      ),
+    );
+    const lost = leases.filter((_, n) => kept[n] !== 1);
+    for (const { device, fence } of lost) this.#letGo(device, fence);
+    return lost.map(({ device }) => device);
+  }
+
+  async release(device: string, fence: number): Promise<boolean> {
+    const released = await this.#on(device, 'x', String(fence));
+    this.#letGo(device, fence);
+    return released === 1;
+  }
+
+  async owners(devices: readonly string[]): Promise<Map<string, Lease>> {
+    this.#requireOpen();
+    const values = (await Promise.all(devices.map((device) => this.#on(device, 'o')))) as string[];
+    const leases = values.filter((value) => value !== '').map((value) => readLease(value));
+    return new Map(leases.map((lease) => [lease.device, lease]));
+  }
+
+  async route(device: string, body: string, deadlineMs?: number): ReturnType<Backplane['route']> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#commands.route(device, body, deadlineMs);
+  }
+
+  async request(device: string, body: string, timeoutMs: number): Promise<string> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#commands.request(device, body, timeoutMs);
+  }
+
+  onCommand(listener: (command: Command) => boolean | Promise<boolean>): void {
+    this.#commands.listen(listener);
+  }
+
+  onEvict(listener: (lease: Lease) => void): void {
+    this.#evictListeners.push(listener);
+  }
+
+  async reply(to: string, correlation: string, body: string): Promise<void> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#commands.reply(to, correlation, body);
+  }
+
+  async append(user: string, body: string): Promise<{ offset: string; receivers: number }> {
+    this.#requireOpen();
+    requireText(body);
+    this.#appended += 1;
+    const offset = `${this.#epoch}.${this.#appended.toString(36)}`;
+    this.#gaps.settle(user);
+    try {
+      return { offset, receivers: (await this.#on(user, 'a', offset, String(body.length), body)) as number };
+    } catch (error) {
+      // Whether it is in the history or not: nobody may believe that nothing is missing.
+      if (!this.#closed) this.#gaps.add(user);
+      throw error;
+    }
+  }
+
+  async publish(user: string, body: string): Promise<number> {
+    this.#requireOpen();
+    requireText(body);
+    return (await this.#on(user, 'h', String(body.length), body)) as number;
+  }
+
+  async read(user: string, since = ''): Promise<HistoryPage> {
+    // What cannot be one of our offsets is not sent: it may be long, and it is nowhere.
+    const asked = /^[\w.-]{0,64}$/.test(since) ? since : '-';
+    const answer = (await this.#on(user, 'd', asked)) as [string, number, string?];
+    const items: { offset: string; body: string }[] = [];
+    readRecords(answer[2] ?? '', (_, [offset = '', , body = '']) => items.push({ offset, body }));
+    return { top: answer[0], recovered: answer[1] === 1, items };
+  }
+
+  async subscribe(
+    user: string,
+    listener: (frame: UserFrame) => void,
+    onInterrupted?: () => void,
+  ): Promise<() => Promise<void>> {
+    this.#requireOpen();
+    const subscription = { listener, onInterrupted };
+    const channel = this.#names.user(user);
+    this.#subscriptions.add(user, subscription);
+    this.#userOf.set(channel, user);
+    const leave = async () => {
+      if (!this.#subscriptions.remove(user, subscription) || this.#closed) return;
+      this.#userOf.delete(channel);
+      await this.#fleet.drop(channel);
+    };
+    try {
+      await heldWithin(this.#fleet.hold(partitionOf(user), channel), this.#options.commandTimeoutMs);
+      this.#requireOpen();
+    } catch (error) {
+      // Without a connection there is nothing to wait for.
+      void leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  async audience(user: string): Promise<number> {
+    return (await this.#run(partitionOf(user), ['q', this.#names.user(user)])) as number;
+  }
+
+  async once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+    const names = [...new Set(keys)].map((key) => `${Buffer.byteLength(key)}:${key}`).join('');
+    const ttl = String(Math.max(1, Math.ceil(ttlMs)));
+    return (await this.#run(partitionOf(scope), ['n', this.#id(scope, `${scope.length}:${scope}`), ttl, names])) === 1;
+  }
+
+  async take(key: string): Promise<string | undefined> {
+    const [value] = (await this.#on(key, 'g')) as [string | null];
+    return value ?? undefined;
+  }
+
+  async put(key: string, value: string, ttlMs: number): Promise<void> {
+    this.#requireOpen();
+    requireText(value);
+    await this.#on(key, 'v', String(Math.max(1, Math.ceil(ttlMs))), value);
+  }
+
+  async count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }> {
+    const answer = await this.#on(key, 'k', String(by), String(Math.max(1, Math.ceil(windowMs))));
+    const [count, leftMs] = answer as [number, number];
+    return { count, leftMs };
+  }
+
+  async note(topic: string, body: string, ttlMs: number): Promise<void> {
+    this.#requireOpen();
+    requireText(body);
+    await this.#on(topic, 's', String(Math.max(1, Math.ceil(ttlMs))), body);
+  }
+
+  async notes(topic: string): Promise<string[]> {
+    return (await this.#on(topic, 'l')) as string[];
+  }
+
+  async publishControl(body: string): Promise<void> {
+    this.#requireOpen();
+    requireText(body);
+    await this.#run(controlPartition, ['m', this.#names.control, record('t', body)]);
+  }
+
+  onControl(listener: (body: string) => void): void {
+    this.#controlListeners.push(listener);
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restoredListeners.push(listener);
+  }
+
+  async health(): Promise<{ ok: boolean; probeMs: number }> {
+    if (this.#closed) return { ok: false, probeMs: 0 };
+    const startedAt = performance.now();
+    const ok = await this.#probe.all(probeNowMs);
+    return { ok, probeMs: performance.now() - startedAt };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    // Before the door is shut: what is still to be said goes out with the releases.
+    const released = [...this.#held].map(([device, fence]) => this.#on(device, 'x', String(fence)));
+    const told = this.#commands.close();
+    this.#closed = true;
+    this.#subscriptions.clear();
+    await Promise.allSettled([told, ...released]);
+    this.#stop();
+    await this.#fleet.leave(this.#options.commandTimeoutMs);
+  }
+
+  vanish(): void {
+    this.#closed = true;
+    this.#subscriptions.clear();
+    this.#stop();
+    this.#fleet.close();
+    this.#commands.close().catch(() => undefined);
+  }
+
+  #stop(): void {
+    this.#held.clear();
+    this.#gaps.close();
+    this.#probe.close();
+    this.#restoredListeners.length = 0;
+  }
+
+  /** One operation on what belongs to `name`. */
+  #on(name: string, letter: string, ...args: string[]): Promise<unknown> {
+    return this.#run(partitionOf(name), [letter, this.#id(name), ...args]);
+  }
+
+  #id(name: string, text = name): string {
+    return tagged(partitionOf(name), text);
+  }
+
+  #run(partition: number, args: readonly string[], deadline?: number): Promise<unknown> {
+    if (this.#closed) return Promise.reject(closed(this.instance));
+    return this.#turns.run(partition, args, deadline);
+  }
+
+  async #toOwner(id: string, command: Omit<Command, 'fence'>, deadline: number) {
+    const { lengths, fields } = commandPart(id, this.instance, command);
+    const partition = partitionOf(command.device);
+    const posted = (await this.#run(
+      partition,
+      ['w', tagged(partition, command.device), lengths, fields],
+      deadline,
+    )) as number;
+    if (posted > 0) return 'posted' as const;
+    return posted === 0 ? 'owner_gone' : posted === -1 ? 'offline' : 'expired';
+  }
+
+  async #toInstance(to: string, mail: Mail): Promise<void> {
+    // Commands and evictions are posted by the script, together with what they depend on.
+    if (mail.kind === 'command' || mail.kind === 'evicted') return;
+    const partition = partitionOf(to);
+    if (mail.kind !== 'reply' || mail.body.length <= longReply) {
+      await this.#mail(partition, to, mailText(mail));
+      return;
+    }
+    const key = tagged(partition, `${this.instance}:${mail.correlation}:${to}`);
+    this.#requireOpen();
+    await this.#bulk.run(partition, ['v', key, '10000', mail.body]);
+    await this.#mail(partition, to, record('s', mail.correlation, key));
+  }
+
+  async #mail(partition: number, to: string, text: string): Promise<number> {
+    // The ACK of a command that was being delivered when this instance went is lost with it.
+    if (this.#closed) return 0;
+    return (await this.#turns.run(partition, ['m', this.#names.instance(partition, to), text])) as number;
+  }
+
+  #receive(channel: string, text: string): void {
+    if (this.#closed) return;
+    const user = this.#userOf.get(channel);
+    try {
+      readRecords(text, (kind, fields) => {
+        if (this.#closed) return;
+        if (user !== undefined) this.#hearFrame(user, kind, fields);
+        else this.#hearMail(kind, fields);
+      });
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  #hearFrame(user: string, kind: string, [offset = '', second = '', third = '']: readonly string[]): void {
+    if (kind === 'f') this.#subscriptions.hear(user, { body: third, offset, previous: second, hot: false });
+    if (kind === 'h') this.#subscriptions.hear(user, { body: second, offset, hot: true });
+    if (kind === 'g') this.#subscriptions.interrupted(user);
+  }
+
+  #hearMail(kind: string, fields: readonly string[]): void {
+    if (kind === 'p') return this.#probe.heard(fields[0] ?? '');
+    if (kind === 't') return this.#tellAll(this.#controlListeners, fields[0] ?? '');
+    if (kind === 's') return void this.#fetchReply(fields[0] ?? '', fields[1] ?? '').catch(this.#onError);
+    const mail = readMail(kind, fields, this.instance);
+    if (!mail) return;
+    if (mail.kind === 'evicted') {
+      this.#letGo(mail.lease.device, mail.lease.fence);
+      return this.#tellAll(this.#evictListeners, mail.lease);
+    }
+    if (mail.kind === 'command') {
+      // This event loop was stuck, or the way here was: whoever sent it has given up.
+      const clock = this.#fleet.nodeOf(partitionOf(mail.command.device))?.server.clock;
+      if (!clock || clock.latest(performance.now()) > mail.deadline) return;
+    }
+    this.#commands.receive(mail);
+  }
+
+  async #fetchReply(correlation: string, key: string): Promise<void> {
+    const [body] = (await this.#bulk.run(partitionOf(this.instance), ['g', key])) as [string | null];
+    if (body !== null) this.#commands.receive({ kind: 'reply', correlation, body });
+  }
+
+  #letGo(device: string, fence: number): void {
+    if (this.#held.get(device) === fence) this.#held.delete(device);
+  }
+
+  #up(): void {
+    if (this.#closed) return;
+    if (this.#fleet.up) this.#begun();
+    this.#gaps.settleAll();
+    if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
+  }
+
+  #restored(interrupted: readonly string[]): void {
+    if (this.#closed) return;
+    if (this.#fleet.up) this.#begun();
+    if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
+    for (const channel of interrupted) {
+      const user = this.#userOf.get(channel);
+      if (user !== undefined) this.#subscriptions.interrupted(user);
+    }
+  }
+
+  #tellAll<T>(listeners: readonly ((said: T) => void)[], said: T): void {
+    for (const listener of listeners) tell(listener, said, this.#onError);
+  }
+
+  #noteTrouble(reason: string): void {
+    if (this.#closed) return;
+    this.#trouble = reason;
+    if (this.#started) this.#onError(new Error(`Redis: ${reason}`));
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw closed(this.instance);
+  }
+}
+
+const closed = (instance: string) => new BackplaneError('CLOSED', `${instance} is closed`);

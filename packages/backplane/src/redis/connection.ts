@@ -1,0 +1,76 @@
+/** How this room talks to a Redis server: never resend, never queue while away, always with a clock, and no secret in an error. */
+import { Redis } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
+import { BackplaneError, UncertainError } from '../errors.ts';
+import type { RedisAddress, RedisNodeAddress } from './url.ts';
+
+export interface ConnectionTimes {
+  /** How long one command may take, the handshake's included. */
+  commandTimeoutMs: number;
+  connectTimeoutMs: number;
+  /** The longest pause between two attempts to connect. */
+  reconnectMs: number;
+}
+
+/**
+ * Opens a connection that comes back by itself, for ever. With `node` it goes to that node of a cluster, otherwise to the
+ * server or, by way of the sentinels, to the master. `onTrouble` hears why it is not connected; the text holds no secret.
+ */
+export function openConnection(
+  address: RedisAddress,
+  times: ConnectionTimes,
+  onTrouble: (reason: string) => void,
+  node: RedisNodeAddress | undefined = address.nodes[0],
+): Redis {
+  const retryStrategy = (attempt: number) =>
+    Math.min(times.reconnectMs, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+  const options: RedisOptions = {
+    db: address.db,
+    // A command that was under way when the connection ended may have been carried out: it is never sent again.
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: times.commandTimeoutMs,
+    connectTimeout: times.connectTimeoutMs,
+    retryStrategy,
+    // A server that became a replica refuses writes for ever: look again for the master.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    ...(address.username === undefined ? {} : { username: address.username }),
+    ...(address.password === undefined ? {} : { password: address.password }),
+    ...(address.tls ? { tls: {} } : {}),
+  };
+  if (address.kind === 'sentinel') {
+    Object.assign(options, {
+      sentinels: address.nodes.map(({ host, port }) => ({ host, port })),
+      name: address.master,
+      role: 'master',
+      failoverDetector: true,
+      sentinelRetryStrategy: retryStrategy,
+      sentinelReconnectStrategy: retryStrategy,
+      sentinelCommandTimeout: times.commandTimeoutMs,
+      connectTimeout: times.connectTimeoutMs,
+      enableTLSForSentinelMode: address.tls,
+      ...(address.tls ? { sentinelTLS: {} } : {}),
+      ...(address.sentinelUsername === undefined ? {} : { sentinelUsername: address.sentinelUsername }),
+      ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
+    } satisfies RedisOptions);
+  } else {
+    Object.assign(options, { host: node?.host, port: node?.port });
+  }
+  const connection = new Redis(options);
+  // Errors of the library carry the command with its arguments, AUTH among them: only the message goes on.
+  connection.on('error', (error: Error) => onTrouble(error.message));
+  return connection;
+}
+
+/** What a caller is told when Redis cannot be asked, or does not do what it was asked. */
+export function unavailable(error: unknown): BackplaneError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new BackplaneError('UNAVAILABLE', `Redis did not answer: ${reason.slice(0, 200)}`);
+}
+
+/** The same when nobody knows whether it was done. */
+export function uncertain(reason: string): UncertainError {
+  return new UncertainError(`Redis was asked and did not answer: ${reason.slice(0, 200)}`);
+}

@@ -1,0 +1,194 @@
+/**
+ * The one script: all that one turn of the event loop has to say to one server, as a list of operations. It runs as one step,
+ * in order, and what it publishes to one channel is one message.
+ *
+ * ARGV is the time (Redis, ms since 1970) after which nothing of it may be done any more, then operations one after another:
+ * a letter and its arguments. The answer is the time it ran at, then one value per operation; an operation that failed is an
+ * error among the values and touches no other. When it came too late the answer is the time alone.
+ *
+ * Cost in Redis commands, besides the EVALSHA itself: append 4 (5 when the history is full), hot frame 1, route 1, claim 2,
+ * refresh 2, release 2, mail 0, and one PUBLISH per channel that was written to in the turn, however much was written.
+ */
+import type { BackplaneOptions } from '../backplane.ts';
+
+/** How long a fence is remembered after its lease ended, so that it rises even if the clock steps back. */
+const fenceMemoryMs = 24 * 60 * 60_000;
+
+/** Notes of one topic that are kept; the newest ones stay. */
+const maxNotes = 10_000;
+
+type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
+
+/**
+ * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, a list of records, `t` its top, `o` said
+ * once, `v` value for one take, `k` counter, `n` notes. Channels: `i` instance, `u` user, `c` control.
+ */
+export function scriptText(prefix: string, sharded: boolean, limits: Limits): string {
+  const publish = sharded ? 'SPUBLISH' : 'PUBLISH';
+  const subscribers = sharded ? 'SHARDNUMSUB' : 'NUMSUB';
+  const instanceChannel = sharded ? `P..'i:'..match(id, '^{%d+}')..instance` : `P..'i:'..instance`;
+  return `
+local P = '${prefix}'
+local call, match, sub, concat = redis.call, string.match, string.sub, table.concat
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+if now > tonumber(ARGV[1]) then return {now} end
+
+local out, count = {now}, 1
+local boxes, channels, waiting = {}, {}, {}
+local function post(channel, text)
+  local box = boxes[channel]
+  if box then box[#box + 1] = text
+  else
+    boxes[channel] = {text}
+    channels[#channels + 1] = channel
+  end
+end
+local function posted(channel, text)
+  post(channel, text)
+  waiting[#waiting + 1] = {count, channel}
+  return 0
+end
+local function text(number) return string.format('%.0f', number) end
+local function channelOf(id, instance) return ${instanceChannel} end
+local function lease(id)
+  local value = call('GET', P..'l:'..id)
+  if not value then return nil end
+  local fence, ends, instance, rest = match(value, '^(%d+) (%d+) (%S+) (.*)$')
+  return tonumber(fence), tonumber(ends), instance, rest, value
+end
+local function hold(id, fence, ends, instance, rest)
+  call('SET', P..'l:'..id, text(fence)..' '..text(ends)..' '..instance..' '..rest, 'PX', ${fenceMemoryMs + limits.leaseTtlMs})
+end
+local function breakChain(id)
+  redis.pcall('DEL', P..'t:'..id)
+  redis.pcall('DEL', P..'h:'..id)
+  post(P..'u:'..id, 'g:')
+end
+
+local arity = {a = 4, h = 3, b = 1, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, m = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+-- One function and no table of functions: they would be made anew for every call.
+local function act(letter, id, a, b, c)
+  if letter == 'a' then -- append: id, offset, length of the body, body
+    local before = call('SET', P..'t:'..id, a, 'PX', ${limits.topTtlMs}, 'GET') or ''
+    local entry = 'f'..#a..','..#before..','..b..':'..a..before..c
+    local key = P..'h:'..id
+    if call('RPUSH', key, entry) > ${limits.historyLimit} then call('LTRIM', key, ${-limits.historyLimit}, -1) end
+    call('PEXPIRE', key, ${limits.historyTtlMs})
+    return posted(P..'u:'..id, entry)
+  elseif letter == 'h' then -- hot: id, length of the body, body
+    local top = call('GET', P..'t:'..id) or ''
+    return posted(P..'u:'..id, 'h'..#top..','..a..':'..top..b)
+  elseif letter == 'm' then -- mail: channel, text
+    return posted(id, a)
+  elseif letter == 'w' then -- route: id, deadline, lengths, fields
+    if now > tonumber(a) then return -2 end
+    local fence, ends, instance = lease(id)
+    if not fence or ends <= now then return -1 end
+    local under = text(fence)
+    return posted(channelOf(id, instance), 'c'..#under..','..#a..','..b..':'..under..a..c)
+  elseif letter == 'n' then -- once: id, ttl, names, each with its length in bytes before it
+    local first, at = 1, 1
+    while at <= #b do
+      local size, from = match(b, '^(%d+):()', at)
+      at = from + tonumber(size)
+      if not call('SET', P..'o:'..id..sub(b, from, at - 1), '1', 'PX', a, 'NX') then first = 0 end
+    end
+    return first
+  elseif letter == 'k' then -- count: id, by, window
+    local key = P..'k:'..id
+    local left = call('PTTL', key)
+    if left > 0 then return {call('INCRBY', key, a), left} end
+    if tonumber(a) <= 0 then return {0, 0} end
+    call('SET', key, a, 'PX', b)
+    return {tonumber(a), tonumber(b)}
+  elseif letter == 'c' then -- claim: id, instance, lengths:fields
+    local fence, ends, owner, rest, value = lease(id)
+    local previous, mine = '', now
+    if fence then
+      if fence >= now then mine = fence + 1 end
+      if ends > now then
+        previous = ' '..value
+        local lengths, fields = match(rest, '^([^:]*):(.*)$')
+        local old = text(fence)
+        post(channelOf(id, owner), 'e'..#old..','..lengths..':'..old..fields)
+      end
+    end
+    hold(id, mine, now + ${limits.leaseTtlMs}, a, b)
+    return text(mine)..previous
+  elseif letter == 'r' then -- refresh: id, fence, instance, lengths:fields
+    local mine = tonumber(a)
+    local fence, ends = lease(id)
+    if fence and fence > mine then return 0 end
+    if fence ~= mine or ends ~= 0 then hold(id, mine, now + ${limits.leaseTtlMs}, b, c) end
+    return 1
+  elseif letter == 'x' then -- release: id, fence
+    local fence, ends, instance, rest = lease(id)
+    if fence ~= tonumber(a) or ends <= now then return 0 end
+    hold(id, fence, 0, instance, rest)
+    return 1
+  elseif letter == 'o' then -- owner: id
+    local fence, ends, _, _, value = lease(id)
+    return fence and ends > now and value or ''
+  elseif letter == 'd' then -- read: id, since. Follows the chain from its top back to what is asked for.
+    local top = call('GET', P..'t:'..id) or ''
+    if a == '' or a == top then return {top, 1} end
+    local entries = call('LRANGE', P..'h:'..id, 0, -1)
+    local expected = top
+    for n = #entries, 1, -1 do
+      local size, before, from = match(entries[n], '^f(%d+),(%d+),%d+:()')
+      local offset = sub(entries[n], from, from + size - 1)
+      if expected == '' or offset ~= expected then break end
+      expected = sub(entries[n], from + size, from + size + before - 1)
+      if expected == a then return {top, 1, concat(entries, '', n)} end
+    end
+    return {top, 0}
+  elseif letter == 'b' then -- entries may be missing: id
+    breakChain(id)
+    return 0
+  elseif letter == 'q' then -- how many hear: channel
+    return call('PUBSUB', '${subscribers}', id)[2]
+  elseif letter == 'g' then -- take: id
+    return {call('GETDEL', P..'v:'..id)}
+  elseif letter == 'v' then -- put: id, ttl, value
+    call('SET', P..'v:'..id, b, 'PX', a)
+    return 1
+  elseif letter == 's' then -- note: id, ttl, body
+    local key = P..'n:'..id
+    call('ZADD', key, text(now + a), b)
+    call('ZREMRANGEBYSCORE', key, '-inf', text(now))
+    call('ZREMRANGEBYRANK', key, 0, ${-maxNotes - 1})
+    if call('PTTL', key) < tonumber(a) then call('PEXPIRE', key, a) end
+    return 1
+  elseif letter == 'l' then -- notes: id
+    return call('ZRANGEBYSCORE', P..'n:'..id, '('..text(now), '+inf')
+  end
+end
+
+local at = 2
+while at <= #ARGV do
+  local letter = ARGV[at]
+  count = count + 1
+  local done, value = pcall(act, letter, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+  if done then out[count] = value
+  else
+    out[count] = {err = type(value) == 'table' and value.err or tostring(value)}
+    -- DEL and PUBLISH are allowed when memory is full: who listens and who comes back is told that something is missing.
+    if letter == 'a' then breakChain(ARGV[at + 1]) end
+  end
+  at = at + arity[letter] + 1
+end
+
+local heard = {}
+for n = 1, #channels do
+  local channel = channels[n]
+  local box = boxes[channel]
+  heard[channel] = call('${publish}', channel, #box == 1 and box[1] or concat(box))
+end
+for n = 1, #waiting do
+  local wait = waiting[n]
+  if type(out[wait[1]]) == 'number' then out[wait[1]] = heard[wait[2]] end
+end
+return out
+`;
+}

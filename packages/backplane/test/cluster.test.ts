@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type TestRedisCluster, startRedisCluster } from '@relay/testing/redis';
+import { describeBackplaneContract } from '../src/contract.ts';
+import { makeRedisBus } from './redis-bus.ts';
+
+let cluster: TestRedisCluster;
+
+beforeAll(async () => {
+  cluster = await startRedisCluster();
+});
+afterAll(() => cluster.stop());
+
+describeBackplaneContract('redis cluster', (options) => makeRedisBus(cluster, options));

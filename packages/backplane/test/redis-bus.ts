@@ -1,0 +1,45 @@
+/** A bus of the contract on Redis: a prefix of its own, so that several share a server. */
+import type { BackplaneOptions } from '../src/backplane.ts';
+import type { ContractBus } from '../src/contract.ts';
+import { createRedisBackplane } from '../src/index.ts';
+import type { RedisBackplane, RedisBackplaneOptions } from '../src/index.ts';
+
+export interface RedisUnderTest {
+  readonly url: string;
+  flush(): Promise<void>;
+}
+
+let lastBus = 0;
+
+export function makeRedisBus(
+  redis: RedisUnderTest,
+  options: Partial<BackplaneOptions & RedisBackplaneOptions> = {},
+): Promise<ContractBus & { connect(name: string): Promise<RedisBackplane> }> {
+  const members: RedisBackplane[] = [];
+  lastBus += 1;
+  const prefix = `test-${process.pid}-${lastBus}`;
+  return Promise.resolve({
+    connect: async (name) => {
+      const member = await createRedisBackplane({
+        url: redis.url,
+        name,
+        prefix,
+        onError: () => undefined,
+        ...options,
+      });
+      members.push(member);
+      return member;
+    },
+    kill: async (instance) => {
+      const member = members.find((candidate) => candidate.instance === instance);
+      const witness = members.find((candidate) => candidate !== member);
+      member?.vanish();
+      // A killed process is noticed when its connection ends; one more round trip on another comes after it.
+      if (witness) await witness.health();
+    },
+    flush: () => redis.flush(),
+    close: async () => {
+      await Promise.all(members.map((member) => member.close()));
+    },
+  });
+}

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type TestRedis, startRedis } from '@relay/testing/redis';
+import { describeBackplaneContract } from '../src/contract.ts';
+import { makeRedisBus } from './redis-bus.ts';
+
+let redis: TestRedis;
+
+beforeAll(async () => {
+  redis = await startRedis({ password: 'p@ss:wörd/%' });
+});
+afterAll(() => redis.stop());
+
+describeBackplaneContract('redis', (options) => makeRedisBus(redis, options));
