@@ -3,6 +3,7 @@
  */
 import { Failure, exitCodes, notARelay, unreachable } from './failure.ts';
 import { pause, retryAfterMs } from './clock.ts';
+import { exchange } from './http.ts';
 import type { Access } from './sign-in/access.ts';
 
 export interface Call {
@@ -23,7 +24,6 @@ export type Request = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string
 
 /** History of a daemon that is slow to answer takes 10 s. */
 const requestTimeoutMs = 30_000;
-const maxReplyBytes = 128 * 1024 * 1024;
 /** Waits before the second and the third attempt. */
 const pausesMs = [250, 1000];
 const longestPauseMs = 5000;
@@ -39,7 +39,7 @@ export function createRequest(access: Access): Request {
     const url = new URL(`${access.url}${path}`);
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
-    const response = await fetch(url, {
+    const response = await exchange(url, {
       method,
       headers: {
         Accept: 'application/json',
@@ -47,10 +47,8 @@ export function createRequest(access: Access): Request {
         ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
       },
-      body: call.body === undefined ? null : JSON.stringify(call.body),
-      // A redirect could carry the credential elsewhere; the person shall decide.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(requestTimeoutMs),
+      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      timeoutMs: requestTimeoutMs,
     });
     return answerOf(response);
   };
@@ -87,10 +85,9 @@ export function createRequest(access: Access): Request {
 
 async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response;
-  const text = await boundedText(response);
   let body: Record<string, unknown> = {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = await response.json();
     if (typeof value === 'object' && value !== null) body = value as Record<string, unknown>;
   } catch {
     // An empty or foreign body: the status says enough.
@@ -103,17 +100,6 @@ async function answerOf(response: Response): Promise<Answer> {
     location: headers.get('location'),
     requestId: headers.get('x-request-id'),
   };
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxReplyBytes) throw new Error(`the answer exceeds ${maxReplyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** What to do next, where the relay's own sentence does not know this program. */

@@ -5,16 +5,20 @@
 import * as oauth from 'oauth4webapi';
 import { Failure, exitCodes, notARelay, reasonOf, unreachable } from '../failure.ts';
 import { retryAfterMs } from '../clock.ts';
+import { exchange } from '../http.ts';
 
 export const clientId = 'relay-cli';
 export const client: oauth.Client = { client_id: clientId };
-export const requestTimeoutMs = 15_000;
+const requestTimeoutMs = 15_000;
 
 /** Plain http only to a relay that was addressed with it. */
 export const requestOptions = (url: string) => ({
   [oauth.allowInsecureRequests]: url.startsWith('http:'),
-  signal: () => AbortSignal.timeout(requestTimeoutMs),
+  [oauth.customFetch]: send,
 });
+
+const send = (url: string, { method, headers, body }: oauth.CustomFetchOptions<string, URLSearchParams | undefined>) =>
+  exchange(new URL(url), { method, headers, body: body?.toString(), timeoutMs: requestTimeoutMs });
 
 /** The relay is in trouble, which says nothing about the credential. Throws a Failure (temporary), or returns. */
 export function refuseTrouble(url: string, response: Response): void {
@@ -39,14 +43,15 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
   }
   refuseTrouble(url, response);
   if (response.status === 404) {
+    if ((await fieldIn(response, 'code')) !== 'NOT_FOUND') throw notARelay(url, 'it answered 404');
     throw new Failure(
       'SIGN_IN_ELSEWHERE',
       `The relay at ${url} has no sign-in of its own. Get an access token where your account is, then run "relay login --token <token>" or set RELAY_CLI_TOKEN.`,
     );
   }
-  const issuer = await namedIn(response.clone());
-  if (issuer !== undefined && issuer.href !== new URL(url).href) {
-    const named = issuer.href.replace(/\/+$/, '');
+  const issuer = await fieldIn(response.clone(), 'issuer');
+  if (issuer !== undefined && URL.canParse(issuer) && new URL(issuer).href !== new URL(url).href) {
+    const named = new URL(issuer).href.replace(/\/+$/, '');
     throw new Failure(
       'WRONG_ADDRESS',
       `The relay at ${url} calls itself ${named}. Sign in with that address: relay login --url ${named}`,
@@ -60,12 +65,12 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
   }
 }
 
-async function namedIn(response: Response): Promise<URL | undefined> {
+/** A text in the JSON of an answer; undefined when there is none. */
+async function fieldIn(response: Response, field: string): Promise<string | undefined> {
   try {
-    const { issuer } = (await response.json()) as { issuer: string };
-    return new URL(issuer);
+    const value = ((await response.json()) as Record<string, unknown>)[field];
+    return typeof value === 'string' ? value : undefined;
   } catch {
-    // The library says what is wrong with it.
     return undefined;
   }
 }

@@ -1,0 +1,65 @@
+/**
+ * One HTTP exchange with bounds: of time and of size, on a connection of its own, never redirected. Not the runtime's `fetch`,
+ * which waits for its time-out when a peer closes the connection at once, as a port forwarder with nobody behind it does.
+ */
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+
+export interface Exchange {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  timeoutMs: number;
+}
+
+const maxReplyBytes = 128 * 1024 * 1024;
+const bodiless = new Set([204, 205, 304]);
+
+/** The whole answer, whatever its status. Rejects with the system's error when there is none. */
+export function exchange(url: URL, { method, headers, body, timeoutMs }: Exchange): Promise<Response> {
+  const request = url.protocol === 'https:' ? secureRequest : plainRequest;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method,
+      agent: false,
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+      },
+    });
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    sent.on('response', (response) => {
+      bytesOf(response)
+        .then((bytes) => resolve(answerOf(response, bytes)))
+        .catch(reject)
+        .finally(() => {
+          clearTimeout(timer);
+          sent.destroy();
+        });
+    });
+    sent.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    sent.end(body);
+  });
+}
+
+async function bytesOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxReplyBytes) throw new Error(`the answer exceeds ${maxReplyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answerOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
+  if (statusCode < 200 || statusCode > 599) throw new Error(`it answered ${statusCode}`);
+  const kept = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
+  return new Response(bodiless.has(statusCode) ? null : new Uint8Array(bytes), { status: statusCode, headers: kept });
+}

@@ -1,0 +1,83 @@
+/**
+ * What stands between a program and the relay: one address for REST and WebSockets, chosen before the relay starts, that can be
+ * cut, closed, or lose an answer. Passes bytes on and looks at them.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+
+export interface Front {
+  url: string;
+  /** Where the relay really is. */
+  leadTo(url: string): void;
+  /** Nobody answers any more, and live connections end; or somebody does again. */
+  setDown(down: boolean): void;
+  /** Ends every live connection. */
+  cut(): void;
+  /** The next request that begins like this reaches the relay, and its answer is lost. */
+  loseAnswer(request: string): void;
+  /** How often something that begins like this came by, in requests or in what the relay said. */
+  count(text: string): number;
+  close(): Promise<void>;
+}
+
+export async function openFront(): Promise<Front> {
+  let target: number | undefined;
+  let isDown = false;
+  let lost: string | undefined;
+  let seen = '';
+  const sockets = new Set<Socket>();
+
+  const server = createServer((client) => {
+    if (isDown || target === undefined) return void client.destroy();
+    const relay = connect(target, '127.0.0.1');
+    let swallow = false;
+    const end = () => {
+      client.destroy();
+      relay.destroy();
+    };
+    for (const socket of [client, relay]) {
+      sockets.add(socket);
+      socket.on('error', end);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (chunk) => {
+      const text = chunk.toString('latin1');
+      seen += text;
+      if (lost !== undefined && text.startsWith(lost)) {
+        lost = undefined;
+        swallow = true;
+      }
+      relay.write(chunk);
+    });
+    relay.on('data', (chunk) => {
+      if (swallow) return end();
+      seen += chunk.toString('latin1');
+      client.write(chunk);
+    });
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadTo: (url) => (target = Number(new URL(url).port)),
+    setDown(down) {
+      isDown = down;
+      if (down) cut();
+    },
+    cut,
+    loseAnswer: (request) => (lost = request),
+    count: (text) => seen.split(text).length - 1,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { send } from '@relay/testing';
+import { type World, createDesk, followLink, openWorld } from './world.ts';
+
+let world: World;
+const desk = createDesk(() => world);
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+afterEach(() => desk.clear());
+
+const linkIn = (text: string) => /http\S+\/auth\/oauth2\/authorize\S+/.exec(text)![0];
+
+describe('relay login', () => {
+  it('prints a link, waits for the browser, shows it a plain page, and keeps the sign-in for its owner alone', async () => {
+    const person = await world.person();
+    const own = desk.open(join(desk.makeFolder(), 'new'));
+    const program = own.start(['login', '--no-browser', '--url', `${world.url}/`]);
+    await program.says('Waiting for the browser');
+    const link = new URL(linkIn(program.out()));
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'relay-cli',
+      code_challenge_method: 'S256',
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+      state: expect.stringMatching(/^.{20,}$/),
+    });
+    const { page } = await followLink(person.browser, link.href);
+    expect(page).toContain('You can close this window');
+    expect(page).not.toContain('<script');
+    const { code, out, err } = await program.exit;
+    expect({ code, err }).toEqual({ code: 0, err: 'Waiting for the browser, at most five minutes …\n' });
+    expect(out).toContain(`Signed in to ${world.url} as ${person.email}.`);
+    const stored = own.stored();
+    expect(stored).toMatchObject({ url: world.url, account: person.email });
+    expect(stored.renewal!.refreshToken).toMatch(/^rly_urt_/);
+    expect(out).not.toContain(stored.renewal!.refreshToken);
+    expect(out).not.toContain(stored.accessToken);
+    expect(statSync(own.folder).mode & 0o777).toBe(0o700);
+    expect(statSync(own.file).mode & 0o777).toBe(0o600);
+    expect(await own.json(['whoami'])).toMatchObject({
+      exit: 0,
+      relay: world.url,
+      email: person.email,
+      scopes: ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'],
+      renewable: true,
+    });
+  });
+
+  it('opens the browser unless told not to', async () => {
+    const person = await world.person();
+    const own = desk.open();
+    // A browser that writes down where it was sent.
+    const opened = join(own.folder, 'opened');
+    writeFileSync(
+      join(own.folder, 'xdg-open'),
+      `#!/bin/sh\nprintf %s "$1" > "${opened}.tmp" && mv "${opened}.tmp" "${opened}"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const program = own.start(['login', '--url', world.url], { PATH: `${own.folder}:${process.env.PATH}` });
+    await program.says('Waiting for the browser');
+    await followLink(person.browser, linkIn(program.out()));
+    expect((await program.exit).code).toBe(0);
+    expect(readFileSync(opened, 'utf8')).toBe(linkIn(program.out()));
+  });
+
+  it('believes no callback without its state, and waits on', async () => {
+    const person = await world.person();
+    const own = desk.open();
+    const program = own.start(['login', '--no-browser', '--url', world.url, '--json']);
+    await program.says('Waiting');
+    const { link } = program.lines()[0]!;
+    const redirect = new URL(link as string).searchParams.get('redirect_uri')!;
+    for (const query of ['?code=stolen', '?code=stolen&state=guess', `?error=access_denied&state=`])
+      expect((await send('GET', `${redirect}${query}`)).status).toBe(400);
+    expect((await send('GET', new URL('/', redirect).href)).status).toBe(404);
+    await followLink(person.browser, link as string);
+    expect((await program.exit).code).toBe(0);
+    expect(program.lines()[1]).toMatchObject({ event: 'signed_in', email: person.email });
+  });
+
+  it('takes no answer of another issuer', async () => {
+    const own = desk.open();
+    const program = own.start(['login', '--no-browser', '--url', world.url]);
+    await program.says('Waiting');
+    const { searchParams } = new URL(linkIn(program.out()));
+    const redirect = searchParams.get('redirect_uri')!;
+    const answer = new URLSearchParams({ code: 'x', state: searchParams.get('state')!, iss: 'https://evil.example' });
+    const { text } = await send('GET', `${redirect}?${answer.toString()}`);
+    expect(text).toContain('You are not signed in');
+    expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[SIGN_IN_REFUSED]') });
+  });
+
+  it('takes no answer that does not say who gave it', async () => {
+    const own = desk.open();
+    const program = own.start(['login', '--no-browser', '--url', world.url]);
+    await program.says('Waiting');
+    const { searchParams } = new URL(linkIn(program.out()));
+    await send('GET', `${searchParams.get('redirect_uri')}?code=x&state=${searchParams.get('state')}`);
+    expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[SIGN_IN_REFUSED]') });
+  });
+
+  it('says so when the person refuses', async () => {
+    const person = await world.person();
+    const own = desk.open();
+    const program = own.start(['login', '--no-browser', '--url', world.url]);
+    await program.says('Waiting');
+    const { page } = await followLink(person.browser, linkIn(program.out()), { allow: false });
+    expect(page).toContain('refused');
+    expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[ACCESS_DENIED]') });
+    expect((await own.json(['whoami'])).exit).toBe(3);
+  });
+
+  it('ends with 130 at Ctrl-C', async () => {
+    const program = desk.open().start(['login', '--no-browser', '--url', world.url]);
+    await program.says('Waiting');
+    program.child.kill('SIGINT');
+    expect((await program.exit).code).toBe(130);
+  });
+
+  it('names the address that the relay goes by', async () => {
+    const { code, err } = await desk.open().run(['login', '--no-browser', '--url', world.relay.url]);
+    expect(code).toBe(2);
+    expect(err).toContain(`relay login --url ${world.url}`);
+  });
+
+  it.each(['ftp://x', 'relay', 'http://user:pw@h', 'http://h/?a=b'])('refuses the address %s', async (url) => {
+    expect(await desk.open().run(['login', '--url', url])).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('says when nobody is there', async () => {
+    const result = await desk.open().json(['login', '--no-browser', '--url', 'http://127.0.0.1:1']);
+    expect(result).toMatchObject({
+      exit: 75,
+      code: 'UNREACHABLE',
+      error: expect.stringContaining('Cannot reach http://127.0.0.1:1'),
+    });
+  });
+
+  it('says when something else is there', async () => {
+    const own = desk.open();
+    const url = world.relay.issuer.config.issuer;
+    expect(await own.json(['login', '--no-browser', '--url', url])).toMatchObject({ exit: 1, code: 'NOT_A_RELAY' });
+  });
+});
+
+describe('a relay without a sign-in of its own', () => {
+  it('is named as such, and takes tokens that were made elsewhere', async () => {
+    const other = await openWorld({ identity: false });
+    const own = desk.open();
+    expect(await own.json(['login', '--no-browser', '--url', other.url])).toMatchObject({
+      exit: 1,
+      code: 'SIGN_IN_ELSEWHERE',
+      error: expect.stringContaining('--token'),
+    });
+    const token = other.relay.token('alice', { email: 'alice@example.org' });
+    const wrong = await own.run(['login', '--url', other.url, '--token', `${token.slice(0, -8)}AAAAAAAA`]);
+    expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining('[INVALID_TOKEN]') });
+    expect((await own.json(['whoami', '--url', other.url])).exit).toBe(3);
+
+    const right = await own.run(['login', '--url', other.url, '--token', '-'], {}, `${token}\n`);
+    expect(right).toMatchObject({ code: 0, out: expect.stringContaining('cannot be renewed') });
+    expect(right.out).not.toContain(token);
+    expect(await own.json(['whoami'])).toMatchObject({
+      email: 'alice@example.org',
+      renewable: false,
+      relay: other.url,
+    });
+
+    const bob = other.relay.token('bob');
+    const asBob = await own.json(['whoami'], { RELAY_CLI_TOKEN: bob });
+    expect(asBob.id).toBe(other.relay.issuer.userId('bob'));
+    const nowhere = desk.open();
+    expect(await nowhere.json(['devices'], { RELAY_CLI_TOKEN: bob, RELAY_CLI_URL: other.url })).toMatchObject({
+      exit: 0,
+      devices: [],
+    });
+    const old = other.relay.token('bob', { expiresInSeconds: -60 });
+    expect(await nowhere.json(['devices'], { RELAY_CLI_TOKEN: old, RELAY_CLI_URL: other.url })).toMatchObject({
+      exit: 3,
+      code: 'TOKEN_EXPIRED',
+    });
+    own.change((stored) => (stored.expiresAt = new Date(0).toISOString()));
+    expect((await own.run(['whoami'])).err).toContain('--token');
+    await other.close();
+  });
+});
+
+describe('several relays', () => {
+  it('each keep a sign-in, and the last one is the default', async () => {
+    const other = await openWorld({ identity: false });
+    const person = await world.person();
+    const own = desk.open();
+    await own.login(person.browser);
+    await own.run(['login', '--url', other.url, '--token', other.relay.token('alice')]);
+    expect((await own.json(['whoami'])).relay).toBe(other.url);
+    expect((await own.json(['whoami', '--url', world.url])).email).toBe(person.email);
+    expect((await own.json(['whoami'], { RELAY_CLI_URL: world.url })).email).toBe(person.email);
+    expect((await own.json(['whoami', '--all'])).relays).toEqual([
+      { relay: other.url, account: expect.any(String), renewable: false, default: true },
+      { relay: world.url, account: person.email, renewable: true, default: false },
+    ]);
+    expect((await own.json(['logout'])).relay).toBe(other.url);
+    expect((await own.json(['whoami'])).relay).toBe(world.url);
+    await other.close();
+  });
+});

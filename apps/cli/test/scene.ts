@@ -1,0 +1,64 @@
+/** One world, one person who is signed in, and a machine of theirs: what tests of commands begin with. */
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import type { TestDaemon } from '@relay/testing';
+import { type Person, type World, createDesk, openWorld } from './world.ts';
+
+export type Desk = ReturnType<typeof createDesk>;
+export type Own = ReturnType<Desk['open']>;
+
+/** For the tests of the file that calls it. `own` is new for every test, and signed in. */
+export function scene() {
+  let world: World;
+  const desk = createDesk(() => world);
+  const daemons: TestDaemon[] = [];
+  const state = {
+    desk,
+    get world() {
+      return world;
+    },
+    person: undefined as unknown as Person,
+    own: undefined as unknown as Own,
+    /** A device called `name`, whose daemon is connected. */
+    async daemon(name: string, registration?: TestDaemon['registration']): Promise<TestDaemon> {
+      const daemon = await state.person.daemon({ name, ...(registration ? { registration } : {}) });
+      daemons.push(daemon);
+      return daemon;
+    },
+    /** A session that the daemon named `native`, whose first task is done. */
+    async session(daemon: TestDaemon, native: string, title = native): Promise<string> {
+      const { body } = await state.person.relay.call('POST', '/api/sessions', {
+        body: { deviceId: daemon.deviceId, message: 'begin', title },
+      });
+      const { task_id: task } = (await daemon.next('task_start')) as unknown as { task_id: string };
+      daemon.event(task, 'SESSION_STARTED', { session_id: native });
+      daemon.event(task, 'TASK_COMPLETE', { session_id: native, result: 'begun' });
+      const id = `${daemon.deviceId}:scripted:${native}`;
+      await state.settled((body as { taskId: string }).taskId, 'completed');
+      return id;
+    },
+    /** Waits until the relay counts the task in this state. */
+    async settled(taskId: string, wanted: string): Promise<void> {
+      for (;;) {
+        const { body } = await state.person.relay.call('GET', `/api/tasks/${taskId}`);
+        if ((body as { state: string }).state === wanted) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  beforeEach(async () => {
+    state.person = await world.person();
+    state.own = desk.open();
+    const { code, err } = await state.own.login(state.person.browser);
+    if (code !== 0) throw new Error(`the login failed: ${err}`);
+  });
+  afterEach(async () => {
+    world.front.setDown(false);
+    await desk.clear();
+    for (const daemon of daemons.splice(0)) await daemon.close();
+  });
+  afterAll(() => world.close());
+  return state;
+}
