@@ -17,5 +17,5 @@ export { createMemoryBus } from './memory.ts';
 export type { MemoryBus, MemoryBusOptions } from './memory.ts';
 export { createRedisBackplane } from './redis.ts';
 export type { RedisBackplane, RedisBackplaneOptions } from './redis.ts';
-export { parseRedisUrl } from './redis/url.ts';
+export { RedisAddressError, parseRedisUrl } from './redis/url.ts';
 export type { RedisAddress, RedisNodeAddress } from './redis/url.ts';

@@ -116,6 +116,15 @@ export function url(schemes: readonly string[], options: { secret?: boolean } = 
   return { kind: 'url', accepts, parse, secret: options.secret ?? false };
 }
 
+/** An address of Redis, which may name several hosts and is then no URL. The room that connects reads the rest. */
+export function redisUrl(): Shape<string | undefined> {
+  const accepts =
+    'an address that begins with redis://, redis+sentinel:// or redis+cluster:// (rediss for TLS) and names a host';
+  const parse = (given: string): Parsed<string> =>
+    /^rediss?(\+sentinel|\+cluster)?:\/\/[^\s/]+\S*$/.test(given) ? { value: given } : { expected: accepts };
+  return { kind: 'url', accepts, parse, secret: true };
+}
+
 /** Comma-separated; spaces around the parts and empty parts are ignored. */
 export function list(part: (text: string) => Parsed<string>, accepts: string): Shape<readonly string[]> {
   const parse = (given: string): Parsed<readonly string[]> => {

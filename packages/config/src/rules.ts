@@ -1,4 +1,4 @@
-// What must hold between variables, and what this version cannot do yet. Every rule looks at values that are valid alone.
+// What must hold between variables. Every rule looks at values that are valid alone.
 
 import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
@@ -13,11 +13,12 @@ const SINGLE_PROCESS = 'run the single process (npm start)';
 
 function severalInstances(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
-  if (config.redisUrl !== undefined) {
-    const message = `REDIS_URL is set, but Redis is not available in this version; remove it and ${SINGLE_PROCESS}.`;
-    broken.push({ about: ['REDIS_URL'], message });
+  if (config.role === 'standalone') {
+    if (config.redisUrl === undefined) return broken;
+    const message =
+      'REDIS_URL is set, but the single process has nobody to talk to; remove it, or run several instances (npm run api, npm run gateway).';
+    return [{ about: ['REDIS_URL'], message }];
   }
-  if (config.role === 'standalone') return broken;
   if (config.redisUrl === undefined) {
     const message = `REDIS_URL is missing; the role ${config.role} is one of several instances and they talk through Redis. Without Redis, ${SINGLE_PROCESS}.`;
     broken.push({ about: ['REDIS_URL'], message });

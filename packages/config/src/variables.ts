@@ -7,7 +7,7 @@ import { daemonVersions } from './daemon-versions.ts';
 import type { DaemonVersions } from './daemon-versions.ts';
 import { issuers } from './issuers.ts';
 import type { IssuerSettings } from './issuers.ts';
-import { int, json, list, oneOf, onOff, path, port, secrets, text, url, variable } from './kinds.ts';
+import { int, json, list, oneOf, onOff, path, port, redisUrl, secrets, text, url, variable } from './kinds.ts';
 import { LIMITS, TIMINGS } from './timings.ts';
 import { upstreams } from './upstreams.ts';
 import type { UpstreamSettings } from './upstreams.ts';
@@ -69,10 +69,10 @@ export const VARIABLES = {
     derived: { text: 'embedded', from: () => undefined },
     meaning: 'PostgreSQL; required by the roles `api` and `gateway`, which share one database',
   }),
-  REDIS_URL: variable(MEMORY, url(['redis', 'rediss'], { secret: true }), {
-    derived: { text: 'in memory', from: () => undefined },
+  REDIS_URL: variable<string | undefined>(MEMORY, redisUrl(), {
+    derived: { text: 'none', from: () => undefined },
     meaning:
-      'Redis between several instances; required by the roles `api` and `gateway`. Not available in this version: run the single process',
+      'Redis 7 between several instances; required by the roles `api` and `gateway`. `redis://[user:password@]host:6379[/db]`; `redis+sentinel://host:26379,host:26379/master` finds the server through Sentinel (`?sentinelUsername=`, `?sentinelPassword=`); `redis+cluster://host:6379,host:6379` is a Cluster; `rediss` instead of `redis` is TLS',
   }),
 
   AUTH_BUILTIN: variable(IDENTITY, onOff(), {

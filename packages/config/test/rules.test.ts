@@ -5,6 +5,7 @@ import type { Role } from '../src/index.ts';
 const ISSUERS = '[{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
 const DATABASE_URL = 'postgres://db/relay';
 const AUTH_SECRET = 'x'.repeat(32);
+const https = { PUBLIC_URL: 'https://relay.example.com' };
 const off = { AUTH_BUILTIN: 'off' };
 
 function only(role: Role, env: NodeJS.ProcessEnv): [string | undefined, string | undefined] {
@@ -20,16 +21,22 @@ describe('combinations that cannot work', () => {
     expect(message).toMatch(/REDIS_URL is missing; .*npm start/);
   });
 
-  it.each(['standalone', 'api', 'gateway'] as const)(
-    'the role %s with Redis is told that it is not available yet',
-    (role) => {
-      const env = { DATABASE_URL, AUTH_SECRET, AUTH_ISSUERS: ISSUERS, REDIS_URL: 'redis://:hunter2@redis' };
-      const [variable, message] = only(role, env);
-      expect(variable).toBe('REDIS_URL');
-      expect(message).toMatch(/not available in this version/);
-      expect(message).not.toContain('hunter2');
-    },
-  );
+  it.each([
+    'redis://:hunter2@redis',
+    'rediss://redis:6380/1',
+    'redis+sentinel://a:26379,b:26379/relay',
+    'redis+cluster://a:7001,b:7002',
+  ])('the roles api and gateway start with Redis at %s', (REDIS_URL) => {
+    expect(problemsOf('api', { DATABASE_URL, AUTH_SECRET, REDIS_URL, ...https })).toEqual([]);
+    expect(problemsOf('gateway', { DATABASE_URL, REDIS_URL })).toEqual([]);
+  });
+
+  it('the single process is told that it needs no Redis, and the password is not shown', () => {
+    const [variable, message] = only('standalone', { REDIS_URL: 'redis://:hunter2@redis' });
+    expect(variable).toBe('REDIS_URL');
+    expect(message).toMatch(/remove it, or run several instances/);
+    expect(message).not.toContain('hunter2');
+  });
 
   it.each(['api', 'gateway'] as const)('the role %s without PostgreSQL is refused', (role) => {
     const problems = problemsOf(role, { AUTH_SECRET, AUTH_ISSUERS: ISSUERS });

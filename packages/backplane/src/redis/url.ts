@@ -21,6 +21,11 @@ export interface RedisAddress {
   readonly sentinelPassword?: string;
 }
 
+/** The message is for people. */
+export class RedisAddressError extends TypeError {
+  override readonly name = 'RedisAddressError';
+}
+
 const form = /^(redis|rediss)(\+sentinel|\+cluster)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**
@@ -31,7 +36,7 @@ const form = /^(redis|rediss)(\+sentinel|\+cluster)?:\/\/(?:([^@/?#]*)@)?([^@/?#
  *   that the sentinels call `master`; user and password are those of the servers
  * - `redis+cluster://[user:password@]host[:port],host[:port]…`: some nodes of a Redis Cluster
  *
- * @throws TypeError that says what is wrong and never holds the user name or the password
+ * @throws RedisAddressError that says what is wrong and never holds the user name or the password
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const found = form.exec(text.trim());
@@ -100,4 +105,4 @@ function decode(text: string): string {
 const optional = <K extends string>(key: K, value: string | null | undefined) =>
   (value ? { [key]: value } : {}) as Partial<Record<K, string>>;
 
-const wrong = (what: string) => new TypeError(`The address of Redis cannot be used: ${what}.`);
+const wrong = (what: string) => new RedisAddressError(`The address of Redis cannot be used (REDIS_URL): ${what}.`);

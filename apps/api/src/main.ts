@@ -1,0 +1,80 @@
+/** `npm run api`: one of several instances of the users' door. Environment → dependencies → server → SIGTERM. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { createDeviceVerifier } from '@relay/auth';
+import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
+import { ConfigError, readConfig } from '@relay/config';
+import { DatabaseError, openDatabase, readCredential } from '@relay/database';
+import { type Service, runService, serve } from '@relay/service';
+import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { openApi } from './open.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
+const readinessTimeoutMs = 2000;
+/** What is asked of a daemon is answered within this time, or refused: longer than the slowest answer. */
+const lastAnswersMs = 15_000;
+
+async function start(): Promise<Service> {
+  const config = readConfig('api', process.env);
+  const logger = createLogger({ level: config.logLevel, name: 'api', instance: config.instanceName });
+  const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    vacuumIntervalMs: config.vacuumIntervalMs,
+    onWarning: (message) => logger.warn(message),
+  });
+  const backplane = await createRedisBackplane({
+    // The roles of several instances are refused without it.
+    url: config.redisUrl ?? '',
+    name: config.instanceName,
+    leaseTtlMs: config.leaseTtlMs,
+    onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+  });
+  const readiness = createReadiness({
+    checks: { database: () => database.health(), backplane: () => backplane.health() },
+    timeoutMs: readinessTimeoutMs,
+  });
+  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const { api, setupLink } = await openApi({
+    config,
+    database,
+    backplane,
+    deviceVerifier,
+    logger,
+    metrics,
+    readiness,
+    version,
+    web,
+  });
+  const server = createServer((request, response) => api.handler(request, response));
+  server.on('upgrade', (request, duplex, head) => api.upgrade(request, duplex, head));
+  const served = await serve(server, config);
+  const metricsServer =
+    config.metricsPort === 0
+      ? undefined
+      : await startMetricsServer({ host: config.host, port: config.metricsPort, metrics, log: logger });
+  return {
+    welcome: [
+      `Relay ${version} (api) is ready for ${config.publicUrl} (listening on ${config.host}:${served.port}).`,
+      ...(setupLink === undefined ? [] : [`Create the first account: ${setupLink}`]),
+    ],
+    stop: async () => {
+      readiness.drain();
+      await api.drain(config.drainSeconds * 1000);
+      await served.finish(lastAnswersMs);
+      await api.close();
+      await served.cut();
+      await backplane.close();
+      await database.close();
+      await metricsServer?.close();
+    },
+  };
+}
+
+const forPeople = [ConfigError, DatabaseError, BackplaneError, RedisAddressError];
+runService(start, { isForPeople: (error) => forPeople.some((kind) => error instanceof kind) });

@@ -1,0 +1,68 @@
+/** `npm run gateway`: one of several instances of the daemons' door. Environment → dependencies → server → SIGTERM. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createDeviceVerifier } from '@relay/auth';
+import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
+import { ConfigError, readConfig } from '@relay/config';
+import { DatabaseError, openDatabase, readCredential } from '@relay/database';
+import { type Service, runService, serve } from '@relay/service';
+import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { createProbes } from './probes.ts';
+import { createGateway } from './server.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const readinessTimeoutMs = 2000;
+/** Probes are answered at once. */
+const lastAnswersMs = 1000;
+
+async function start(): Promise<Service> {
+  const config = readConfig('gateway', process.env);
+  const logger = createLogger({ level: config.logLevel, name: 'gateway', instance: config.instanceName });
+  const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    vacuumIntervalMs: config.vacuumIntervalMs,
+    onWarning: (message) => logger.warn(message),
+  });
+  const backplane = await createRedisBackplane({
+    // The roles of several instances are refused without it.
+    url: config.redisUrl ?? '',
+    name: config.instanceName,
+    leaseTtlMs: config.leaseTtlMs,
+    onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+  });
+  const readiness = createReadiness({
+    checks: { database: () => database.health(), backplane: () => backplane.health() },
+    timeoutMs: readinessTimeoutMs,
+  });
+  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const gateway = createGateway({ config, database, backplane, deviceVerifier, logger, metrics });
+  const server = createServer(createProbes(readiness, version));
+  server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
+  const served = await serve(server, config);
+  const metricsServer =
+    config.metricsPort === 0
+      ? undefined
+      : await startMetricsServer({ host: config.host, port: config.metricsPort, metrics, log: logger });
+  return {
+    welcome: [
+      `Relay ${version} (gateway) is ready for ${config.publicUrl} (listening on ${config.host}:${served.port}).`,
+    ],
+    stop: async () => {
+      readiness.drain();
+      await gateway.drain(config.drainSeconds * 1000);
+      await gateway.close();
+      await served.finish(lastAnswersMs);
+      await served.cut();
+      await backplane.close();
+      await database.close();
+      await metricsServer?.close();
+    },
+  };
+}
+
+const forPeople = [ConfigError, DatabaseError, BackplaneError, RedisAddressError];
+runService(start, { isForPeople: (error) => forPeople.some((kind) => error instanceof kind) });

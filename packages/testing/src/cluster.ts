@@ -1,0 +1,168 @@
+/**
+ * The relay as it is deployed: api and gateway processes of the built programs, real Redis and PostgreSQL behind wires that
+ * can fail, HAProxy in front. Instances are called directly, at `apis[n].url`, or as everybody else, at `haproxy.url`.
+ */
+import { fileURLToPath } from 'node:url';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { type HaProxy, startHaProxy } from './haproxy.ts';
+import { type TestIssuer, startIssuer } from './issuer.ts';
+import { type TestPostgres, startPostgres } from './postgres.ts';
+import { type Child, freePort, startProgram } from './programs.ts';
+import { type TestRedis, startRedis } from './redis.ts';
+import { type RelayAddress, callerOf } from './relay.ts';
+
+export interface ClusterOptions {
+  apis?: number;
+  gateways?: number;
+  /** Variables for every instance; timings are short enough for tests unless given. */
+  env?: Record<string, string>;
+  /** With HAProxy in front. */
+  haproxy?: boolean;
+}
+
+/** One api or gateway process. It keeps its port when it is started again. */
+export interface Instance {
+  readonly url: string;
+  readonly name: string;
+  readonly port: number;
+  /** The newest process of this instance. */
+  readonly child: Child;
+  /** SIGTERM: leaves in good order. Resolves with the exit code. */
+  leave(): Promise<number | null>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again after it ended; resolves when it is ready. */
+  start(): Promise<void>;
+  /** Its event loop stands still, as if stuck, until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface Cluster extends RelayAddress {
+  readonly apis: readonly Instance[];
+  readonly gateways: readonly Instance[];
+  readonly redis: TestRedis;
+  readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
+  /** What every instance goes through to Redis and to PostgreSQL. */
+  readonly wires: { readonly redis: FaultProxy; readonly database: FaultProxy };
+  readonly issuer: TestIssuer;
+  readonly haproxy: HaProxy | undefined;
+  stop(): Promise<void>;
+}
+
+const publicUrl = 'http://relay.test';
+
+/** Limits out of the way, and clocks short enough to be waited for. */
+const forTests: Record<string, string> = {
+  PUBLIC_URL: publicUrl,
+  HOST: '127.0.0.1',
+  METRICS_PORT: '0',
+  AUTH_BUILTIN: 'off',
+  DRAIN_SECONDS: '1',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  SESSION_CREATE_PER_MINUTE: '1000000',
+  SWEEP_INTERVAL_MS: '1000',
+  LOG_LEVEL: 'warn',
+};
+
+async function startInstance(role: 'api' | 'gateway', index: number, env: Record<string, string>): Promise<Instance> {
+  const main = fileURLToPath(new URL(`../../../apps/${role}/dist/main.js`, import.meta.url));
+  const port = await freePort();
+  const name = `${role}-${index}`;
+  const launch = async () => {
+    const child = startProgram(process.execPath, [main], {
+      env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), INSTANCE_NAME: name },
+    });
+    await child.wrote(/listening on /);
+    return child;
+  };
+  let child = await launch();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    name,
+    port,
+    get child() {
+      return child;
+    },
+    leave: () => child.end('SIGTERM'),
+    kill: async () => {
+      await child.end('SIGKILL');
+    },
+    start: async () => {
+      child = await launch();
+    },
+    pause: () => child.signal('SIGSTOP'),
+    resume: () => child.signal('SIGCONT'),
+  };
+}
+
+/** Starts everything, one after the other where the later needs the earlier. What was started is ended when a start fails. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    stops.push(
+      () => postgres.stop(),
+      () => redis.stop(),
+    );
+    const databaseUrl = await postgres.createDatabase();
+    const wires = {
+      redis: await startFaultProxy({ port: redis.port }),
+      database: await startFaultProxy({ port: postgres.address.port }),
+    };
+    stops.push(
+      () => wires.redis.close(),
+      () => wires.database.close(),
+    );
+    const issuer = await startIssuer(`${publicUrl}/api`);
+    stops.push(() => issuer.close());
+    const throughTheWire = new URL(databaseUrl);
+    throughTheWire.port = String(wires.database.port);
+    const env = {
+      ...forTests,
+      AUTH_ISSUERS: JSON.stringify([issuer.config]),
+      DATABASE_URL: throughTheWire.href,
+      REDIS_URL: `redis://127.0.0.1:${wires.redis.port}`,
+      ...options.env,
+    };
+    const start = async (role: 'api' | 'gateway', count: number) => {
+      const instances: Instance[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const instance = await startInstance(role, index, env);
+        stops.push(() => instance.child.end('SIGKILL'));
+        instances.push(instance);
+      }
+      return instances;
+    };
+    const apis = await start('api', options.apis ?? 2);
+    const gateways = await start('gateway', options.gateways ?? 2);
+    const haproxy = options.haproxy
+      ? await startHaProxy({ apis: apis.map(({ port }) => port), gateways: gateways.map(({ port }) => port) })
+      : undefined;
+    if (haproxy) stops.push(() => haproxy.stop());
+    const token: RelayAddress['token'] = (user = 'alice', tokenOptions) => issuer.token(user, tokenOptions);
+    return {
+      apis,
+      gateways,
+      redis,
+      postgres,
+      databaseUrl,
+      wires,
+      issuer,
+      haproxy,
+      token,
+      call: callerOf(
+        apis.map(({ url }) => url),
+        token,
+      ),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
