@@ -178,11 +178,11 @@ export interface AskedCode {
 
 /** A machine asks to be registered. */
 export async function askForCode(url: string, hostname = 'laptop.lan', name = 'My laptop'): Promise<AskedCode> {
-  const { body } = await send('POST', `${url}/api/devices/code`, {
+  const answer = await send('POST', `${url}/api/devices/code`, {
     body: { hostname, agent_type: 'scripted', device_name: name },
   });
-  const { user_code, device_code, verification_uri_complete } = body as Record<string, string>;
-  return { userCode: user_code!, deviceCode: device_code!, link: verification_uri_complete! };
+  const code = answer.body as { user_code: string; device_code: string; verification_uri_complete: string };
+  return { userCode: code.user_code, deviceCode: code.device_code, link: code.verification_uri_complete };
 }
 
 /** A machine asks what became of its code. */

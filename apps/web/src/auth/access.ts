@@ -15,23 +15,28 @@ export type AccessState =
 
 export interface Access {
   readonly state: AccessState;
-  subscribe(listener: () => void): () => void;
+  subscribe: (listener: () => void) => () => void;
   /** Finds out whether somebody is signed in. Never rejects; the state says how it went. */
-  open(): Promise<void>;
+  open: () => Promise<void>;
   /** A token that is good for a while. @throws Refusal UNAUTHORIZED when nobody is signed in; what went wrong */
-  bearer(): Promise<string>;
+  bearer: () => Promise<string>;
   /** Another token than `refused`; the one there is by now, if somebody was faster. @throws as `bearer` */
-  renew(refused?: string): Promise<string>;
+  renew: (refused?: string) => Promise<string>;
   /** Hears of every new token. */
-  onToken(listener: (token: string) => void): () => void;
-  /** The person signed out: forgets the token. */
-  forget(): void;
+  onToken: (listener: (token: string) => void) => () => void;
+  /**
+   * For work that replaces the browser's sign-in: what asks for a token meanwhile waits, because the old sign-in ends on the
+   * relay before this browser has the new one. Afterwards there is a new token. @throws what `work` throws
+   */
+  during: <T>(work: () => Promise<T>) => Promise<T>;
+  /** For work that ends the browser's sign-in: afterwards nobody is signed in. @throws what `work` throws, then nothing has changed */
+  leave: (work: () => Promise<unknown>) => Promise<void>;
 }
 
 export interface AccessDeps {
-  fetchToken(): Promise<Token | undefined>;
+  fetchToken: () => Promise<Token | undefined>;
   /** The browser is signed in as somebody else now: nothing on the page may stay. */
-  onOtherPerson(): void;
+  onOtherPerson: () => void;
 }
 
 const renewBeforeMs = 60_000;
@@ -56,6 +61,8 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
   let timer: ReturnType<typeof setTimeout> | undefined;
   const listeners = new Set<() => void>();
   const tokenListeners = new Set<(token: string) => void>();
+  /** Work that renewals wait for. */
+  let held: Promise<unknown> = Promise.resolve();
 
   const become = (next: AccessState) => {
     state = next;
@@ -65,7 +72,7 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
     clearTimeout(timer);
     timer = setTimeout(() => void renew(token?.text).catch(() => token && renewIn(retryMs)), Math.max(0, ms));
   };
-  const leave = (ended: boolean) => {
+  const beOut = (ended: boolean) => {
     clearTimeout(timer);
     token = undefined;
     subject = undefined;
@@ -73,6 +80,8 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
   };
 
   const fetchAndKeep = async (): Promise<string> => {
+    await held;
+    if (state.kind === 'out') throw new Refusal('UNAUTHORIZED', '', 401);
     let fresh: Token | undefined;
     try {
       fresh = await fetchToken();
@@ -82,7 +91,7 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
       throw error;
     }
     if (!fresh) {
-      leave(state.kind === 'in');
+      beOut(state.kind === 'in');
       throw new Refusal('UNAUTHORIZED', '', 401);
     }
     const person = subjectOf(fresh.text);
@@ -98,6 +107,11 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
   const renew = (refused?: string): Promise<string> => {
     if (token && refused !== undefined && token.text !== refused) return Promise.resolve(token.text);
     return (pending ??= fetchAndKeep().finally(() => (pending = undefined)));
+  };
+
+  const hold = <T>(running: Promise<T>): Promise<T> => {
+    held = running.catch(() => undefined);
+    return running;
   };
 
   return {
@@ -119,6 +133,11 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
     bearer: () =>
       token && token.expiresAtMs - Date.now() > usableForMs ? Promise.resolve(token.text) : renew(token?.text),
     renew,
-    forget: () => leave(false),
+    during: async (work) => {
+      const result = await hold(work());
+      await renew(token?.text).catch(() => undefined);
+      return result;
+    },
+    leave: (work) => hold(work().then(() => beOut(false))),
   };
 }

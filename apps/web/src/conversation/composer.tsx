@@ -7,7 +7,7 @@ import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { Submit } from '../ui/submit.tsx';
 
-export function Composer({ session, onSaid }: { session: Session; onSaid(message: Message): void }) {
+export function Composer({ session, onSaid }: { session: Session; onSaid: (message: Message) => void }) {
   const { client } = useRooms();
   const [text, setText] = useState('');
   const key = useSendingKey();
@@ -51,7 +51,7 @@ export function Composer({ session, onSaid }: { session: Session; onSaid(message
   );
 }
 
-function Question({ prompt, busy, onAnswer }: { prompt: Prompt; busy: boolean; onAnswer(label: string): void }) {
+function Question({ prompt, busy, onAnswer }: { prompt: Prompt; busy: boolean; onAnswer: (label: string) => void }) {
   return (
     <fieldset className="question">
       <legend>The agent asks</legend>

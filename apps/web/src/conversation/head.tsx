@@ -12,7 +12,7 @@ import { Submit } from '../ui/submit.tsx';
 interface HeadProps {
   session: Session;
   device: Device | undefined;
-  onChange(session: Session): void;
+  onChange: (session: Session) => void;
 }
 
 export function Head({ session, device, onChange }: HeadProps) {
@@ -43,7 +43,7 @@ export function Head({ session, device, onChange }: HeadProps) {
   );
 }
 
-function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onDone(): void }) {
+function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onDone: () => void }) {
   const { client } = useRooms();
   const [title, setTitle] = useState(session.title);
   const rename = useAction(async () => {

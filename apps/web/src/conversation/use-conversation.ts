@@ -42,9 +42,9 @@ function after(now: Conversation, frame: AttentionFrame): Conversation {
 export interface UseConversation {
   resource: Resource<Conversation>;
   /** Puts in what this page has just said or changed, before the frame comes. */
-  said(message: Message): void;
-  changed(session: Session): void;
-  loadOlder(): Promise<void>;
+  said: (message: Message) => void;
+  changed: (session: Session) => void;
+  loadOlder: () => Promise<void>;
 }
 
 /** @param first the first message, when the session was started on the page before */
@@ -52,11 +52,13 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   const { client } = useRooms();
   /** What came live, for a history that was asked for before. */
   const live = useRef<Message[]>(first ? [first] : []);
+  const shown = useRef<Message[]>([]);
   const resource = useResource(id, async (): Promise<Conversation> => {
     const detail = await client.session(id);
     return {
       session: sessionOf(detail),
-      messages: merged(detail.messages, live.current),
+      // A machine that does not answer right now takes nothing away that was read before.
+      messages: merged(detail.messagesError ? shown.current : detail.messages, live.current),
       hasMore: detail.hasMore,
       messagesError: detail.messagesError,
       output: '',
@@ -64,6 +66,9 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     };
   });
   const { change, reload } = resource;
+  useEffect(() => {
+    if (resource.kind === 'ready') shown.current = resource.value.messages;
+  });
   const said = (message: Message) => {
     live.current = withMessage(live.current, message).slice(-messagesKept);
     change((now) => ({ ...now, messages: withMessage(now.messages, message) }));

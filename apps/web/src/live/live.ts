@@ -15,20 +15,20 @@ export type LiveState =
 
 export interface Live {
   readonly state: LiveState;
-  subscribe(listener: () => void): () => void;
+  subscribe: (listener: () => void) => () => void;
   /** Every frame, in order. `resync` means: what you have may be old, load it again. */
-  onFrame(listener: (frame: AttentionFrame) => void): () => void;
-  start(): void;
-  stop(): void;
+  onFrame: (listener: (frame: AttentionFrame) => void) => () => void;
+  start: () => void;
+  stop: () => void;
   /** A fresh token for the socket that is open. */
-  renew(token: string): void;
+  renew: (token: string) => void;
 }
 
 export interface LiveDeps {
   place: Place;
-  ticket(): Promise<string>;
+  ticket: () => Promise<string>;
   /** The credential was refused: gets another one, or finds out that nobody is signed in. */
-  renewAccess(): Promise<unknown>;
+  renewAccess: () => Promise<unknown>;
 }
 
 const openTimeoutMs = 10_000;

@@ -6,7 +6,7 @@ import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Submit } from '../ui/submit.tsx';
 
-export function ChangeName({ name: known, onRename }: { name: string; onRename(name: string): void }) {
+export function ChangeName({ name: known, onRename }: { name: string; onRename: (name: string) => void }) {
   const { account } = useRooms();
   const [name, setName] = useState(known);
   const [saved, setSaved] = useState(false);
@@ -49,12 +49,11 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   const [next, setNext] = useState('');
   const [saved, setSaved] = useState(false);
   const change = useAction(async () => {
-    await account.changePassword(current, next);
+    // All sign-ins end with it, this one too; this browser gets a new one.
+    await access.during(() => account.changePassword(current, next));
     setCurrent('');
     setNext('');
     setSaved(true);
-    // The sign-in that our token came from is gone, like all others; this browser got a new one.
-    await access.renew().catch(() => undefined);
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

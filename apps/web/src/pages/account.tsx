@@ -34,7 +34,7 @@ export function Account() {
   );
 }
 
-function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRename(name: string): void }) {
+function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRename: (name: string) => void }) {
   return (
     <>
       <dl className="facts">
@@ -83,14 +83,8 @@ function Invite() {
 function SignOut() {
   const { access, account } = useRooms();
   const [asking, setAsking] = useState(false);
-  const leave = useAction(async () => {
-    await account.signOut();
-    access.forget();
-  });
-  const leaveEverywhere = useAction(async () => {
-    await account.signOutEverywhere();
-    access.forget();
-  });
+  const leave = useAction(() => access.leave(account.signOut));
+  const leaveEverywhere = useAction(() => access.leave(account.signOutEverywhere));
   return (
     <section aria-labelledby="sign-out">
       <h2 id="sign-out">Sign out</h2>

@@ -40,7 +40,7 @@ export function Applications() {
   );
 }
 
-function Row({ application, onRevoked }: { application: Application; onRevoked(): void }) {
+function Row({ application, onRevoked }: { application: Application; onRevoked: () => void }) {
   const { account } = useRooms();
   const [asking, setAsking] = useState(false);
   const revoke = useAction(async () => {

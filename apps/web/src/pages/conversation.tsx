@@ -29,7 +29,7 @@ export function Conversation() {
   return <One key={began.current} id={began.current} onName={(id) => names.current.add(id)} />;
 }
 
-function One({ id, onName }: { id: string; onName(id: string): void }) {
+function One({ id, onName }: { id: string; onName: (id: string) => void }) {
   const first = useHistoryState<{ first?: Message } | null>()?.first;
   const conversation = useConversation(id, first);
   const { resource } = conversation;
@@ -73,10 +73,10 @@ function One({ id, onName }: { id: string; onName(id: string): void }) {
 
 interface ShownProps {
   known: Known;
-  onSaid(message: Message): void;
-  onChange(session: Session): void;
-  onOlder(): Promise<void>;
-  onReload(): void;
+  onSaid: (message: Message) => void;
+  onChange: (session: Session) => void;
+  onOlder: () => Promise<void>;
+  onReload: () => void;
 }
 
 function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {

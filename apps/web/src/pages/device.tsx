@@ -48,7 +48,7 @@ export function DevicePage() {
   );
 }
 
-function Found({ device, onChange }: { device: Device; onChange(device: Device): void }) {
+function Found({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
   const { client } = useRooms();
   const connections = useResource(device.id, () => client.connections(device.id));
   useFrames((frame) => {
@@ -88,7 +88,7 @@ function Found({ device, onChange }: { device: Device; onChange(device: Device):
   );
 }
 
-function Rename({ device, onChange }: { device: Device; onChange(device: Device): void }) {
+function Rename({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
   const { client } = useRooms();
   const [name, setName] = useState(device.name);
   const [saved, setSaved] = useState(false);

@@ -55,7 +55,7 @@ export function RegisterDevice() {
   );
 }
 
-function Question({ code, onOther }: { code: string; onOther(): void }) {
+function Question({ code, onOther }: { code: string; onOther: () => void }) {
   const { client } = useRooms();
   const detail = useResource(code, () => client.readCode(code));
   const [decided, setDecided] = useState<{ deviceId: string; sinceMs: number } | 'denied'>();

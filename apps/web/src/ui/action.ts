@@ -6,8 +6,8 @@ export interface Action<Args extends unknown[]> {
   busy: boolean;
   refusal: Refusal | undefined;
   /** Does nothing while it is being done already. Never rejects; true when it succeeded. */
-  run(...args: Args): Promise<boolean>;
-  clear(): void;
+  run: (...args: Args) => Promise<boolean>;
+  clear: () => void;
 }
 
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {

@@ -8,8 +8,8 @@ interface ConfirmProps {
   action: string;
   busy: boolean;
   refusal?: Refusal | undefined;
-  onYes(): void;
-  onNo(): void;
+  onYes: () => void;
+  onNo: () => void;
   children: ReactNode;
 }
 

@@ -5,7 +5,7 @@ type FieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'valu
   label: string;
   hint?: ReactNode;
   value: string;
-  onValue(value: string): void;
+  onValue: (value: string) => void;
 };
 
 export function Field({ label, hint, onValue, ...input }: FieldProps) {

@@ -6,9 +6,9 @@ export type Resource<T> = (
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
   /** Loads again. What is there stays until the new one has come. */
-  reload(): void;
+  reload: () => void;
   /** Changes what is there, after a change that the relay told us about. */
-  change(change: (value: T) => T): void;
+  change: (change: (value: T) => T) => void;
 };
 
 type Inner<T> =

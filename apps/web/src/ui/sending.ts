@@ -3,8 +3,8 @@ import { useRef } from 'react';
 
 export interface SendingKey {
   /** The key for this content; the same one until `done`. */
-  of(content: string): string;
-  done(): void;
+  of: (content: string) => string;
+  done: () => void;
 }
 
 export function useSendingKey(): SendingKey {

@@ -1,0 +1,160 @@
+// Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
+// wider than the screen. The pictures are for people.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestDaemon, connectDaemon, send } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  askForCode,
+  launchBrowser,
+  newPerson,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+async function faultsOf(person: Person): Promise<string[]> {
+  await person.page.evaluate(axe);
+  const { violations } = await person.page.evaluate<{ violations: Violation[] }>('axe.run(document)');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`));
+}
+
+const looks = [
+  { name: 'light-phone', options: { viewport: phone, colorScheme: 'light' } },
+  { name: 'dark-desk', options: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' } },
+] as const;
+
+describe('every page', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let daemon: TestDaemon;
+  let sessionId: string;
+  let deviceId: string;
+  let state: Awaited<ReturnType<Person['context']['storageState']>>;
+  let userCode: string;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    const person = await newPerson(browser, relay.url);
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    const registration = await registeredDevice(person);
+    ({ deviceId } = registration);
+    daemon = await connectDaemon(relay.relay, { registration });
+    const started = await send('POST', `${relay.url}/api/sessions`, {
+      headers: { Authorization: person.bearer },
+      body: { deviceId, message: 'Plan a trip' },
+    });
+    expect(started.status).toBe(201);
+    const { task_id: taskId } = await daemon.next('task_start');
+    daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'native' });
+    daemon.event(taskId as string, 'WAIT_FOR_USER', {
+      prompt: 'Which time zone?',
+      result: 'I need to know:\n```\nTZ=?\n```',
+      options: [{ label: 'Europe/Paris' }, { label: 'Asia/Tokyo' }],
+    });
+    sessionId = `${deviceId}:scripted:native`;
+    // Whoever asks for the history gets one message.
+    daemon.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      if (frame.type !== 'get_messages') return;
+      const message = { uuid: 'm1', role: 'AGENT', content: 'TZ=?', timestamp: '2026-11-20T10:00:00.000Z' };
+      daemon.send({
+        type: 'messages',
+        request_id: frame.request_id,
+        session_id: 'native',
+        messages: [message],
+        has_more: false,
+        oldest_uuid: 'm1',
+        newest_uuid: 'm1',
+      });
+    });
+    ({ userCode } = await askForCode(relay.url, 'attic.lan', 'Attic'));
+    state = await person.context.storageState();
+    await person.context.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+
+  describe.each(looks)('in $name', ({ name: look, options }) => {
+    it.each([
+      ['/sign-in', 'Sign in'],
+      ['/setup#token=nothing', 'Create the first account'],
+      ['/error?error=invalid_client', 'The sign-in did not work'],
+      ['/consent?client_id=relay-cli', 'Allow access?'],
+      ['/nothing/here', 'Sign in'],
+    ])('%s is good for everybody', async (path, heading) => {
+      await check(await newPerson(browser, relay.url, options), path, heading, look);
+    });
+
+    it.each([
+      ['/devices', 'Devices', () => '/devices'],
+      ['/devices/new', 'Connect a machine', () => '/devices/new'],
+      ['/devices/:id', 'My laptop', () => `/devices/${deviceId}`],
+      ['/device', 'Connect a machine', () => '/device'],
+      ['/device with a code', 'Connect a machine', () => `/device?user_code=${userCode}`],
+      ['/sessions', 'Sessions', () => '/sessions'],
+      ['/sessions/new', 'New session', () => '/sessions/new'],
+      ['/sessions/:id', 'Plan a trip', () => `/sessions/${encodeURIComponent(sessionId)}`],
+      ['/applications', 'Applications', () => '/applications'],
+      ['/account', 'Account', () => '/account'],
+      ['/nothing', 'There is no such page', () => '/nothing'],
+    ])('%s is good for people who are signed in', async (_name, heading, path) => {
+      const person = await newPerson(browser, relay.url, { ...options, storageState: state });
+      await check(person, path(), heading, look);
+    });
+  });
+
+  async function check(person: Person, path: string, heading: string, look: string): Promise<void> {
+    await person.goto(path);
+    await person.heading(heading);
+    // Whatever is still being loaded is not what people see.
+    await person.page.waitForFunction(`!document.querySelector('.waiting') || location.pathname === '/devices/new'`);
+    await person.picture(`page-${path.replaceAll(/[^a-z]+/gi, '-').replace(/^-/, '').slice(0, 24)}-${look}`);
+    expect(await faultsOf(person)).toEqual([]);
+    expect(await person.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await person.page.evaluate(`document.querySelectorAll('h1').length`)).toBe(1);
+    expect(await person.page.title()).toBe(`${heading} · Relay`);
+    expect(person.complaints).toEqual([]);
+    await person.context.close();
+  }
+
+  it('comes with a policy that lets in nothing from elsewhere and nothing inline', async () => {
+    const { headers } = await send('GET', `${relay.url}/devices`, { headers: { Accept: 'text/html' } });
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("style-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['cross-origin-opener-policy']).toBe('same-origin');
+  });
+
+  it('reports what the policy refuses, so that the other tests can fail', async () => {
+    const person = await newPerson(browser, relay.url);
+    await person.goto('/sign-in');
+    await person.page.evaluate(`document.body.append(Object.assign(new Image(), { src: 'https://elsewhere.example/x.png' }))`);
+    await expect.poll?.(() => person.complaints.length);
+    await person.page.waitForEvent('console').catch(() => undefined);
+    expect(person.complaints.join()).toContain('Content Security Policy');
+    await person.context.close();
+  });
+});

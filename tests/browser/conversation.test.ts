@@ -1,0 +1,201 @@
+// A conversation in a real browser, with a daemon that says exactly what the test says.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import type { Browser, Locator } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+describe('a conversation', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TestDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person);
+    daemon = await connectDaemon(relay.relay, { registration });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const said = (speaker: 'You' | 'Agent' | 'Relay', words: string): Locator =>
+    person.page.getByRole('article', { name: speaker, exact: true }).filter({ hasText: words });
+  const status = (word: string) => person.page.locator('.page-head').getByText(word, { exact: true }).waitFor();
+
+  /** Starts a session in the browser; the daemon gives it this name. */
+  async function start(message: string, nativeId: string): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel('First message').fill(message);
+    await person.page.getByLabel('Folder on the machine').fill('/home/ada/garden');
+    await person.click('Start');
+    const task = await daemon.next('task_start');
+    expect(task).toMatchObject({ instruction: message, project_path: '/home/ada/garden' });
+    await said('You', message).waitFor();
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    await person.page.waitForURL(`**/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`);
+    return taskId;
+  }
+
+  const finish = (taskId: string, eventType: string, fields: Record<string, unknown>) => {
+    daemon.event(taskId, eventType, fields);
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+
+  it('shows what the agent does, what it writes and what it answers, as it happens', async () => {
+    const taskId = await start('Water the garden', 'native/1');
+    await status('Working');
+    daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'beds.txt' });
+    await person.text('Reading: beds.txt');
+    daemon.event(taskId, 'OUTPUT', { output: 'three beds found\n' });
+    await person.text('three beds found');
+    await person.picture('conversation-working');
+    finish(taskId, 'TASK_COMPLETE', { result: 'Done:\n```\n<b>not bold</b>\n```\nAll <i>three</i> beds.' });
+    await said('Agent', 'All <i>three</i> beds.').waitFor();
+    await said('Agent', 'Done').locator('pre', { hasText: '<b>not bold</b>' }).waitFor();
+    await status('Idle');
+    await person.picture('conversation-answer');
+  });
+
+  it('goes on with the next message', async () => {
+    await person.page.getByLabel('Message').fill('And the hedge');
+    await person.page.getByLabel('Message').press('Enter');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ session_id: 'native/1', message: 'And the hedge' });
+    await said('You', 'And the hedge').waitFor();
+    expect(await person.page.getByLabel('Message').inputValue()).toBe('');
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: 'The hedge too.' });
+    await said('Agent', 'The hedge too.').waitFor();
+  });
+
+  it('shows what the agent asks, and answers with a choice', async () => {
+    const taskId = await start('Plan a trip', 'native-2');
+    finish(taskId, 'WAIT_FOR_USER', {
+      prompt: 'Which time zone?',
+      result: 'I need a time zone.',
+      options: [{ label: 'Europe/Paris' }, { label: 'Asia/Tokyo' }],
+    });
+    await status('Needs you');
+    await said('Agent', 'I need a time zone.').waitFor();
+    await person.text('Which time zone?');
+    await person.picture('conversation-question');
+    await person.click('Europe/Paris');
+    const answer = await daemon.next('task_resume');
+    expect(answer).toMatchObject({ session_id: 'native-2', message: 'Europe/Paris' });
+    await said('You', 'Europe/Paris').waitFor();
+    finish(answer.task_id as string, 'TASK_COMPLETE', { result: 'Booked.' });
+    await said('Agent', 'Booked.').waitFor();
+    expect(await person.page.getByText('Which time zone?').count()).toBe(0);
+  });
+
+  it('cancels what runs', async () => {
+    const taskId = await start('Count to a million', 'native-3');
+    await status('Working');
+    await person.click('Cancel');
+    expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.text('You cancelled this.');
+  });
+
+  it('tells that the agent failed, and why', async () => {
+    const taskId = await start('Do the impossible', 'native-4');
+    finish(taskId, 'ERROR', { error: 'No such thing.' });
+    await said('Relay', 'No such thing.').waitFor();
+    await status('Failed');
+  });
+
+  it('renames and archives', async () => {
+    await person.click('Rename');
+    await person.page.getByLabel('Title').fill('Impossible things');
+    await person.click('Save');
+    await person.heading('Impossible things');
+    await person.click('Archive');
+    await person.text('Archived');
+    await person.page.getByRole('link', { name: 'Sessions' }).click();
+    await person.heading('Sessions');
+    await person.text('Plan a trip');
+    expect(await person.page.getByText('Impossible things').count()).toBe(0);
+    await person.page.getByLabel('Archived ones').check();
+    await person.text('Impossible things');
+  });
+
+  it('reads the history from the machine', async () => {
+    const message = (uuid: string, role: string, content: string) => ({
+      uuid,
+      role,
+      content,
+      timestamp: '2026-11-20T10:00:00.000Z',
+    });
+    await person.goto('/sessions');
+    await person.page.getByRole('link', { name: /Water the garden/ }).click();
+    const asked = await daemon.next('get_messages', (frame) => frame.session_id === 'native/1');
+    daemon.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'native/1',
+      messages: [message('m2', 'USER', 'From the history'), message('m3', 'AGENT', 'An old answer')],
+      has_more: true,
+      oldest_uuid: 'm2',
+      newest_uuid: 'm3',
+    });
+    await said('Agent', 'An old answer').waitFor();
+    await person.click('Earlier messages');
+    const older = await daemon.next('get_messages', (frame) => frame.before_uuid === 'm2');
+    daemon.send({
+      type: 'messages',
+      request_id: older.request_id,
+      session_id: 'native/1',
+      messages: [message('m1', 'USER', 'The very first')],
+      has_more: false,
+      oldest_uuid: 'm1',
+      newest_uuid: 'm1',
+    });
+    await said('You', 'The very first').waitFor();
+    await person.page.getByRole('button', { name: 'Earlier messages' }).waitFor({ state: 'detached' });
+  });
+
+  it('goes on live after the connection was lost, with what was said meanwhile', async () => {
+    daemon.event('', 'AGENT_RESPONSE', { session_id: 'native/1', content: 'Said before' });
+    await said('Agent', 'Said before').waitFor();
+    await person.context.setOffline(true);
+    await person.text('Not live');
+    daemon.event('', 'AGENT_RESPONSE', {
+      session_id: 'native/1',
+      response: 'Said meanwhile',
+      content: 'Said meanwhile',
+    });
+    await person.context.setOffline(false);
+    await said('Agent', 'Said meanwhile').waitFor();
+  });
+
+  it('says that the machine is offline, and lets the message wait for it', async () => {
+    await daemon.drop();
+    await person.text('My laptop is offline');
+    await person.page.getByLabel('Message').fill('For later');
+    await person.click('Send');
+    await person.text('Waiting for My laptop to come online');
+    await person.picture('conversation-offline');
+    daemon = await connectDaemon(relay.relay, { registration });
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: 'For later' });
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: 'Here I am.' });
+    await said('Agent', 'Here I am.').waitFor();
+  });
+});

@@ -1,0 +1,152 @@
+// Machines in a real browser: letting one in, turning one away, and what becomes of it.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Registration, connectDaemon, send } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  askForCode,
+  launchBrowser,
+  newPerson,
+  phone,
+  poll,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+describe('devices', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  describe('the page of the code', () => {
+    it('shows who asks, and approves nothing by being loaded', async () => {
+      const asked = await askForCode(relay.url, 'build-server.lan', 'Build server');
+      await person.goto(asked.link);
+      for (const words of ['build-server.lan', 'Build server', 'scripted', '127.0.0.1', 'just now'])
+        await person.page.getByRole('definition').filter({ hasText: words }).first().waitFor();
+      expect((await poll(relay.url, asked)).body.error).toBe('authorization_pending');
+    });
+
+    it('lets the machine in when its owner approves', async () => {
+      const asked = await askForCode(relay.url);
+      await person.goto(asked.link);
+      await person.click('Approve');
+      await person.text('You approved');
+      const granted = await poll(relay.url, asked);
+      expect(granted.status).toBe(200);
+      expect(granted.body.refresh_token).toMatch(/^rly_drt_/);
+    });
+
+    it('turns the machine away when its owner denies', async () => {
+      const asked = await askForCode(relay.url);
+      await person.goto(asked.link);
+      await person.click('Deny');
+      await person.text('You turned it away');
+      expect((await poll(relay.url, asked)).body.error).toBe('access_denied');
+    });
+
+    it('takes a typed code as people type', async () => {
+      const asked = await askForCode(relay.url, 'desk.lan', 'Desk');
+      await person.goto('/device');
+      await person.page
+        .getByLabel('Code that the machine shows')
+        .fill(` ${asked.userCode.toLowerCase().replace('-', ' ')} `);
+      await person.click('Go on');
+      await person.text('desk.lan');
+    });
+
+    it('says that a code is not known, and asks for another', async () => {
+      await person.goto('/device?user_code=BBBB-BBBB');
+      await person.page.getByRole('alert').getByText('No machine waits under this code').waitFor();
+      await person.click('Enter another code');
+      await person.page.getByLabel('Code that the machine shows').waitFor();
+    });
+
+    it('says that a code was used', async () => {
+      const asked = await askForCode(relay.url);
+      await send('POST', `${relay.url}/api/devices/code/${asked.userCode}/deny`, {
+        headers: { Authorization: person.bearer },
+      });
+      await person.goto(asked.link);
+      await person.page.getByRole('alert').getByText('This code was used already').waitFor();
+    });
+
+    it('says so when somebody else was faster', async () => {
+      const asked = await askForCode(relay.url);
+      await person.goto(asked.link);
+      await person.page.getByRole('button', { name: 'Approve' }).waitFor();
+      await send('POST', `${relay.url}/api/devices/code/${asked.userCode}/deny`, {
+        headers: { Authorization: person.bearer },
+      });
+      await person.click('Approve');
+      await person.page.getByRole('alert').getByText('This code was used already').waitFor();
+    });
+
+    it('comes back with the code after the sign-in', async () => {
+      const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
+      const stranger = await newPerson(browser, relay.url);
+      await stranger.goto(asked.link);
+      await stranger.text('Sign in to connect your machine.');
+      await stranger.signIn('ada@example.com');
+      await stranger.text('attic.lan');
+      expect(stranger.page.url()).toBe(asked.link);
+      expect(stranger.complaints).toEqual([]);
+      await stranger.context.close();
+    });
+  });
+
+  describe('the pages of devices', () => {
+    let registration: Registration;
+
+    beforeAll(async () => {
+      registration = await registeredDevice(person, 'Studio');
+    });
+
+    it('show a machine that comes online while they are open', async () => {
+      await person.goto('/devices');
+      const row = person.page.getByRole('link', { name: /Studio/ });
+      await row.getByText('Offline').waitFor();
+      const daemon = await connectDaemon(relay.relay, { registration });
+      await row.getByText('Online').waitFor();
+      await person.picture('devices');
+      await daemon.close();
+    });
+
+    it('rename a machine, and tell when it was connected', async () => {
+      await person.goto('/devices');
+      await person.page.getByRole('link', { name: /Studio/ }).click();
+      await person.heading('Studio');
+      await person.text('daemon 1.0.0');
+      await person.page.getByLabel('Name of this device').fill('Garden shed');
+      await person.click('Rename');
+      await person.heading('Garden shed');
+      await person.picture('device');
+    });
+
+    it('remove a machine after a question, and end its connection', async () => {
+      const daemon = await connectDaemon(relay.relay, { registration });
+      await person.goto('/devices');
+      await person.page.getByRole('link', { name: /Garden shed/ }).click();
+      await person.click('Remove this device');
+      await person.click('Keep it');
+      await person.click('Remove this device');
+      await person.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+      expect((await daemon.closed).code).toBe(4404);
+      await person.heading('Devices');
+      expect(await person.page.getByText('Garden shed').count()).toBe(0);
+    });
+  });
+});

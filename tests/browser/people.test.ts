@@ -1,0 +1,188 @@
+// Accounts in a real browser: the first one, invitations, passwords, and every way out.
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  Person,
+  launchBrowser,
+  newPerson,
+  password,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const email = 'ada@example.com';
+
+describe('accounts', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  const people: Person[] = [];
+
+  /** A browser of their own, closed after the test. */
+  async function somebody(): Promise<Person> {
+    const person = await newPerson(browser, relay.url, { viewport: phone });
+    people.push(person);
+    return person;
+  }
+  async function signedIn(): Promise<Person> {
+    const person = await somebody();
+    await person.goto('/account');
+    await person.signIn(email);
+    await person.heading('Account');
+    return person;
+  }
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    const first = await newPerson(browser, relay.url);
+    await first.createAccount(relay.setupLink, email);
+    await registeredDevice(first);
+    await first.context.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await relay?.end();
+  });
+  beforeEach(() => void people.splice(0));
+  afterEach(async () => {
+    for (const person of people) {
+      expect(person.complaints).toEqual([]);
+      await person.context.close();
+    }
+  });
+
+  it('says that the first link was used, and takes it out of the address', async () => {
+    const person = await somebody();
+    await person.goto(relay.setupLink);
+    await person.text('This link was used already');
+    expect(person.page.url()).toBe(`${relay.url}/setup`);
+  });
+
+  it('says in one sentence that a password is wrong, and lets the right one in', async () => {
+    const person = await somebody();
+    await person.goto('/sign-in');
+    await person.signIn(email, 'not the password');
+    await person.page.getByRole('alert').getByText('do not belong together').waitFor();
+    await person.picture('sign-in-refused');
+    await person.signIn(email);
+    await person.heading('Sessions');
+  });
+
+  it('shows a password to its owner who asks for it', async () => {
+    const person = await somebody();
+    await person.goto('/sign-in');
+    const field = person.page.getByLabel('Password', { exact: true });
+    expect(await field.getAttribute('type')).toBe('password');
+    await person.click('Show password');
+    expect(await field.getAttribute('type')).toBe('text');
+  });
+
+  it('stays signed in when the page is loaded again, and keeps no token where scripts could find it', async () => {
+    const person = await signedIn();
+    await person.page.reload();
+    await person.heading('Account');
+    expect(await person.page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+    expect(await person.page.evaluate('document.cookie')).toBe('');
+  });
+
+  it('leads nobody to an address outside after signing in', async () => {
+    const person = await somebody();
+    await person.goto('/sign-in?return_to=//evil.example/');
+    await person.signIn(email);
+    await person.heading('Sessions');
+    expect(new URL(person.page.url()).origin).toBe(relay.url);
+  });
+
+  it('invites somebody, once', async () => {
+    const host = await signedIn();
+    await host.click('Make an invitation link');
+    const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
+    expect(link).toMatch(new RegExp(`^${relay.url}/invite#token=[\\w-]{43}$`));
+
+    const guest = await somebody();
+    await guest.goto(link);
+    await guest.heading('You are invited');
+    expect(guest.page.url()).toBe(`${relay.url}/invite`);
+    await guest.createAccount(link, 'bob@example.com', 'Bob');
+
+    const other = await somebody();
+    await other.goto(link);
+    await other.text('This invitation was used or has expired');
+  });
+
+  it('tells why an account cannot be created, and keeps what was typed', async () => {
+    const host = await signedIn();
+    await host.click('Make an invitation link');
+    const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
+    const guest = await somebody();
+    await guest.goto(link);
+    await guest.page.getByLabel('Your name').fill('Ada again');
+    await guest.page.getByLabel('E-mail address').fill(email);
+    await guest.page.getByLabel('Password', { exact: true }).fill(password);
+    await guest.click('Create account');
+    await guest.page.getByRole('alert').getByText('account with this e-mail address already').waitFor();
+    expect(await guest.page.getByLabel('Your name').inputValue()).toBe('Ada again');
+  });
+
+  it('changes the name', async () => {
+    const person = await signedIn();
+    await person.page.getByLabel('Your name').fill('Ada Lovelace');
+    await person.click('Save');
+    await person.text('Saved.');
+    await person.page.reload();
+    await person.page.getByRole('definition').getByText('Ada Lovelace').waitFor();
+  });
+
+  it('changes the password: this browser stays, others are out', async () => {
+    const person = await signedIn();
+    const other = await signedIn();
+    const change = async (from: string, to: string) => {
+      await person.page.getByLabel('Current password').fill(from);
+      await person.page.getByLabel('New password').fill(to);
+      await person.click('Change password');
+    };
+    await change('not the password', 'another good password');
+    await person.page.getByRole('alert').getByText('current password is not right').waitFor();
+    await change(password, 'another good password');
+    await person.text('Your password is changed.');
+    await other.heading('Sign in');
+    await person.page.getByRole('link', { name: 'Devices' }).click();
+    await person.heading('Devices');
+    await person.page.getByRole('link', { name: 'Account' }).click();
+    await change('another good password', password);
+    await person.text('Your password is changed.');
+  });
+
+  it('signs out', async () => {
+    const person = await signedIn();
+    await person.click('Sign out');
+    await person.heading('Sign in');
+    expect(await person.page.getByText('You were signed out').count()).toBe(0);
+    await person.goto('/devices');
+    await person.heading('Sign in');
+  });
+
+  it('throws every other browser out when a person signs out everywhere', async () => {
+    const person = await signedIn();
+    const other = await signedIn();
+    await other.goto('/devices');
+    await other.text('My laptop');
+    await person.click('Sign out everywhere');
+    await person.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await person.heading('Sign in');
+    // Nothing was pressed there.
+    await other.text('You were signed out');
+    await other.heading('Sign in');
+    await other.signIn(email);
+    await other.heading('Devices');
+  });
+
+  it('sends people who opened it under another name to its own address', async () => {
+    const person = await somebody();
+    await person.goto(`${relay.url.replace('localhost', '127.0.0.1')}/devices`);
+    await person.page.getByRole('link', { name: `Go to ${relay.url}` }).click();
+    await person.heading('Sign in');
+  });
+});
