@@ -14,6 +14,7 @@ Runs, in this order, and stops at the first failure:
   boundaries   who may import whom (.dependency-cruiser.cjs)
   generated    docs and examples are what \`npm run generate\` writes, and are in git
   database     migrations and schema agree
+  kubernetes   the manifests of k8s/ render and are right (needs kubectl, no cluster)
   tests        every test; left out with --no-tests
 `;
 
@@ -68,6 +69,11 @@ const steps = [
     name: 'database',
     run: npm('db:check'),
     advice: 'Write a migration for the change of prisma/schema.prisma: CONTRIBUTING.md says how.',
+  },
+  {
+    name: 'kubernetes',
+    run: () => node('scripts/check-k8s.mjs'),
+    advice: 'Fix the manifests; `node scripts/check-k8s.mjs` says the same without the rest.',
   },
   {
     name: 'tests',

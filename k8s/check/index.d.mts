@@ -1,0 +1,30 @@
+// Types of the checks for the tests, which are TypeScript; the checks themselves run without a compiler.
+
+/** Any rendered object; tests look into it as they please. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type KubernetesObject = Record<string, any>;
+export interface Kustomization {
+  folder: string;
+  content: KubernetesObject;
+}
+
+export class RenderError extends Error {}
+export const external: string[];
+export const overlays: string[];
+export const alone: string[];
+export function parseObjects(text: string): KubernetesObject[];
+export function render(folder: string, options?: { kubectl?: string }): Promise<KubernetesObject[]>;
+export function kustomizations(folder: string): Kustomization[];
+export function fieldProblems(objects: KubernetesObject[]): Promise<string[]>;
+export function policyProblems(objects: KubernetesObject[]): string[];
+export function objectProblems(objects: KubernetesObject[]): Promise<string[]>;
+export function folderProblems(folder: string): Promise<{ objects: KubernetesObject[]; problems: string[] }>;
+export function placeholders(objects: KubernetesObject[]): string[];
+export function find(objects: KubernetesObject[], kind: string, name: string): KubernetesObject | undefined;
+export function ofKind(objects: KubernetesObject[], ...kinds: string[]): KubernetesObject[];
+export function containersOf(object: KubernetesObject): KubernetesObject[];
+export function environmentOf(
+  objects: KubernetesObject[],
+  container: KubernetesObject,
+  given?: Record<string, string>,
+): Record<string, string>;

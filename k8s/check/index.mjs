@@ -1,0 +1,57 @@
+// The checks of the manifests, without a cluster: fields, then what Kubernetes itself would only notice at run time, then what
+// this house demands. Used by scripts/check-k8s.mjs and the tests.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fieldProblems } from './fields.mjs';
+import { containersOf, environmentOf, find, ofKind } from './objects.mjs';
+import { fleetProblems, podProblems } from './policy-pods.mjs';
+import { referenceProblems, silentProblems } from './policy-references.mjs';
+import { RenderError, kustomizations, parseObjects, render } from './render.mjs';
+
+export { RenderError, containersOf, environmentOf, fieldProblems, find, kustomizations, ofKind, parseObjects, render };
+
+/** Made outside of the manifests: by the operator, and by cert-manager. */
+export const external = ['Secret/relay-secrets', 'Secret/relay-tls'];
+
+const k8s = fileURLToPath(new URL('..', import.meta.url));
+export const overlays = ['local', 'production'].map((name) => join(k8s, 'overlays', name));
+/** Things that are in no overlay, each rendered upon the base. */
+export const alone = [join(k8s, 'check/ingress')];
+
+/** Everything that is wrong with these objects. */
+export async function objectProblems(objects) {
+  return [...(await fieldProblems(objects)), ...policyProblems(objects)];
+}
+
+/** What is wrong with them although every field is right. */
+export function policyProblems(objects) {
+  return [...podProblems(objects), ...fleetProblems(objects), ...referenceProblems(objects, external)];
+}
+
+/** Renders a folder and finds everything that is wrong with it. Throws RenderError when it does not render. */
+export async function folderProblems(folder) {
+  const layers = kustomizations(folder);
+  const leaves = layers.filter(({ content }) => content.kind !== 'Component' && !(content.components?.length > 0));
+  const [objects, ...below] = await Promise.all(
+    [folder, ...leaves.map((layer) => layer.folder)].map((one) => render(one)),
+  );
+  return { objects, problems: [...(await objectProblems(objects)), ...silentProblems(layers, objects, below.flat())] };
+}
+
+/** What must be changed before this can be deployed for real: placeholders, and secrets that are in git. */
+export function placeholders(objects) {
+  const text = JSON.stringify(objects);
+  const problems = [];
+  if (/sha256:0{64}/.test(text))
+    problems.push('the image digest is a placeholder: set the one that your build printed');
+  if (text.includes('registry.example.com')) problems.push('the image is in registry.example.com: name your registry');
+  if (text.includes('relay.example.com'))
+    problems.push('the host is relay.example.com: name yours, in PUBLIC_URL and at the edge');
+  for (const { metadata } of ofKind(objects, 'Secret'))
+    problems.push(`Secret/${metadata.name} is part of the manifests, and so of git`);
+  for (const object of objects)
+    for (const { name, image } of containersOf(object))
+      if (!image.includes('@sha256:'))
+        problems.push(`${name}: the image ${image} is pinned by tag only; a tag can be moved`);
+  return problems;
+}

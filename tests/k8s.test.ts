@@ -1,0 +1,298 @@
+/** The manifests: every overlay is right, and each check can fail. What is broken here is broken in a copy of what is rendered. */
+/* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type KubernetesObject,
+  RenderError,
+  alone,
+  containersOf,
+  environmentOf,
+  fieldProblems,
+  find,
+  folderProblems,
+  objectProblems,
+  ofKind,
+  overlays,
+  placeholders,
+  render,
+} from '../k8s/check/index.mjs';
+
+type Break = (object: KubernetesObject, all: KubernetesObject[]) => void;
+type Broken = [title: string, change: Break, problem: RegExp];
+
+/** The sentence of a test is made of the first two. */
+const named = (rows: Broken[]) => rows.map(([title, change, problem]) => [title, problem, change] as const);
+
+describe.each([...overlays, ...alone])('%s', (folder) => {
+  it('renders, and nothing is wrong with it', async () => {
+    const { objects, problems } = await folderProblems(folder);
+    expect(problems).toEqual([]);
+    expect(objects.length).toBeGreaterThan(20);
+  });
+});
+
+describe('what is rendered', () => {
+  const [localFolder = '', productionFolder = ''] = overlays;
+  let local: KubernetesObject[];
+  let production: KubernetesObject[];
+
+  beforeAll(async () => {
+    [local, production] = await Promise.all([render(localFolder), render(productionFolder)]);
+  });
+
+  const get = (objects: KubernetesObject[], kind: string, name: string): KubernetesObject => {
+    const object = find(objects, kind, name);
+    if (!object) throw new Error(`${kind}/${name} is not rendered`);
+    return object;
+  };
+
+  it('production runs three of each door at least, and no number stands against the autoscaler', () => {
+    for (const name of ['relay-api', 'relay-gateway']) {
+      expect(get(production, 'HorizontalPodAutoscaler', name).spec.minReplicas).toBe(3);
+      expect(get(production, 'Deployment', name).spec.replicas).toBeUndefined();
+    }
+  });
+
+  it('the local overlay needs no autoscaler, no edge and no secret from elsewhere', () => {
+    expect(ofKind(local, 'HorizontalPodAutoscaler', 'Gateway', 'Ingress')).toEqual([]);
+    expect(ofKind(local, 'Secret')).toHaveLength(1);
+    expect(get(local, 'Deployment', 'relay-gateway').spec.replicas).toBe(2);
+    expect(containersOf(get(local, 'Deployment', 'relay-api'))[0]?.resources.requests.cpu).toBe('50m');
+  });
+
+  it('production images are pinned by digest, and secrets come from outside', () => {
+    const images = production.flatMap(containersOf).map(({ image }) => image as string);
+    expect(images.length).toBe(3);
+    for (const image of images) expect(image).toMatch(/^registry\.example\.com\/relay@sha256:[0-9a-f]{64}$/);
+    expect(ofKind(production, 'Secret')).toEqual([]);
+  });
+
+  it('only the api gets the secret of the sign-in, and only the migration the role that may change tables', () => {
+    const given = {
+      DATABASE_URL: 'd',
+      MIGRATE_DATABASE_URL: 'm',
+      REDIS_URL: 'r',
+      AUTH_SECRET: 's',
+      AUTH_UPSTREAM: 'u',
+    };
+    const secrets = (kind: string, name: string) => {
+      const [container = {}] = containersOf(get(production, kind, name));
+      return Object.entries(environmentOf(production, container, given))
+        .filter(([, value]) => Object.values(given).includes(value))
+        .map(([key, value]) => `${key}=${value}`);
+    };
+    expect(secrets('Deployment', 'relay-api')).toEqual([
+      'DATABASE_URL=d',
+      'REDIS_URL=r',
+      'AUTH_SECRET=s',
+      'AUTH_UPSTREAM=u',
+    ]);
+    expect(secrets('Deployment', 'relay-gateway')).toEqual(['DATABASE_URL=d', 'REDIS_URL=r']);
+    expect(secrets('Job', 'relay-migrate')).toEqual(['DATABASE_URL=m']);
+  });
+
+  it('what goes first in a release carries a label: namespace, settings, accounts, network rules, the migration', () => {
+    const first = production
+      .filter(({ metadata }) => metadata.labels?.['relay/phase'] === 'prepare')
+      .map(({ kind }) => kind);
+    expect([...new Set(first)].sort()).toEqual(['ConfigMap', 'Job', 'Namespace', 'NetworkPolicy', 'ServiceAccount']);
+    const later = production
+      .filter(({ metadata }) => metadata.labels?.['relay/phase'] !== 'prepare')
+      .map(({ kind }) => kind);
+    expect(later).not.toContain('Job');
+  });
+
+  it('daemons go to the gateway by the hash of their id, everything else to the api', () => {
+    const [daemons] = get(production, 'HTTPRoute', 'relay-daemons').spec.rules;
+    expect(daemons.matches).toEqual([{ path: { type: 'Exact', value: '/ws/daemon' } }]);
+    expect(daemons.backendRefs[0].name).toBe('relay-gateway');
+    const { spec } = get(production, 'BackendTrafficPolicy', 'relay-daemons');
+    expect(spec.loadBalancer.consistentHash.header.name).toBe('X-Device-ID');
+    const paths = get(production, 'HTTPRoute', 'relay-apps').spec.rules.map((rule: KubernetesObject) => [
+      rule.matches[0].path.value,
+      rule.backendRefs?.[0].name,
+      rule.timeouts?.request,
+    ]);
+    expect(paths).toEqual([
+      ['/ready', undefined, undefined],
+      ['/ws/attention', 'relay-api', '0s'],
+      ['/', 'relay-api', '30s'],
+    ]);
+  });
+
+  it('metrics are on no Service that a route leads to', () => {
+    for (const name of ['relay-api', 'relay-gateway'])
+      expect(get(production, 'Service', name).spec.ports.map(({ port }: KubernetesObject) => port as number)).toEqual([
+        80,
+      ]);
+  });
+
+  it('an overlay that still has placeholders may not be deployed', () => {
+    expect(placeholders(production).join('\n')).toMatch(
+      /digest is a placeholder[^]*registry\.example\.com[^]*relay\.example\.com/,
+    );
+    const ready = JSON.stringify(production)
+      .replaceAll(/0{64}/g, 'ab'.repeat(32))
+      .replaceAll('registry.example.com', 'registry.acme.test')
+      .replaceAll('relay.example.com', 'relay.acme.test');
+    expect(placeholders(JSON.parse(ready) as KubernetesObject[])).toEqual([]);
+    expect(placeholders(local).join('\n')).toMatch(/Secret\/relay-secrets.* is part of the manifests/);
+  });
+
+  describe('a field', () => {
+    const api = 'Deployment/relay-api';
+    const broken: Broken[] = [
+      [api, ({ spec }) => (spec.replica = 3), /replica is not a field of V1DeploymentSpec/],
+      [api, ({ spec }) => (spec.replicas = '3'), /replicas must be number/],
+      [api, ({ spec }) => (spec.replicas = 2.5), /replicas must be a whole number/],
+      [api, ({ spec }) => delete spec.selector, /spec\.selector is missing/],
+      [api, (object) => (object.apiVersion = 'extensions/v1beta1'), /served neither by Kubernetes 1\.36/],
+      [api, (object) => (object.apiVersion = 'policy/v1'), /served neither by Kubernetes 1\.36/],
+      [api, ({ spec }) => (spec.template.spec.containers = {}), /containers must be a list/],
+      [api, ({ spec }) => (spec.template.spec.containers[0].env[0].name = null), /name is empty/],
+      [api, ({ spec }) => (spec.template.spec.containers[0].resources.limits.memory = '1 GB'), /no quantity/],
+      [api, ({ metadata }) => (metadata.labels.number = 1), /labels\.number must be string/],
+      ['HorizontalPodAutoscaler/relay-api', (object) => (object.apiVersion = 'autoscaling/v2beta2'), /served neither/],
+      ['HTTPRoute/relay-apps', ({ spec }) => (spec.rules[0].sessionPersistence = {}), /not a known field/],
+      ['HTTPRoute/relay-apps', ({ spec }) => (spec.rules[2].timeouts.request = '30'), /must be duration/],
+      ['Gateway/relay', ({ spec }) => delete spec.gatewayClassName, /gatewayClassName is missing/],
+    ];
+
+    it.each(named(broken))('of %s that is wrong is found: %s', async (title, problem, change) => {
+      const objects = structuredClone(production);
+      const [kind = '', name = ''] = title.split('/');
+      change(get(objects, kind, name), objects);
+      expect((await fieldProblems(objects)).join('\n')).toMatch(problem);
+    });
+  });
+
+  describe('a policy', () => {
+    const pod = (object: KubernetesObject): KubernetesObject => object.spec.template.spec;
+    const first = (object: KubernetesObject): KubernetesObject => pod(object).containers[0];
+    const api = 'Deployment/relay-api';
+    const gateway = 'Deployment/relay-gateway';
+    const broken: Broken[] = [
+      [api, (object) => delete first(object).resources.limits, /limits\.memory is missing/],
+      [api, (object) => delete first(object).resources.requests.cpu, /requests\.cpu is missing/],
+      [api, (object) => (first(object).resources.requests.memory = '2Gi'), /requests\.memory is above its limit/],
+      [api, (object) => delete first(object).startupProbe, /startupProbe is missing/],
+      [api, (object) => delete first(object).readinessProbe, /readinessProbe is missing/],
+      [api, (object) => (first(object).livenessProbe.httpGet.path = '/ready'), /depends on the database/],
+      [api, (object) => (first(object).livenessProbe.httpGet.port = 'web'), /asks port web/],
+      [api, (object) => (first(object).securityContext.readOnlyRootFilesystem = false), /readOnlyRootFilesystem/],
+      [api, (object) => (first(object).securityContext.capabilities.drop = []), /must drop ALL/],
+      [api, (object) => (first(object).securityContext.capabilities.add = ['NET_ADMIN']), /must not be added/],
+      [api, (object) => (first(object).securityContext.privileged = true), /privileged/],
+      [api, (object) => (first(object).securityContext.allowPrivilegeEscalation = true), /allowPrivilegeEscalation/],
+      [api, (object) => (pod(object).securityContext.runAsNonRoot = false), /runAsNonRoot/],
+      [api, (object) => (pod(object).securityContext.runAsUser = 0), /runAsUser/],
+      [api, (object) => delete pod(object).securityContext.seccompProfile, /seccompProfile/],
+      [api, (object) => delete pod(object).automountServiceAccountToken, /automountServiceAccountToken/],
+      [api, (object) => delete pod(object).enableServiceLinks, /enableServiceLinks/],
+      [api, (object) => (pod(object).hostNetwork = true), /hostNetwork/],
+      [api, (object) => (pod(object).volumes = [{ name: 'x', hostPath: { path: '/' } }]), /is a hostPath/],
+      [api, (object) => (first(object).ports[0].hostPort = 80), /hostPort/],
+      [api, (object) => (first(object).ports[0].containerPort = 70000), /out of range/],
+      [api, (object) => (first(object).ports[1].containerPort = 4000), /same containerPort/],
+      [api, (object) => (first(object).image = 'relay'), /not pinned/],
+      [api, (object) => (first(object).image = 'relay:latest'), /not pinned/],
+      [api, (object) => (first(object).volumeMounts = [{ name: 'data', mountPath: '/data' }]), /no volume of the pod/],
+      [api, (object) => first(object).env.push({ name: 'REDIS_URL', value: 'x' }), /sets REDIS_URL twice/],
+      [api, (object) => (first(object).env = first(object).env.slice(2)), /max-old-space-size must be set/],
+      [api, (object) => (first(object).resources.limits.memory = '400Mi'), /max-old-space-size must be set/],
+      [api, (object) => (object.spec.replicas = 3), /stands against its autoscaler/],
+      [api, (object) => (object.spec.strategy.rollingUpdate.maxUnavailable = 1), /maxUnavailable must be 0/],
+      [api, (object) => (object.spec.selector.matchLabels.app = 'x'), /selector does not find its own pods/],
+      [api, (object) => (pod(object).serviceAccountName = 'other'), /ServiceAccount\/other, which does not exist/],
+      [
+        api,
+        (object) => (first(object).envFrom[0].configMapRef.name = 'relay-config'),
+        /ConfigMap\/relay-config, which/,
+      ],
+      [api, (object) => (first(object).env[2].valueFrom.secretKeyRef.name = 'other'), /Secret\/other, which/],
+      [api, (object) => (object.metadata.name = 'Relay_API'), /name is not allowed/],
+      [api, (object) => (object.metadata.namespace = 'other'), /namespace other is not among/],
+      [gateway, (object) => delete first(object).lifecycle, /preStop must sleep/],
+      [gateway, (object) => (pod(object).terminationGracePeriodSeconds = 60), /60 is less than preStop 10 \+ DRAIN/],
+      [gateway, (object) => delete pod(object).topologySpreadConstraints, /not spread over/],
+      [gateway, (object, all) => all.push(object), /there twice/],
+      ['Job/relay-migrate', (object) => delete first(object).command, /a Job needs a command/],
+      ['Job/relay-migrate', (object) => (pod(object).restartPolicy = 'OnFailure'), /restartPolicy must be Never/],
+      ['Job/relay-migrate', (object) => delete object.spec.activeDeadlineSeconds, /activeDeadlineSeconds/],
+      ['Service/relay-api', ({ spec }) => (spec.selector = { app: 'x' }), /its selector finds no pods/],
+      ['Service/relay-api', ({ spec }) => (spec.ports[0].targetPort = 'web'), /leads to web/],
+      ['Service/relay-api', ({ spec }) => (spec.type = 'LoadBalancer'), /open to the world/],
+      ['Service/relay-api', ({ spec }) => (spec.ports[0].targetPort = 'metrics'), /also serves metrics/],
+      ['HorizontalPodAutoscaler/relay-api', ({ spec }) => (spec.minReplicas = 1), /at least 2/],
+      ['HorizontalPodAutoscaler/relay-api', ({ spec }) => (spec.maxReplicas = 3), /above minReplicas/],
+      ['HorizontalPodAutoscaler/relay-api', ({ spec }) => (spec.scaleTargetRef.name = 'x'), /does not exist/],
+      ['PodDisruptionBudget/relay-api', ({ spec }) => (spec.minAvailable = 1), /exactly one of/],
+      ['PodDisruptionBudget/relay-api', ({ spec }) => (spec.maxUnavailable = 0), /blocks every drain/],
+      ['PodDisruptionBudget/relay-api', ({ spec }) => (spec.selector.matchLabels = { a: 'b' }), /pods of one workload/],
+      ['NetworkPolicy/default-deny', ({ spec }) => (spec.policyTypes = ['Ingress']), /nothing denies Egress/],
+      ['NetworkPolicy/default-deny', ({ spec }) => (spec.ingress = [{}]), /nothing denies Ingress/],
+      ['NetworkPolicy/allow-dns', ({ spec }) => (spec.egress = []), /ask for names/],
+      ['NetworkPolicy/allow-edge', ({ spec }) => (spec.ingress[0].ports[0].port = 'web'), /no port of the pods/],
+      ['NetworkPolicy/allow-edge', ({ spec }) => (spec.podSelector.matchLabels = { a: 'b' }), /finds no pods/],
+      ['HTTPRoute/relay-daemons', ({ spec }) => (spec.rules[0].backendRefs[0].name = 'x'), /Service\/x, which/],
+      ['HTTPRoute/relay-daemons', ({ spec }) => (spec.rules[0].backendRefs[0].port = 4000), /port 4000 of/],
+      ['HTTPRoute/relay-daemons', ({ spec }) => (spec.hostnames = ['a.test']), /its host is not that of/],
+      ['HTTPRoute/relay-daemons', ({ spec }) => (spec.parentRefs[0].sectionName = 'tcp'), /Gateway\/relay tcp/],
+      ['Gateway/relay', ({ spec }) => (spec.listeners[0].tls.certificateRefs[0].name = 'x'), /Secret\/x, which/],
+      ['BackendTrafficPolicy/relay-daemons', ({ spec }) => (spec.targetRefs[0].name = 'x'), /HTTPRoute\/x, which/],
+      ['Namespace/relay', ({ metadata }) => (metadata.labels = {}), /enforce restricted/],
+    ];
+
+    it.each(named(broken))('that %s breaks is found: %s', async (title, problem, change) => {
+      const objects = structuredClone(production);
+      const [kind = '', name = ''] = title.split('/');
+      change(get(objects, kind, name), objects);
+      expect((await objectProblems(objects)).join('\n')).toMatch(problem);
+    });
+  });
+});
+
+describe('a kustomization', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-k8s-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const settings = `apiVersion: v1
+kind: ConfigMap
+metadata: { name: settings, namespace: relay }
+data: { A: b }
+`;
+  const write = async (more: string) => {
+    await writeFile(join(folder, 'settings.yaml'), settings);
+    await writeFile(join(folder, 'kustomization.yaml'), `resources: [settings.yaml]\n${more}`);
+  };
+
+  it.each([
+    [
+      'a patch',
+      'patches:\n  - target: { kind: ConfigMap, name: setings }\n    patch: \'[{"op": "remove", "path": "/data/A"}]\'\n',
+      /setings.* matches nothing/,
+    ],
+    ['an image', 'images:\n  - { name: relay, newTag: "1" }\n', /nothing runs the image relay:1/],
+  ])('with %s that hits nothing is refused, although kubectl says nothing', async (_, more, problem) => {
+    await write(more);
+    const { problems } = await folderProblems(folder);
+    expect(problems.join('\n')).toMatch(problem);
+  });
+
+  it('that does not render is refused with the reason', async () => {
+    await write('resource: [settings.yaml]\n');
+    await expect(folderProblems(folder)).rejects.toThrow(/does not render/);
+  });
+
+  it('is not taken for right where kubectl is missing', async () => {
+    await write('');
+    await expect(render(folder, { kubectl: join(folder, 'kubectl') })).rejects.toThrow(RenderError);
+    await expect(render(folder, { kubectl: join(folder, 'kubectl') })).rejects.toThrow(/is not installed.*KUBECTL/);
+  });
+});
