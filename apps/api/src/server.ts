@@ -123,7 +123,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     ...deviceRoutes(operations),
     ...peopleRoutes(operations),
   };
-  mountRoutes(app, handlers, deps, createRateLimits(config));
+  mountRoutes(app, handlers, deps, createRateLimits(config, backplane));
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');

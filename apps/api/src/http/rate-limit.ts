@@ -1,10 +1,12 @@
 /**
- * Rate limits (specification §8, contract §3): fixed windows, in the memory of this process. The only file that knows
- * rate-limiter-flexible. Every answer of a limited route carries the three headers, of the tighter limit if two apply.
+ * Rate limits (specification §8, contract §3): fixed windows, counted for all instances together over the backplane. While that
+ * is away every instance counts for itself. The only file that knows rate-limiter-flexible. Every answer of a limited route
+ * carries the three headers, of the tighter limit if two apply.
  */
 import type { Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { RelayError } from '@relay/protocol';
+import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 
 export interface RateLimits {
@@ -19,50 +21,97 @@ export interface RateLimits {
   guess(userId: string, address: string): Promise<() => Promise<void>>;
 }
 
-const guessWindowSeconds = 600;
+const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
+/** After the backplane failed: nobody else waits for it to fail again, for this long. */
+const aloneMs = 1000;
+
+interface Counted {
+  readonly over: boolean;
+  readonly left: number;
+  readonly windowLeftMs: number;
+}
+
+interface Limit {
+  readonly points: number;
+  consume(who: string): Promise<Counted>;
+  /** Takes one back. */
+  reward(who: string): Promise<void>;
+}
+
+const ofLibrary = ({ remainingPoints, msBeforeNext }: RateLimiterRes, over: boolean): Counted => ({
+  over,
+  left: Math.max(0, remainingPoints),
+  windowLeftMs: msBeforeNext,
+});
+
+function createLimits(backplane: Pick<Backplane, 'count'>) {
+  let aloneUntil = 0;
+  return (name: string, points: number, windowMs: number): Limit => {
+    const alone = new RateLimiterMemory({ points, duration: windowMs / 1000 });
+    /** Undefined while the backplane is away. */
+    const together = async (who: string, by: number): Promise<Counted | undefined> => {
+      if (performance.now() < aloneUntil) return undefined;
+      try {
+        const { count, leftMs } = await backplane.count(`limit:${name}:${who}`, by, windowMs);
+        return { over: count > points, left: Math.max(0, points - count), windowLeftMs: leftMs };
+      } catch {
+        aloneUntil = performance.now() + aloneMs;
+        return undefined;
+      }
+    };
+    const consumeAlone = (who: string): Promise<Counted> =>
+      alone.consume(who).then(
+        (state) => ofLibrary(state, false),
+        (refused: unknown) => {
+          if (refused instanceof RateLimiterRes) return ofLibrary(refused, true);
+          throw refused;
+        },
+      );
+    return {
+      points,
+      consume: async (who) => (await together(who, 1)) ?? consumeAlone(who),
+      reward: async (who) => {
+        if (!(await together(who, -1))) await alone.reward(who);
+      },
+    };
+  };
+}
 
 export function createRateLimits(
   config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>,
+  backplane: Pick<Backplane, 'count'>,
 ): RateLimits {
-  const windowSeconds = config.rateWindowMs / 1000;
-  const requests = new RateLimiterMemory({ points: config.rateLimitPerMinute, duration: windowSeconds });
-  const creations = new RateLimiterMemory({ points: config.sessionCreatePerMinute, duration: windowSeconds });
-  const userGuesses = new RateLimiterMemory({ points: guessesPerUser, duration: guessWindowSeconds });
-  const addressGuesses = new RateLimiterMemory({ points: guessesPerAddress, duration: guessWindowSeconds });
+  const limit = createLimits(backplane);
+  const requests = limit('requests', config.rateLimitPerMinute, config.rateWindowMs);
+  const creations = limit('creations', config.sessionCreatePerMinute, config.rateWindowMs);
+  const userGuesses = limit('user-guesses', guessesPerUser, guessWindowMs);
+  const addressGuesses = limit('address-guesses', guessesPerAddress, guessWindowMs);
 
-  const consume = async (limiter: RateLimiterMemory, response: Response, who: string) => {
-    let state: RateLimiterRes;
-    try {
-      state = await limiter.consume(who);
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      show(response, limiter.points, error);
-      throw tooMany(error);
-    }
-    show(response, limiter.points, state);
+  const consume = async (limited: Limit, response: Response, who: string) => {
+    const counted = await limited.consume(who);
+    show(response, limited.points, counted);
+    if (counted.over) throw tooMany(counted);
   };
 
   return {
     request: (response, who) => consume(requests, response, who),
     sessionCreation: (response, who) => consume(creations, response, who),
     guess: async (userId, address) => {
-      const counted: (() => Promise<unknown>)[] = [];
+      const counted: (() => Promise<void>)[] = [];
       const takeBack = async () => {
         await Promise.all(counted.map((undo) => undo()));
       };
-      try {
-        for (const [limiter, who] of [
-          [userGuesses, userId],
-          [addressGuesses, address],
-        ] as const) {
-          counted.push(() => limiter.reward(who));
-          await limiter.consume(who);
-        }
-      } catch (error) {
+      for (const [limited, who] of [
+        [userGuesses, userId],
+        [addressGuesses, address],
+      ] as const) {
+        const guess = await limited.consume(who);
+        counted.push(() => limited.reward(who));
+        if (!guess.over) continue;
         await takeBack();
-        throw error instanceof RateLimiterRes ? tooMany(error) : error;
+        throw tooMany(guess);
       }
       return takeBack;
     },
@@ -70,15 +119,15 @@ export function createRateLimits(
 }
 
 /** The headers of the tighter limit stay: the one with fewer requests left. */
-function show(response: Response, limit: number, state: RateLimiterRes): void {
+function show(response: Response, limit: number, { left, windowLeftMs }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');
-  if (shown !== undefined && Number(shown) < state.remainingPoints) return;
+  if (shown !== undefined && Number(shown) < left) return;
   response.setHeader('X-RateLimit-Limit', String(limit));
-  response.setHeader('X-RateLimit-Remaining', String(Math.max(0, state.remainingPoints)));
-  response.setHeader('X-RateLimit-Reset', String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)));
+  response.setHeader('X-RateLimit-Remaining', String(left));
+  response.setHeader('X-RateLimit-Reset', String(Math.ceil((Date.now() + windowLeftMs) / 1000)));
 }
 
-function tooMany(state: RateLimiterRes): RelayError {
-  const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
+function tooMany({ windowLeftMs }: Counted): RelayError {
+  const retryAfter = Math.max(1, Math.ceil(windowLeftMs / 1000));
   return new RelayError('RATE_LIMITED', `Too many requests. Try again in ${retryAfter} s.`, { retryAfter });
 }
