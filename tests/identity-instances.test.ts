@@ -51,7 +51,7 @@ describe('two apis and two gateways on PostgreSQL, behind a round robin', () => 
       url: balancer.url,
       apis: [{ ...relay.apis[0]!, url: balancer.url }],
       gateways: [{ ...relay.gateways[0]!, url: balancer.url }],
-      call: callerOf([balancer.url], relay.token),
+      call: callerOf([balancer.url], (user) => relay.token(user)),
     };
   }, 120_000);
   afterAll(async () => {

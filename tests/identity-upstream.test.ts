@@ -318,7 +318,7 @@ describe('a service that is away', () => {
   });
 
   it('or that calls itself something else is not used', async () => {
-    await begin({ authUpstream: upstream({ issuer: `${corp.issuer}/` } as Partial<UpstreamSettings>) });
+    await begin({ authUpstream: upstream({ issuer: `${corp.issuer}/` }) });
     const body = { provider: 'corp', callbackURL: '/devices' };
     expect((await new Browser(relay).send('POST', '/auth/sign-in/social', { body })).status).toBe(503);
     const unknown = { ...body, provider: 'nobody' };

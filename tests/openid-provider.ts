@@ -2,7 +2,7 @@
  * An OpenID provider that is not ours, on a real port: the library `oidc-provider`, with people who are known by their name and
  * sign in without a password. For everything that the relay must get along with and did not write.
  */
-import { type KeyObject, createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { type KeyObject, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ export function createSigningKey(kind: 'ec' | 'rsa' = 'ec', kid: string = random
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
       : generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return { kid, privateKey, publicKey, jwk: { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' } as JWK };
+  return { kid, privateKey, publicKey, jwk: { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' } };
 }
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -9,6 +9,7 @@ import { bodyReader, jsonIn } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { type Library, addressHeader, basePath } from './library.ts';
+import { openMethods } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
 /** The longest thing anybody has to say here is an authorization request. */
@@ -53,6 +54,9 @@ function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Req
 /** What the library answers with 500, or the database: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
 function refuseNonsense(request: Incoming, body: Buffer): void {
   if (request.is(['application/json', '+json'])) jsonIn(request, body);
+  // The library would forgive spaces around it: an address is the one that is known, or it is not.
+  const redirect = new URL(request.originalUrl, 'http://relay').searchParams.get('redirect_uri') ?? '';
+  if (/\s/.test(redirect)) throw new RelayError('INVALID_REQUEST', 'The redirect_uri contains a space.');
   if (request.originalUrl.includes('%00') || body.includes(0) || body.includes('%00'))
     throw new RelayError('INVALID_REQUEST', 'A request may not contain the character U+0000.');
 }
@@ -96,6 +100,13 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
   const readBody = bodyReader(bodyLimitBytes);
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
+    const methods = openMethods(request.path);
+    if (!methods) throw new RelayError('NOT_FOUND', 'There is no such route of the sign-in.');
+    if (!methods.includes(request.method)) {
+      throw new RelayError('METHOD_NOT_ALLOWED', `Use ${methods.join(' or ')} here.`, {
+        headers: { Allow: methods.join(', ') },
+      });
+    }
     const body = await readBody(request, response);
     refuseNonsense(request, body);
     const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)));
@@ -117,7 +128,13 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
       response.json(result);
     };
   // Clients that are public are what there is; the library does not advertise them, because nobody can register one.
-  const advertised = (metadata: object) => ({ ...metadata, token_endpoint_auth_methods_supported: ['none'] });
+  const advertised = (metadata: object) => ({
+    ...metadata,
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    introspection_endpoint: undefined,
+    introspection_endpoint_auth_methods_supported: undefined,
+  });
 
   app.get(
     '/.well-known/oauth-authorization-server',

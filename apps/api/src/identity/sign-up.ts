@@ -58,22 +58,34 @@ export async function readInvitation(
   return { kind: found.kind, ...(found.expiresAt === undefined ? {} : { expiresAt: found.expiresAt }) };
 }
 
-/**
- * Lets one account be created, or refuses. The link, of which this is the hash, is used up; whoever fails afterwards gives it back with `undo`.
- * @throws RelayError FORBIDDEN
- */
-export async function admit(deps: Deps, tokenHash: string | undefined): Promise<{ undo: () => Promise<void> }> {
-  const { config, database } = deps;
-  const found = tokenHash === undefined ? undefined : await findInvitation(database.prisma, tokenHash);
-  const welcome = found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
-  if (tokenHash !== undefined && welcome && (await useInvitation(database.prisma, tokenHash))) {
-    return { undo: () => restoreInvitation(database.prisma, tokenHash) };
-  }
-  if (tokenHash === undefined && config.authSignup === 'open') return { undo: () => Promise.resolve() };
-  throw new RelayError(
+const notWelcome = (tokenHash: string | undefined) =>
+  new RelayError(
     'FORBIDDEN',
     tokenHash === undefined
       ? 'Creating an account here needs an invitation.'
       : 'This link was used or has expired. Ask for a new one.',
   );
+
+async function isWelcome({ config, database }: Deps, tokenHash: string | undefined): Promise<boolean> {
+  if (tokenHash === undefined) return config.authSignup === 'open';
+  const found = await findInvitation(database.prisma, tokenHash);
+  return found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
+}
+
+/** Whether somebody with the link of this hash, or without one, may create an account at all. @throws RelayError FORBIDDEN */
+export async function requireWelcome(deps: Deps, tokenHash: string | undefined): Promise<void> {
+  if (!(await isWelcome(deps, tokenHash))) throw notWelcome(tokenHash);
+}
+
+/**
+ * Lets one account be created, or refuses. The link, of which this is the hash, is used up; whoever fails afterwards gives it back with `undo`.
+ * @throws RelayError FORBIDDEN
+ */
+export async function admit(deps: Deps, tokenHash: string | undefined): Promise<{ undo: () => Promise<void> }> {
+  await requireWelcome(deps, tokenHash);
+  const { prisma } = deps.database;
+  if (tokenHash === undefined) return { undo: () => Promise.resolve() };
+  // Somebody else may have been faster.
+  if (!(await useInvitation(prisma, tokenHash))) throw notWelcome(tokenHash);
+  return { undo: () => restoreInvitation(prisma, tokenHash) };
 }

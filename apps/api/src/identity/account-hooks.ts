@@ -1,0 +1,112 @@
+/**
+ * Where the library asks us before it writes something down: who may create an account, what is kept of an account elsewhere, how
+ * long a code lives, and what ends with a sign-in.
+ */
+import { forgetUnfinishedAccount } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+import type { BetterAuthOptions } from 'better-auth';
+import { APIError, addOAuthServerContext, createAuthMiddleware, getOAuthState } from 'better-auth/api';
+import type { IdentityDeps } from './deps.ts';
+import { forgetTokens, refuseTokens } from './end-sign-in.ts';
+import { hashToken } from './one-time-token.ts';
+import { admit, requireWelcome } from './sign-up.ts';
+import type { LibraryStorage } from './storage.ts';
+
+const codeLifeMs = 60_000;
+const maxNameLength = 200;
+
+/** Errors of the relay, as the library wants them. */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RelayError) throw new APIError(error.status as 403, { ...error.body });
+    throw error;
+  }
+}
+
+/** Names travel in every token. */
+function requireShortName(name: unknown): void {
+  if (typeof name !== 'string' || name.length <= maxNameLength) return;
+  throw new APIError('BAD_REQUEST', {
+    code: 'NAME_TOO_LONG',
+    message: `A name has at most ${maxNameLength} characters.`,
+  });
+}
+
+/** The invitation that a page sent along, hashed. */
+function invitationIn(body: unknown): string | undefined {
+  const { invitation } = (body ?? {}) as { invitation?: unknown };
+  return typeof invitation === 'string' && invitation !== '' ? hashToken(invitation) : undefined;
+}
+
+/** The invitation with which somebody went to another service, hashed. */
+async function carriedInvitation(): Promise<string | undefined> {
+  const carried = (await getOAuthState())?.serverContext?.['invitation'];
+  return typeof carried === 'string' ? carried : undefined;
+}
+
+export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) =>
+  ({
+    databaseHooks: {
+      user: {
+        create: {
+          // The last moment before the row, when nothing the person typed can be wrong any more: a link is used once.
+          before: async (user, ctx) => {
+            requireShortName(user.name);
+            const tokenHash = invitationIn(ctx?.body) ?? (await carriedInvitation());
+            const { undo } = await refusing(() => admit(deps, tokenHash));
+            storage.onFailure(async () => {
+              await forgetUnfinishedAccount(deps.database.prisma, user.email);
+              await undo();
+            });
+          },
+        },
+        update: {
+          before: (user) => {
+            requireShortName(user.name);
+            return Promise.resolve();
+          },
+        },
+      },
+      account: {
+        create: {
+          // Nothing here ever calls another service in the name of a person.
+          before: ({ accessToken: _a, refreshToken: _r, idToken: _i, ...account }) =>
+            Promise.resolve({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
+        },
+      },
+      verification: {
+        create: {
+          // The library has one number for codes and for how long a person may look at the sign-in page.
+          before: (verification) =>
+            Promise.resolve(
+              verification.value.startsWith('{"type":"authorization_code"')
+                ? { data: { ...verification, expiresAt: new Date(Date.now() + codeLifeMs) } }
+                : undefined,
+            ),
+        },
+      },
+      session: {
+        delete: {
+          // A sign-in that simply expired ends nothing else: programs have their own 30 days.
+          before: async (login) => {
+            if (login.expiresAt > new Date()) await forgetTokens(deps, login.id);
+          },
+          after: async (login) => {
+            if (login.expiresAt > new Date()) await refuseTokens(deps, login.id);
+          },
+        },
+      },
+    },
+    hooks: {
+      before: createAuthMiddleware(async (ctx) => {
+        const tokenHash = invitationIn(ctx.body);
+        // Who may not create an account is not told either whether an address has one.
+        if (ctx.path === '/sign-up/email') await refusing(() => requireWelcome(deps, tokenHash));
+        // On the way to another service and back only a hash of the invitation is kept.
+        if (ctx.path === '/sign-in/social' && tokenHash !== undefined)
+          await addOAuthServerContext({ invitation: tokenHash });
+      }),
+    },
+  }) satisfies Pick<BetterAuthOptions, 'hooks' | 'databaseHooks'>;

@@ -1,0 +1,35 @@
+/**
+ * What of the library is reachable, below the base path: what the pages and the programs of the relay use, and nothing that a
+ * newer version of it brings along.
+ */
+const open: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/sign-up/email', ['POST']],
+  ['/sign-in/email', ['POST']],
+  ['/sign-in/social', ['POST']],
+  ['/sign-out', ['POST']],
+  ['/get-session', ['GET']],
+  ['/update-user', ['POST']],
+  ['/change-password', ['POST']],
+  ['/oauth2/authorize', ['GET']],
+  ['/oauth2/consent', ['POST']],
+  ['/oauth2/public-client', ['GET']],
+  ['/oauth2/token', ['POST']],
+  ['/oauth2/revoke', ['POST']],
+  ['/oauth2/userinfo', ['GET', 'POST']],
+  ['/oauth2/end-session', ['GET', 'POST']],
+  ['/oauth2/end-session/confirm', ['POST']],
+  ['/relay/status', ['GET']],
+  ['/relay/me', ['GET']],
+  ['/relay/invitations', ['POST']],
+  ['/relay/invitations/check', ['POST']],
+  ['/relay/applications', ['GET']],
+  ['/relay/applications/revoke', ['POST']],
+  ['/relay/sign-out-everywhere', ['POST']],
+]);
+
+/** Where other services send people back to. */
+const wayBack = /^\/callback\/[a-z0-9-]{1,32}$/;
+
+/** The methods with which this path, exactly as it was sent, leads into the library; undefined when it does not. */
+export const openMethods = (path: string): readonly string[] | undefined =>
+  open.get(path) ?? (wayBack.test(path) ? ['GET'] : undefined);

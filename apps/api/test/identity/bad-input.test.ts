@@ -1,0 +1,394 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Answer,
+  Browser,
+  type TestRelay,
+  callWith,
+  password,
+  pkce,
+  send,
+  signedInWeb,
+  startRelay,
+} from '@relay/testing';
+import { createLibrary } from '../../src/identity/library.ts';
+import { createLibraryStorage } from '../../src/identity/storage.ts';
+import { openMethods } from '../../src/identity/open-paths.ts';
+
+const publicUrl = 'https://relay.test';
+const authSecret = ['a secret of all instances on one database'];
+let relay: TestRelay;
+let alice: Browser;
+
+beforeAll(async () => {
+  relay = await startRelay({ identity: true, config: { authSecret, publicUrl } });
+  alice = new Browser(relay);
+  await alice.signUp('alice@example.com');
+});
+afterAll(() => relay.stop());
+
+const alive = async () => {
+  expect((await alice.send('GET', '/auth/relay/me')).status).toBe(200);
+};
+const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+
+/** Every endpoint of the library that a request could reach if the door let it. */
+function endpoints(): { path: string; methods: string[] }[] {
+  const api = relay.apis[0]!;
+  const deps = { config: relay.config, database: relay.database, backplane: api.backplane, logger: console };
+  const library = createLibrary(deps as never, createLibraryStorage(relay.database.prisma));
+  return Object.values(
+    library.api as Record<string, { path?: string; options: { method?: string | string[] } }>,
+  ).flatMap(({ path, options }) => (path === undefined ? [] : [{ path, methods: [options.method ?? 'GET'].flat() }]));
+}
+
+describe('headers', () => {
+  afterEach(alive);
+
+  it('that are larger than a server reads are 431', async () => {
+    const tooLarge: Record<string, string>[] = [
+      { Cookie: `__Secure-relay.session_token=${'x'.repeat(20_000)}` },
+      { Cookie: Array.from({ length: 2_000 }, (_, index) => `cookie${index}=1`).join('; ') },
+      { Authorization: `Bearer ${'x'.repeat(20_000)}` },
+      { Origin: `https://${'x'.repeat(20_000)}.example` },
+    ];
+    for (const headers of tooLarge)
+      for (const path of ['/auth/relay/me', '/api/me'])
+        expect((await send('GET', `${relay.url}${path}`, { headers })).status).toBe(431);
+    expect((await send('GET', `${relay.url}/auth/oauth2/authorize?state=${'x'.repeat(20_000)}`)).status).toBe(431);
+  });
+
+  it('with cookies that mean nothing are a stranger’s', async () => {
+    const signed = alice.cookies.get('__Secure-relay.session_token')!;
+    for (const cookie of [
+      '',
+      ';;;',
+      '=',
+      '__Secure-relay.session_token',
+      '__Secure-relay.session_token=',
+      '__Secure-relay.session_token=%',
+      '__Secure-relay.session_token=%00',
+      '__Secure-relay.session_token="x"',
+      '__Secure-relay.session_token=a.b',
+      `__Secure-relay.session_token=${signed.slice(0, -4)}`,
+      `__Secure-relay.session_token=${signed.split('.')[0]!}`,
+      `__Secure-relay.session_token=${signed.split('.')[0]!}.${'A'.repeat(43)}%3D`,
+      `__Secure-relay.session_token=${'x'.repeat(12_000)}`,
+      Array.from({ length: 500 }, (_, index) => `c${index}=1`).join('; '),
+    ]) {
+      const answer = await send('GET', `${relay.url}/auth/relay/me`, { headers: { Cookie: cookie } });
+      expect([cookie.slice(0, 60), answer.status]).toEqual([cookie.slice(0, 60), 401]);
+    }
+  });
+});
+
+describe('a redirect address of the web app', () => {
+  const origin = publicUrl;
+  it.each([
+    `${origin}/callback/`,
+    `${origin}//callback`,
+    `${origin}/callback?`,
+    `${origin}/callback?a=b`,
+    `${origin}/callback#`,
+    `${origin}/callback#a`,
+    `${origin}/Callback`,
+    `${origin}/callback.`,
+    `${origin}/callback%2F`,
+    `${origin}/callback%20`,
+    `${origin}/%63allback`,
+    `${origin}/a/../callback`,
+    `${origin}/callback;a`,
+    `${origin}/callback\\`,
+    `${origin}:443/callback`,
+    `${origin}:8080/callback`,
+    `${origin}./callback`,
+    'HTTPS://relay.test/callback',
+    'https://RELAY.test/callback',
+    'http://relay.test/callback',
+    'https://x.relay.test/callback',
+    'https://relay.test.evil.example/callback',
+    'https://relay.test@evil.example/callback',
+    'https://evil@relay.test/callback',
+    'https:/relay.test/callback',
+    'https:relay.test/callback',
+    '//relay.test/callback',
+    '/callback',
+    'callback',
+    'http://127.0.0.1/callback',
+    'io.relay.mobile:/callback',
+    'data:text/html,x',
+  ])('that is %j gets no code', async (redirect) => {
+    const where = await alice.authorize('relay-web', pkce().challenge, { redirect_uri: redirect });
+    expect(`${where.origin}${where.pathname}`).toBe(`${relay.config.publicUrl}/error`);
+    expect(where.searchParams.get('code')).toBeNull();
+  });
+
+  it.each([` ${origin}/callback`, `${origin}/callback `, `${origin}/callback\t`, `\n${origin}/callback`])(
+    'with a space, %j, is refused',
+    async (redirect) => {
+      const query = new URLSearchParams({ client_id: 'relay-web', response_type: 'code', redirect_uri: redirect });
+      const answer = await alice.send('GET', `/auth/oauth2/authorize?${query.toString()}`);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    },
+  );
+
+  it('that is exactly the one that is known gets one', async () => {
+    const where = await alice.authorize('relay-web', pkce().challenge, { redirect_uri: `${publicUrl}/callback` });
+    expect(where.href.startsWith(`${publicUrl}/callback?`)).toBe(true);
+    expect(where.searchParams.get('code')).not.toBeNull();
+  });
+
+  it('of a mobile program is its own scheme and nothing like it', async () => {
+    for (const redirect of [
+      'io.relay.mobile:/callback/',
+      'io.relay.mobile://callback',
+      'io.relay.mobile:///callback',
+      'io.relay.mobile:callback',
+      'IO.relay.mobile:/callback',
+      'io.relay.mobile.evil:/callback',
+      'http://127.0.0.1:1/callback',
+    ]) {
+      const where = await alice.authorize('relay-mobile', pkce().challenge, { redirect_uri: redirect });
+      expect([redirect, where.pathname, where.searchParams.get('code')]).toEqual([redirect, '/error', null]);
+    }
+  });
+});
+
+describe('a password', () => {
+  const bodies = (value: unknown) => ({ email: 'x@example.com', name: 'X', password: value });
+  it.each<readonly [string, unknown]>([
+    ['of nine characters', 'x'.repeat(9)],
+    ['of 10,000 characters', 'x'.repeat(10_000)],
+    ['that is empty', ''],
+    ['that is missing', undefined],
+    ['that is a number', 1_234_567_890],
+    ['that is a list', ['x'.repeat(10)]],
+    ['that is null', null],
+  ])('%s creates no account and is no new password', async (_, value) => {
+    const open = await startRelay({
+      identity: true,
+      database: relay.database,
+      config: { authSecret, publicUrl, authSignup: 'open' },
+    });
+    const before = await relay.database.prisma.user.count();
+    const answer = await new Browser(open).send('POST', '/auth/sign-up/email', { body: bodies(value) });
+    expect(answer.status).toBe(400);
+    expect(await relay.database.prisma.user.count()).toBe(before);
+    await open.stop();
+    const change = await alice.send('POST', '/auth/change-password', {
+      body: { currentPassword: password, newPassword: value },
+    });
+    expect(change.status).toBe(400);
+    expect((await new Browser(relay).signIn('alice@example.com')).status).toBe(200);
+  });
+
+  it('of 10,000 characters is wrong at the sign-in, like any other wrong one', async () => {
+    const answer = await new Browser(relay).signIn('alice@example.com', 'x'.repeat(10_000));
+    expect([400, 401]).toContain(answer.status);
+    await alive();
+  });
+});
+
+describe('a name', () => {
+  it('of more than 200 characters is refused, because it travels in every token', async () => {
+    const answer = await alice.send('POST', '/auth/update-user', { body: { name: 'x'.repeat(201) } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'NAME_TOO_LONG' } });
+    expect((await alice.send('POST', '/auth/update-user', { body: { name: 'x'.repeat(200) } })).status).toBe(200);
+    expect((await callWith(relay, (await signedInWeb(alice)).access_token)).status).toBe(200);
+  });
+});
+
+describe('an address to go on to', () => {
+  const evil = [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    'https://relay.test.evil.example',
+    'https://relay.test@evil.example',
+    'javascript:alert(1)',
+    '/%5cevil.example',
+    '/\tevil.example',
+  ];
+
+  const leadsOut = (answer: Answer): boolean =>
+    [answer.headers.location, (answer.body as { url?: string } | undefined)?.url].some(
+      (target) => target !== undefined && new URL(target, 'https://relay.test/').origin !== 'https://relay.test',
+    );
+
+  it('on another site is never followed after a sign-in', async () => {
+    for (const target of evil)
+      for (const field of ['callbackURL', 'redirectTo', 'errorCallbackURL', 'newUserCallbackURL']) {
+        const answer = await new Browser(relay).send('POST', '/auth/sign-in/email', {
+          body: { email: 'alice@example.com', password, [field]: target },
+        });
+        expect([target, field, answer.status === 403 || !leadsOut(answer)]).toEqual([target, field, true]);
+      }
+  });
+
+  it('on another site is never followed from any other door', async () => {
+    const params = [
+      'callbackURL',
+      'redirectTo',
+      'redirect_uri',
+      'post_logout_redirect_uri',
+      'errorURL',
+      'errorCallbackURL',
+    ];
+    for (const { path } of endpoints())
+      for (const target of evil.slice(0, 4)) {
+        const query = new URLSearchParams(params.map((name): [string, string] => [name, target])).toString();
+        const address = `/auth${path.replace(/:\w+/g, 'x')}?${query}&client_id=relay-web&state=x&token=x&error=x`;
+        const answer = await alice.send('GET', address, { headers: { Accept: 'text/html' } });
+        expect([path, target, leadsOut(answer) && answer.headers.location]).toEqual([path, target, false]);
+        expect(answer.status).toBeLessThan(500);
+      }
+    await alive();
+  });
+});
+
+describe('a request that another page made the browser send', () => {
+  const foreign: Record<string, string>[] = [
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { Origin: 'https://relay.test.evil.example' },
+    { Origin: 'https://evil-relay.test' },
+    { Origin: 'http://relay.test' },
+    { Origin: 'https://relay.test:8080' },
+    { Origin: 'https://evil.example', Referer: 'https://relay.test/' },
+    { Referer: 'https://evil.example/https://relay.test/' },
+    {},
+  ];
+
+  it('changes nothing at any door: a foreign origin, or none, is 403 wherever a cookie comes along', async () => {
+    const victim = new Browser(relay);
+    await victim.signUp('victim@example.com');
+    const rows = () =>
+      Promise.all([
+        relay.database.prisma.login.count(),
+        relay.database.prisma.user.findMany({ orderBy: { id: 'asc' } }),
+        relay.database.prisma.oauthConsent.count(),
+        relay.database.prisma.invitation.count(),
+      ]);
+    const before = await rows();
+    const doors = endpoints().filter(({ path }) => openMethods(path.replace(/:\w+/g, 'x'))?.includes('POST'));
+    expect(doors.length).toBeGreaterThan(12);
+    for (const { path } of doors)
+      for (const headers of foreign)
+        for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+          const raw = type === 'application/x-www-form-urlencoded' ? 'a=b' : '{"token":"x"}';
+          const answer = await send('POST', `${relay.url}/auth${path.replace(/:\w+/g, 'x')}`, {
+            raw,
+            headers: { Cookie: cookieOf(victim), 'Content-Type': type, ...headers },
+          });
+          const refused = [403, 415].includes(answer.status);
+          expect([path, headers, type, answer.status, refused]).toEqual([path, headers, type, answer.status, true]);
+          expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+        }
+    expect(await rows()).toEqual(before);
+    expect((await victim.send('GET', '/auth/relay/me')).status).toBe(200);
+  });
+});
+
+describe('a sign-in', () => {
+  it('takes over nothing that was in the browser before: no session can be planted', async () => {
+    const attacker = new Browser(relay);
+    await attacker.signUp('attacker@example.com');
+    const planted = cookieOf(attacker);
+    const victim = new Browser(relay);
+    for (const [name, value] of attacker.cookies) victim.cookies.set(name, value);
+    await victim.signIn('alice@example.com');
+    expect(cookieOf(victim)).not.toBe(planted);
+    expect((await victim.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
+    // What the attacker planted is still theirs alone.
+    expect((await attacker.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'attacker@example.com' });
+    // A value that nobody gave out does not become a session.
+    const invented = new Browser(relay);
+    invented.cookies.set('__Secure-relay.session_token', 'chosen-by-somebody.AAAA');
+    await invented.signIn('alice@example.com');
+    expect(invented.cookies.get('__Secure-relay.session_token')).not.toContain('chosen-by-somebody');
+    const first = cookieOf(invented);
+    await invented.signIn('alice@example.com');
+    expect(cookieOf(invented)).not.toBe(first);
+  });
+
+  it('that failed says nothing about whether there is such an account', async () => {
+    const answers = [];
+    for (const email of ['alice@example.com', 'nobody@example.com', 'ALICE@EXAMPLE.COM'])
+      for (const secret of ['wrong password', 'x']) answers.push(await new Browser(relay).signIn(email, secret));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(new Set(answers.map(({ headers }) => headers['set-cookie'])).size).toBe(1);
+  });
+});
+
+describe('a stranger who may not create an account', () => {
+  it.each(['invite', 'closed'] as const)('gets one answer, whoever has one (%s)', async (authSignup) => {
+    const here = await startRelay({
+      identity: true,
+      database: relay.database,
+      config: { authSecret, publicUrl, authSignup },
+    });
+    const answers = [];
+    for (const email of ['alice@example.com', 'nobody@example.com', 'not an address'])
+      for (const more of [{}, { invitation: 'x' }, { password: 'short' }]) {
+        const body = { email, password, name: 'X', ...more };
+        answers.push(await new Browser(here).send('POST', '/auth/sign-up/email', { body }));
+      }
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+    expect(new Set(answers.filter((_, index) => index % 3 !== 1).map(({ text }) => text)).size).toBe(1);
+    expect(new Set(answers.filter((_, index) => index % 3 === 1).map(({ text }) => text)).size).toBe(1);
+    await here.stop();
+  });
+});
+
+describe('the library behind the door', () => {
+  it('is reachable where the relay needs it and nowhere else', async () => {
+    const closed = endpoints().filter(({ path }) => !openMethods(path.replace(/:\w+/g, 'x')) && path !== '/jwks');
+    expect(closed.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        '/token',
+        '/error',
+        '/ok',
+        '/list-sessions',
+        '/oauth2/create-client',
+        '/oauth2/register',
+      ]),
+    );
+    for (const { path, methods } of closed)
+      for (const method of methods) {
+        const answer = await alice.send(
+          method,
+          `/auth${path.replace(/:\w+/g, 'x')}`,
+          method === 'GET' ? {} : { body: {} },
+        );
+        expect([path, answer.status, answer.body]).toEqual([path, 404, expect.objectContaining({ code: 'NOT_FOUND' })]);
+      }
+  });
+
+  it('is asked with the methods that are meant', async () => {
+    for (const [method, path] of [
+      ['GET', '/sign-out'],
+      ['POST', '/oauth2/authorize'],
+      ['POST', '/callback/corp'],
+      ['PUT', '/update-user'],
+    ] as const) {
+      const answer = await alice.send(method, `/auth${path}`, method === 'GET' ? {} : { body: {} });
+      expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+      expect(answer.headers.allow).toBeDefined();
+    }
+  });
+
+  it('cannot be reached by writing a path differently', async () => {
+    for (const path of [
+      '/token/',
+      '//token',
+      '/%74oken',
+      '/TOKEN',
+      '/relay/../token',
+      '/./token',
+      '/token;x',
+      '/token%2f',
+      '/sign-out/..;/token',
+    ])
+      expect([path, (await alice.send('GET', `/auth${path}`)).status]).toEqual([path, 404]);
+  });
+});
