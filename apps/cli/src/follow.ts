@@ -9,11 +9,11 @@ import {
   type SessionDetail,
   type Task,
   isPlaceholder,
+  parseSessionId,
 } from '@relay/protocol';
 import type { Api } from './api.ts';
 import { type Happening, attention } from './attention/stream.ts';
 import { createMemory } from './memory.ts';
-import { nativeIdOf } from './naming.ts';
 import type { Access } from './sign-in/access.ts';
 
 export type Said =
@@ -37,6 +37,8 @@ export interface Begin {
   taskId?: string;
   /** What the person has said just now, and needs not to be told. */
   said?: Message;
+  /** Nothing of it can have happened before the stream was live, so the frames tell everything, in order. */
+  isNew?: boolean;
 }
 
 export interface FollowWish {
@@ -65,10 +67,12 @@ export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
   try {
     for await (const happening of attention({ access, output, signal })) {
       if (happening.kind === 'connected' && !conversation) {
-        conversation = createConversation(wish, await wish.begin());
+        const begin = await wish.begin();
+        conversation = createConversation(wish, begin);
         const { sessionId } = conversation;
         keepOpen = setInterval(() => void api.session(sessionId(), 1).catch(() => undefined), keepOpenMs);
-        yield* conversation.load(wish.history);
+        // Its state may be ahead of the frames that are still to be heard, and would end this before them.
+        if (!begin.isNew) yield* conversation.load(wish.history);
       } else if (conversation) yield* conversation.hear(happening);
       if (conversation?.isOver()) break;
     }
@@ -85,7 +89,7 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
   const memory = createMemory();
   const ids = new Set([begin.sessionId]);
   let { sessionId, taskId } = begin;
-  let deviceId: string | undefined;
+  let deviceId = parseSessionId(sessionId)?.deviceId;
   let over = false;
   let lastLook = '';
   if (begin.said) memory.isNew(begin.said, 'live');
@@ -122,7 +126,8 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
     adopt(session);
     yield { type: 'session_update', session };
     // A session that has not begun has no past, and that is no error.
-    const isBeginning = messagesError?.code === 'SESSION_NOT_RESOLVED' && isPlaceholder(session.id.split(':')[2] ?? '');
+    const isBeginning =
+      messagesError?.code === 'SESSION_NOT_RESOLVED' && isPlaceholder(parseSessionId(session.id)?.nativeId ?? '');
     if (messagesError && !isBeginning && limit > 0) yield { type: 'history_error', ...messagesError };
     for (const message of limit > 0 ? messages : [])
       if (memory.isNew(message, 'history')) yield { type: 'new_message', sessionId, message, history: true };
@@ -173,9 +178,3 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
 
 /** How far back a reload looks for what was missed. */
 const reloadMessages = 50;
-
-/** How a session is called in what people are told to type. */
-export const nameOf = (sessionId: string): string => {
-  const native = nativeIdOf(sessionId);
-  return native.length > 12 ? native.slice(-8) : native;
-};

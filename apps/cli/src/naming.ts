@@ -6,7 +6,11 @@ import { type Device, type Session, isPlaceholder, parseSessionId } from '@relay
 import type { Api } from './api.ts';
 import { Failure, exitCodes } from './failure.ts';
 
+/** An id up to this long is shown as it is; of a longer one this many characters of its end, or more. */
+const wholeUpTo = 12;
 const shortest = 8;
+
+const startOf = (native: string) => (native.length <= wholeUpTo ? native.length : shortest);
 
 /** The part of a session id that tells sessions of a device apart. */
 export function nativeIdOf(sessionId: string): string {
@@ -14,13 +18,19 @@ export function nativeIdOf(sessionId: string): string {
   return isPlaceholder(nativeId) ? nativeId.slice(nativeId.indexOf('-') + 1) : nativeId;
 }
 
+/** How a session is called in what people read, when no others are near. */
+export const nameOf = (sessionId: string): string => {
+  const native = nativeIdOf(sessionId);
+  return native.slice(-startOf(native));
+};
+
 /** For each id the shortest ending (8 characters or more) that no other one of them has. */
 export function shortNames(sessionIds: readonly string[]): Map<string, string> {
   const natives = sessionIds.map(nativeIdOf);
   return new Map(
     sessionIds.map((sessionId, index) => {
       const native = natives[index]!;
-      let length = Math.min(shortest, native.length);
+      let length = startOf(native);
       const isTaken = (ending: string) => natives.some((other, at) => at !== index && other.endsWith(ending));
       while (length < native.length && isTaken(native.slice(-length))) length += 1;
       return [sessionId, isTaken(native.slice(-length)) ? sessionId : native.slice(-length)];
@@ -59,13 +69,13 @@ function only<T>(
 /** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; those of the API */
 export async function findDevice(api: Api, typed: string): Promise<Device> {
   const wanted = typed.trim().toLowerCase();
-  const texts = ({ name, hostname }: Device) => [name.toLowerCase(), hostname.toLowerCase()];
   const devices = wanted === '' ? [] : await api.devices();
   return only('device', typed, devices, ({ name, id }) => `${name} (${id})`, [
     ({ id }) => id === typed,
     ({ name }) => name.toLowerCase() === wanted,
     ({ hostname }) => hostname.toLowerCase() === wanted,
-    (device) => texts(device).some((text) => text.startsWith(wanted)),
+    ({ name }) => name.toLowerCase().startsWith(wanted),
+    ({ hostname }) => hostname.toLowerCase().startsWith(wanted),
     ({ id }) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted),
   ]);
 }

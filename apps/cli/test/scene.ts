@@ -26,21 +26,21 @@ export function scene() {
     },
     /** A session that the daemon named `native`, whose first task is done. */
     async session(daemon: TestDaemon, native: string, title = native): Promise<string> {
-      const { body } = await state.person.relay.call('POST', '/api/sessions', {
+      const created = await state.person.relay.call('POST', '/api/sessions', {
         body: { deviceId: daemon.deviceId, message: 'begin', title },
       });
       const { task_id: task } = (await daemon.next('task_start')) as unknown as { task_id: string };
       daemon.event(task, 'SESSION_STARTED', { session_id: native });
       daemon.event(task, 'TASK_COMPLETE', { session_id: native, result: 'begun' });
       const id = `${daemon.deviceId}:scripted:${native}`;
-      await state.settled((body as { taskId: string }).taskId, 'completed');
+      await state.settled((created.body as { taskId: string }).taskId, 'completed');
       return id;
     },
     /** Waits until the relay counts the task in this state. */
     async settled(taskId: string, wanted: string): Promise<void> {
       for (;;) {
-        const { body } = await state.person.relay.call('GET', `/api/tasks/${taskId}`);
-        if ((body as { state: string }).state === wanted) return;
+        const task = await state.person.relay.call('GET', `/api/tasks/${taskId}`);
+        if ((task.body as { state: string }).state === wanted) return;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

@@ -1,7 +1,6 @@
 /** `relay new`: starts a session on a device with a first message. */
 import { exitCodes } from '../failure.ts';
-import { nameOf } from '../follow.ts';
-import { findDevice } from '../naming.ts';
+import { findDevice, nameOf } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -51,11 +50,12 @@ export async function newCommand(
   }
   return tell(context, {
     begin: async () => {
-      const { id, taskId, message: said } = await create();
-      return { sessionId: id, taskId, said };
+      const { id, taskId, message: said, replayed } = await create();
+      return { sessionId: id, taskId, said, isNew: !replayed };
     },
     history: 0,
     output: options.output ?? false,
     once: true,
+    heading: false,
   });
 }

@@ -1,8 +1,7 @@
 /** `relay send` and `relay answer`: a message into a session, at most once. */
 import type { Session } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
-import { nameOf } from '../follow.ts';
-import { findSessionId } from '../naming.ts';
+import { findSessionId, nameOf } from '../naming.ts';
 import { promptText } from '../show/said.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
@@ -77,12 +76,13 @@ async function deliver(context: Context, sessionId: string, content: string, opt
   }
   return tell(context, {
     begin: async () => {
-      const { sessionId: id, taskId, message: said } = await send();
-      return { sessionId: id, taskId, said };
+      const { sessionId: id, taskId, message: said, replayed } = await send();
+      return { sessionId: id, taskId, said, isNew: !replayed };
     },
     history: 0,
     output: options.output ?? false,
     once: true,
+    heading: false,
   });
 }
 

@@ -25,5 +25,6 @@ export async function tailCommand(typed: string, options: TailOptions, terminal:
     history,
     output: options.output,
     once: options.once ?? false,
+    heading: true,
   });
 }

@@ -7,11 +7,17 @@ import { oneLine } from '../show/text.ts';
 import { untilInterrupted } from '../terminal.ts';
 import type { Context } from './context.ts';
 
-export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'>;
+export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & {
+  /** Say first what session that is. */
+  heading: boolean;
+};
 
 /** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
-export async function tell({ terminal, api, access, json }: Context, wish: TellingWish): Promise<number> {
-  const show = createConversationView(terminal);
+export async function tell(
+  { terminal, api, access, json }: Context,
+  { heading, ...wish }: TellingWish,
+): Promise<number> {
+  const show = createConversationView(terminal, heading);
   const { signal, release } = untilInterrupted();
   let ended: Task | undefined;
   let removed = false;

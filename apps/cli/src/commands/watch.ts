@@ -2,8 +2,7 @@
 import type { AnyFrame } from '../attention/frame.ts';
 import { type Happening, attention } from '../attention/stream.ts';
 import { exitCodes } from '../failure.ts';
-import { nameOf } from '../follow.ts';
-import { findSessionId } from '../naming.ts';
+import { findSessionId, nameOf } from '../naming.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/said.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';

@@ -1,7 +1,7 @@
 /** Everything that happens, one line each: which machine, which session, what. */
 import type { Device, Session } from '@relay/protocol';
 import type { AnyFrame } from '../attention/frame.ts';
-import { nameOf } from '../follow.ts';
+import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
 import { paintOf, styleOf } from './style.ts';
 import { fitted, oneLine } from './text.ts';

@@ -1,6 +1,7 @@
 /** A conversation on a screen: messages as paragraphs, everything else as a line between them. */
 import type { Message, Prompt, Session } from '@relay/protocol';
-import { type Said, nameOf } from '../follow.ts';
+import type { Said } from '../follow.ts';
+import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Paint, paintOf, styleOf } from './style.ts';
 import { oneLine, plain } from './text.ts';
@@ -19,8 +20,11 @@ const speakers: Readonly<Record<string, readonly [name: string, paint: Paint]>> 
   SYSTEM: ['relay', 'yellow'],
 };
 
-/** Returns what to print for each thing that happens; remembers what the person has seen of the session. */
-export function createConversationView(terminal: Terminal): (said: Said) => Shown {
+/**
+ * Returns what to print for each thing that happens; remembers what the person has seen of the session. With `heading` the
+ * first thing is what session that is.
+ */
+export function createConversationView(terminal: Terminal, heading: boolean): (said: Said) => Shown {
   const style = styleOf(terminal);
   let seen: Session | undefined;
 
@@ -34,10 +38,10 @@ export function createConversationView(terminal: Terminal): (said: Said) => Show
     const before = seen;
     seen = now;
     const lines: string[] = [];
-    if (!before) {
+    if (!before && heading) {
       const facts = [oneLine(now.title) || '(no title)', now.agentType, oneLine(now.projectPath), now.status];
       lines.push(style('bold', facts.filter((fact) => fact !== '').join(' · ')), style('dim', now.id));
-    } else if (before.status !== now.status) lines.push(style(paintOf(now.status), `· ${now.status}`));
+    } else if (before && before.status !== now.status) lines.push(style(paintOf(now.status), `· ${now.status}`));
     if (now.progress && now.progress.at !== before?.progress?.at) {
       lines.push(style('dim', `· ${oneLine(`${now.progress.action} ${now.progress.target}`)}`));
     }

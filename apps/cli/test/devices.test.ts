@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { scene } from './scene.ts';
+
+const stage = scene();
+
+describe('relay devices', () => {
+  it('says what to do when there are none', async () => {
+    expect(await stage.own.run(['devices'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('relay-daemon register'),
+    });
+    expect(await stage.own.json(['devices'])).toEqual({ exit: 0, devices: [] });
+  });
+
+  it('lists them as a table without colours, and as the answer of the relay', async () => {
+    const daemon = await stage.daemon('Büro 電腦');
+    const { code, out, err } = await stage.own.run(['devices']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const [head, row] = out.trimEnd().split('\n');
+    expect(head).toMatch(/^NAME +STATUS +AGENT +SEEN +ID$/);
+    expect(row).toMatch(/^Büro 電腦 +online +scripted +now +\S+$/);
+    // The wide characters take two columns each.
+    expect(row!.indexOf('online')).toBe(head!.indexOf('STATUS') - 2);
+    expect(out).not.toContain('\u001b');
+    expect((await stage.own.json(['devices'])).devices).toEqual([
+      expect.objectContaining({ id: daemon.deviceId, name: 'Büro 電腦', status: 'online' }),
+    ]);
+  });
+
+  it('lets no name write on the screen', async () => {
+    await stage.daemon('evil\u001b]0;title\u0007\u001b[2Jname\nx');
+    const { out } = await stage.own.run(['devices']);
+    expect(out).toContain('evilname x');
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it('shows one of them with its connections, by id, name, or a part of either', async () => {
+    const daemon = await stage.daemon('Laptop');
+    await stage.daemon('Desktop');
+    for (const name of ['laptop', 'LAP', daemon.deviceId, daemon.deviceId.slice(-8)]) {
+      expect(await stage.own.json(['devices', 'show', name])).toMatchObject({
+        exit: 0,
+        id: daemon.deviceId,
+        connections: [{ daemonVersion: '1.0.0' }],
+      });
+    }
+    const { out } = await stage.own.run(['devices', 'show', 'laptop']);
+    expect(out).toMatch(/Name: +Laptop\n/);
+    expect(out).toMatch(/CONNECTED +UNTIL/);
+  });
+
+  it('names what an abbreviation may mean', async () => {
+    await stage.daemon('build-1');
+    await stage.daemon('build-2');
+    const { code, err } = await stage.own.run(['devices', 'show', 'build']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/"build" may be 2 devices: build-\d \(\S+\), build-\d/);
+    expect(await stage.own.json(['devices', 'show', 'nothing'])).toMatchObject({ exit: 4, code: 'DEVICE_NOT_FOUND' });
+    expect((await stage.own.json(['devices', 'show', ''])).exit).toBe(4);
+  });
+
+  it('renames one', async () => {
+    await stage.daemon('old');
+    expect(await stage.own.json(['devices', 'rename', 'old', 'new'])).toMatchObject({ exit: 0, name: 'new' });
+    expect((await stage.own.run(['devices'])).out).toContain('new');
+    expect((await stage.own.json(['devices', 'rename', 'new', ' '])).exit).toBe(2);
+  });
+
+  it('removes one only when told so', async () => {
+    const daemon = await stage.daemon('gone');
+    const { code, err } = await stage.own.run(['devices', 'remove', 'gone']);
+    expect(code).toBe(2);
+    expect(err).toContain('--yes');
+    expect(await stage.own.json(['devices', '--json', 'remove', 'gone', '--yes'])).toEqual({
+      exit: 0,
+      id: daemon.deviceId,
+      removed: true,
+    });
+    expect(await daemon.closed).toMatchObject({ code: 4404 });
+    expect(await stage.own.json(['devices', 'show', daemon.deviceId])).toMatchObject({ exit: 4 });
+  });
+});

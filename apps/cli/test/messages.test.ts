@@ -1,0 +1,207 @@
+import { describe, expect, it } from '@jest/globals';
+import { scene } from './scene.ts';
+
+const stage = scene();
+
+interface TaskFrame {
+  task_id: string;
+  instruction?: string;
+  message?: string;
+  project_path?: string;
+}
+
+describe('relay new', () => {
+  it('starts a session on a device and names it', async () => {
+    const daemon = await stage.daemon('laptop');
+    const { code, out } = await stage.own.run([
+      'new',
+      'laptop',
+      'Hello',
+      '--project',
+      '/src/app',
+      '--title',
+      'Greeting',
+    ]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Session \S{8} on laptop\. Task \S+: queued\.\n$/);
+    expect(await daemon.next('task_start')).toMatchObject({ instruction: 'Hello', project_path: '/src/app' });
+    const { sessions } = await stage.own.json(['sessions']);
+    expect(sessions).toEqual([expect.objectContaining({ title: 'Greeting', projectPath: '/src/app' })]);
+  });
+
+  it('reads the message from a pipe', async () => {
+    const daemon = await stage.daemon('laptop');
+    expect((await stage.own.run(['new', 'laptop'], {}, 'two\nlines\n')).code).toBe(0);
+    expect(await daemon.next('task_start')).toMatchObject({ instruction: 'two\nlines' });
+    expect((await stage.own.run(['new', 'laptop', '-'], {}, 'again')).code).toBe(0);
+    expect(await daemon.next('task_start')).toMatchObject({ instruction: 'again' });
+  });
+
+  it('with --watch prints what is said until the task has ended', async () => {
+    const daemon = await stage.daemon('laptop');
+    const program = stage.own.start(['new', 'laptop', 'Work', '--watch', '--output']);
+    const { task_id: task } = (await daemon.next('task_start')) as unknown as TaskFrame;
+    daemon.event(task, 'SESSION_STARTED', { session_id: 'n1' });
+    daemon.event(task, 'PROGRESS', { session_id: 'n1', action: 'Reading', target: 'src/a.ts' });
+    daemon.event(task, 'OUTPUT', { session_id: 'n1', output: 'a line of output' });
+    await program.says('Reading src/a.ts');
+    await program.says('a line of output');
+    daemon.event(task, 'TASK_COMPLETE', { session_id: 'n1', result: 'All \u001b[31mdone\u001b[0m.' });
+    const { code, out, err } = await program.exit;
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/agent \d\d:\d\d:\d\d\nAll done\.\n/);
+    expect(out).not.toContain('you ');
+  });
+
+  it('with --watch ends with 1 when the agent fails, and says why', async () => {
+    const daemon = await stage.daemon('laptop');
+    const program = stage.own.start(['new', 'laptop', 'Work', '--watch', '--json']);
+    const { task_id: task } = (await daemon.next('task_start')) as unknown as TaskFrame;
+    daemon.event(task, 'SESSION_STARTED', { session_id: 'n2' });
+    daemon.event(task, 'ERROR', { session_id: 'n2', error: 'out of tea' });
+    const { code } = await program.exit;
+    expect(code).toBe(1);
+    const lines = program.lines();
+    expect(lines[0]).toMatchObject({ type: 'created', taskId: task });
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        type: 'new_message',
+        message: expect.objectContaining({ role: 'SYSTEM', content: 'out of tea' }),
+      }),
+    );
+    expect(lines.at(-1)).toMatchObject({
+      type: 'task',
+      task: { id: task, state: 'failed', error: { code: 'AGENT_ERROR' } },
+    });
+  });
+
+  it('says that a message waits for a device that is away, and refuses to with --no-queue', async () => {
+    const daemon = await stage.daemon('laptop');
+    await daemon.drop();
+    const refused = await stage.own.json(['new', 'laptop', 'Hello', '--no-queue']);
+    expect(refused).toMatchObject({ exit: 5, code: 'DEVICE_OFFLINE' });
+    const waiting = await stage.own.json(['new', 'laptop', 'Hello', '--ttl', '60']);
+    expect(waiting).toMatchObject({ exit: 0, status: 'pending' });
+    expect((await stage.own.run(['cancel', waiting.id])).out).toContain('cancelled');
+    expect(await stage.own.json(['cancel', waiting.id])).toMatchObject({ exit: 1, code: 'NO_RUNNING_TASK' });
+  });
+
+  it('refuses what the relay would refuse, before asking it', async () => {
+    await stage.daemon('laptop');
+    expect(await stage.own.json(['new', 'laptop', ' '])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['new', 'laptop', 'x', '--ttl', '1e3'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['new', 'laptop', 'x', '--ttl', '5', '--no-queue'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['new', 'laptop', 'x', '--key', 'a b'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['new', 'unknown', 'x'])).toMatchObject({ exit: 4 });
+    const large = await stage.own.run(['new', 'laptop', '-'], {}, 'x'.repeat(256 * 1024 + 1));
+    expect(large).toMatchObject({ code: 2, out: '' });
+    expect((await stage.own.json(['sessions'])).sessions).toEqual([]);
+  });
+});
+
+describe('relay send', () => {
+  it('says the task and its state', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'conversation-one');
+    const { code, out } = await stage.own.run(['send', 'tion-one', 'More']);
+    expect(code).toBe(0);
+    const { task_id: task, message } = (await daemon.next('task_resume')) as unknown as TaskFrame;
+    expect(message).toBe('More');
+    expect(out).toBe(`Sent to tion-one. Task ${task}: queued.\n`);
+    expect(await stage.own.json(['send', id, 'Even more'])).toMatchObject({ exit: 0, sessionId: id, state: 'queued' });
+  });
+
+  it('sends once although the first answer was lost', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'once');
+    await stage.own.json(['whoami']);
+    stage.world.front.loseAnswer('POST /api/sessions/');
+    expect(await stage.own.json(['send', id, 'Only once'])).toMatchObject({ exit: 0, replayed: true });
+    const { task_id: task } = (await daemon.next('task_resume')) as unknown as TaskFrame;
+    daemon.event(task, 'TASK_COMPLETE', { session_id: 'once', result: 'ok' });
+    expect((await stage.own.run(['send', id, 'Then this'])).code).toBe(0);
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'Then this' });
+  });
+
+  it('with a key of the person sends once in two runs', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'keyed');
+    const first = await stage.own.json(['send', id, 'Deploy', '--key', 'release-1']);
+    expect(await stage.own.run(['send', id, 'Deploy', '--key', 'release-1'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(`${first.taskId}.*nothing was sent now`),
+    });
+    expect(await stage.own.json(['send', id, 'Other', '--key', 'release-1'])).toMatchObject({
+      exit: 1,
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
+  });
+
+  it('gives up with 75 when the relay is away, and with 4 when the session is', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'away');
+    expect(await stage.own.json(['send', `${id}-not`, 'x'])).toMatchObject({
+      exit: 4,
+      code: 'SESSION_NOT_FOUND',
+      status: 404,
+      error: expect.stringContaining('relay sessions'),
+    });
+    expect(await stage.own.json(['send', 'nothing', 'x'])).toMatchObject({ exit: 4 });
+    stage.world.front.setDown(true);
+    expect(await stage.own.json(['send', id, 'x'])).toMatchObject({ exit: 75, code: 'UNREACHABLE' });
+  });
+});
+
+describe('relay answer', () => {
+  it('shows what is asked, and answers with a choice or a text', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'asking');
+    expect(await stage.own.json(['answer', id, 'yes'])).toMatchObject({ exit: 1, code: 'NOT_WAITING' });
+
+    const program = stage.own.start(['send', id, 'Shall we?', '--watch']);
+    const ask = (await daemon.next('task_resume')) as unknown as TaskFrame;
+    daemon.event(ask.task_id, 'WAIT_FOR_USER', {
+      session_id: 'asking',
+      prompt: 'Which one?',
+      result: 'There are two.',
+      options: [{ label: 'the red one' }, { label: 'the blue one' }],
+    });
+    const asked = await program.exit;
+    expect(asked.code).toBe(0);
+    expect(asked.out).toContain('There are two.');
+    expect(asked.out).toMatch(/The agent asks: Which one\?\n {2}1\) the red one\n {2}2\) the blue one\n/);
+
+    expect((await stage.own.run(['answer', 'asking'])).out).toContain('2) the blue one');
+    expect(await stage.own.json(['answer', id, '--option', '3'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['answer', id, 'x', '--option', '1'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['answer', id, '--option', '2'])).toMatchObject({ exit: 0, sessionId: id });
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'the blue one' });
+  });
+});
+
+describe('relay sessions', () => {
+  it('lists them newest first, abbreviated as far as they differ, and by device and status', async () => {
+    expect((await stage.own.run(['sessions'])).out).toContain('relay new');
+    const [laptop, desktop] = [await stage.daemon('laptop'), await stage.daemon('desktop')];
+    await stage.session(laptop, 'aaaa-same-ending', 'First');
+    await stage.session(desktop, 'bbbb-same-ending', 'Second');
+    const { out } = await stage.own.run(['sessions']);
+    const rows = out.trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^ID +STATUS +DEVICE +TITLE +CHANGED$/);
+    expect(rows[1]).toMatch(/^b-same-ending +idle +desktop +Second +just now$/);
+    expect(rows[2]).toMatch(/^a-same-ending +idle +laptop +First +just now$/);
+    expect((await stage.own.json(['sessions', '--device', 'desktop'])).sessions).toHaveLength(1);
+    expect((await stage.own.json(['sessions', '--status', 'failed'])).sessions).toEqual([]);
+    expect(await stage.own.json(['sessions', '--status', 'odd'])).toMatchObject({ exit: 2 });
+    expect(await stage.own.json(['send', 'same-ending', 'x'])).toMatchObject({ exit: 2, code: 'AMBIGUOUS' });
+    await stage.person.relay.call(
+      'PATCH',
+      `/api/sessions/${encodeURIComponent(`${laptop.deviceId}:scripted:aaaa-same-ending`)}`,
+      {
+        body: { archived: true },
+      },
+    );
+    expect((await stage.own.json(['sessions'])).sessions).toHaveLength(1);
+    expect((await stage.own.run(['sessions', '--all'])).out).toContain('First (archived)');
+  });
+});
