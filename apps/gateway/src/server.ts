@@ -82,6 +82,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const connection = hub.get(lease.device, lease.fence);
     connection?.close('replaced');
   });
+  backplane.onRestored(() => sweeps.catchUp());
   backplane.onControl((body) => {
     const control = decodeControl(body);
     if (control?.kind !== 'device_closed') return;

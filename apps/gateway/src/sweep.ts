@@ -40,23 +40,32 @@ export interface SweepDeps {
 
 const jitter = (ms: number, part: number) => ms * (1 - part + Math.random() * 2 * part);
 
-export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
+export interface Sweeps {
+  /** Does at once what cannot wait for its turn after this instance was cut off from the others. */
+  catchUp(): void;
+  stop(): Promise<void>;
+}
+
+export function startSweeps(deps: SweepDeps): Sweeps {
   const { config, database, backplane, hub, presence, publisher, writer } = deps;
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   let stopped = false;
 
+  const run = (name: string, work: () => Promise<void>): Promise<void> => {
+    const done = work()
+      .catch((error: unknown) => deps.logger.warn({ err: error, sweep: name }, 'a sweep failed'))
+      .finally(() => running.delete(done));
+    running.add(done);
+    return done;
+  };
   const every = (ms: number, part: number, firstMs: number, name: string, work: () => Promise<void>) => {
     const plan = (delayMs: number) => {
       const timer = setTimeout(() => {
         timers.delete(timer);
-        const run = work()
-          .catch((error: unknown) => deps.logger.warn({ err: error, sweep: name }, 'a sweep failed'))
-          .finally(() => {
-            running.delete(run);
-            if (!stopped) plan(jitter(ms, part));
-          });
-        running.add(run);
+        void run(name, work).then(() => {
+          if (!stopped) plan(jitter(ms, part));
+        });
       }, delayMs);
       timer.unref();
       timers.add(timer);
@@ -151,6 +160,13 @@ export function startSweeps(deps: SweepDeps): { stop(): Promise<void> } {
   every(3_600_000, 1 / 5, 600_000, 'purge', () => purge(database.prisma, config.idempotencyTtlSeconds));
 
   return {
+    catchUp: () => {
+      if (stopped) return;
+      // Who else owns a device by now, whose credential ended, and which tasks nobody woke us for.
+      void run('leases', refresh);
+      void run('credentials', recheck);
+      void run('wake', wake);
+    },
     stop: async () => {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
