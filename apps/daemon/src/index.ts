@@ -2,3 +2,6 @@
 export * from '@relay/daemon-kit';
 export { demoScriptFile } from './agents/demo-script.ts';
 export { type CommandOptions, type CommandTimings, commandAgent } from './agents/command.ts';
+export { type AcpOptions, type AcpTimings, acpAgent } from './agents/acp/agent.ts';
+export { type Preset, presetOf, presets } from './agents/acp/presets.ts';
+export { type ProjectRules, projectFolder } from './agents/project.ts';

@@ -42,9 +42,33 @@ export interface RunningTurn {
   cancel(): Promise<void>;
 }
 
+/** A conversation that an agent is asked to open. */
+export interface Opening {
+  taskId: string;
+  /** As the app gave it; empty for the agent's default. Not checked. */
+  projectPath: string;
+  /** Aborted when nobody wants the conversation any more. */
+  signal: AbortSignal;
+  /** The process (and its group) that opens it. */
+  process(pid: number): void;
+}
+
+export interface Opened {
+  /** The agent's own id of the conversation, never empty. */
+  sessionId: string;
+  /** Where it works, when that differs from what was asked for. */
+  projectPath?: string;
+}
+
 export interface Agent {
-  /** May throw, which counts as an error of the turn. */
+  /** For agents that name their conversations themselves. Without it the daemon makes a UUID. A rejection ends the task with ERROR. */
+  open?(opening: Opening): Promise<Opened>;
+  /** May throw, which counts as an error of the turn. The answer to a question is the next turn of the session. */
   start(turn: Turn, report: TurnReport): RunningTurn;
+  /** Nobody will answer what the turn of this task asked. Unknown ids are ignored. */
+  abandon?(taskId: string): void;
+  /** Ends what outlives turns. Called once, after the last turn. Never rejects. */
+  close?(): Promise<void>;
   /** Ends what a crashed daemon left running. Never throws. */
   reap?(left: { taskId: string; pid: number }): void;
   /** Ends everything at once and without waiting, because this process is about to die. */

@@ -3,7 +3,7 @@
  * connection, the tasks, the history and the reports. Knows the protocol, and no agent but the scripted one.
  */
 export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts';
-export type { Agent, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
+export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, pause, settledWithin, systemClock } from './clock.ts';

@@ -11,11 +11,13 @@ import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 /** The events that end a task; each task has exactly one. */
 export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'> & {
   task_id: string;
-  session_id: string;
+  /** Missing when the task ended before its session had a name. */
+  session_id?: string;
 };
 
 export interface Interrupted {
   taskId: string;
+  /** Empty when the session had no name yet. */
   sessionId: string;
   /** The process that ran it, if one did. */
   pid?: number;
@@ -67,7 +69,7 @@ export function openJournal({
     } else if ('ended' in row) {
       const frame = row.ended;
       entries.delete(frame.task_id);
-      entries.set(frame.task_id, { sessionId: frame.session_id, frame, bytes: JSON.stringify(frame).length });
+      entries.set(frame.task_id, { sessionId: frame.session_id ?? '', frame, bytes: JSON.stringify(frame).length });
     } else for (const taskId of row.settled) entries.delete(taskId);
   };
 
@@ -153,5 +155,6 @@ function rowOf(line: string): Row | undefined {
   if (Array.isArray(settled)) return { settled: settled.filter((taskId) => typeof taskId === 'string') };
   if (typeof ended !== 'object' || ended === null) return undefined;
   const { task_id: taskId, session_id: sessionId } = ended as Record<string, unknown>;
-  return typeof taskId === 'string' && typeof sessionId === 'string' ? { ended: ended as FinalEvent } : undefined;
+  const named = sessionId === undefined || typeof sessionId === 'string';
+  return typeof taskId === 'string' && named ? { ended: ended as FinalEvent } : undefined;
 }

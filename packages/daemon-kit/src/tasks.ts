@@ -3,7 +3,7 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import type { DaemonEvent, ToDaemon } from '@relay/protocol';
+import { type DaemonEvent, type ToDaemon, limits } from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import { type Clock, settledWithin } from './clock.ts';
@@ -62,8 +62,12 @@ interface Task {
   sessionId: string;
   message: string;
   projectPath: string;
-  phase: 'queued' | 'running' | 'over';
+  phase: 'opening' | 'queued' | 'running' | 'over';
   turn?: RunningTurn;
+  /** It ended with a question. */
+  asked?: boolean;
+  /** While the agent opens the conversation. */
+  opening?: AbortController;
 }
 
 type End =
@@ -108,6 +112,47 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
     run(task);
   };
 
+  /** The agent names the conversation; until then the task has no session. */
+  const open = async (task: Task, opening: AbortController) => {
+    task.opening = opening;
+    let sessionId: string;
+    let path = task.projectPath;
+    try {
+      const opened = await agent.open?.({
+        taskId: task.id,
+        projectPath: task.projectPath,
+        signal: opening.signal,
+        process: (pid) => journal.process(task.id, pid),
+      });
+      if (!opened || opened.sessionId === '' || opened.sessionId.length > limits.idCharacters) {
+        throw new Error('the agent gave the conversation no usable id');
+      }
+      sessionId = opened.sessionId;
+      path = opened.projectPath ?? path;
+    } catch (error) {
+      return finish(task, { type: 'ERROR', error: reasonOf(error) });
+    } finally {
+      delete task.opening;
+    }
+    if (task.phase === 'over') return;
+    task.sessionId = sessionId;
+    task.projectPath = path;
+    journal.began(task.id, sessionId);
+    begin(task);
+  };
+
+  /** The session has its name: the relay and the history hear of it, and the first turn runs. */
+  const begin = (task: Task) => {
+    task.phase = 'queued';
+    try {
+      if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath);
+    } catch (error) {
+      return finish(task, { type: 'ERROR', error: `The history cannot be written: ${reasonOf(error)}` });
+    }
+    voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: task.id, session_id: task.sessionId });
+    enqueue(task);
+  };
+
   const run = (task: Task) => {
     task.phase = 'running';
     try {
@@ -132,6 +177,10 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
     }
     const line = lines.get(task.sessionId);
     line?.shift();
+    if (task.asked) {
+      // Written before anybody saw the question: it must not be taken for the answer.
+      for (const blind of line?.splice(0) ?? []) finish(blind, unseen);
+    }
     const next = line?.[0];
     if (next) run(next);
     else lines.delete(task.sessionId);
@@ -171,6 +220,7 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
   const finish = (task: Task, end: End) => {
     if (task.phase === 'over') return;
     task.phase = 'over';
+    task.asked = end.type === 'WAIT_FOR_USER';
     // History and journal first: what the relay hears about must survive us.
     conclude(task, end);
     tasks.delete(task.id);
@@ -200,15 +250,15 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
   return {
     start({ task_id: id, instruction: message, project_path: projectPath = '' }) {
       if (!remember(id)) return;
-      const task: Task = { id, sessionId: randomUUID(), message, projectPath, phase: 'queued' };
+      const named = agent.open === undefined;
+      const sessionId = named ? randomUUID() : '';
+      const task: Task = { id, sessionId, message, projectPath, phase: named ? 'queued' : 'opening' };
       accept(task);
-      try {
-        store.create(task.sessionId, projectPath);
-      } catch (error) {
-        return finish(task, { type: 'ERROR', error: `The history cannot be written: ${reasonOf(error)}` });
-      }
-      voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: id, session_id: task.sessionId });
-      enqueue(task);
+      if (named) return begin(task);
+      // What arrives on the way out, or in too great a number, opens nothing.
+      if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
+      if (tasks.size > maxTasks) return finish(task, tooMany);
+      void open(task, new AbortController());
     },
     resume({ task_id: id, session_id: sessionId, message, project_path: given }) {
       if (!remember(id)) return;
@@ -231,12 +281,13 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
       if (task) {
         const wasRunning = task.phase === 'running';
         task.phase = 'over';
+        task.opening?.abort();
         tasks.delete(taskId);
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning) void task.turn?.cancel();
         else remove(lines.get(task.sessionId), task);
-      }
+      } else agent.abandon?.(taskId);
       voice.status();
     },
     running: () => [...tasks.keys()],
@@ -253,12 +304,21 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
       stopped = reason;
       const turns = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));
       for (const line of lines.values()) line.splice(1);
-      for (const task of [...tasks.values()]) finish(task, { type: 'ERROR', error: reason });
+      for (const task of [...tasks.values()]) {
+        task.opening?.abort();
+        finish(task, { type: 'ERROR', error: reason });
+      }
       const gone = Promise.all(turns.map((turn) => turn.cancel()));
-      if (!(await settledWithin(clock, timings.stopMs, gone))) agent.abort?.();
+      const closed = gone.then(() => agent.close?.());
+      if (!(await settledWithin(clock, timings.stopMs, closed))) agent.abort?.();
     },
   };
 }
+
+const unseen: End = {
+  type: 'ERROR',
+  error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
+};
 
 const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
 
@@ -269,7 +329,7 @@ const remove = (line: Task[] | undefined, task: Task) => {
 
 function frameOf(taskId: string, sessionId: string, end: End): FinalEvent {
   // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
-  const event = { type: 'event', task_id: taskId, session_id: sessionId } as const;
+  const event = { type: 'event', task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) } as const;
   switch (end.type) {
     case 'TASK_COMPLETE':
       return { ...event, event_type: 'TASK_COMPLETE', result: keepTail(end.result, fieldBytes.message) };

@@ -1,0 +1,284 @@
+#!/usr/bin/env node
+// A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
+// tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
+//   tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
+//   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · hang · flood · fork
+// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list.
+// $DEMO_AGENT_FAULT makes it useless: auth, hang-initialize, hang-new, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
+// advertised but missing.
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as acp from '@agentclientprotocol/sdk';
+
+const home = process.env.DEMO_AGENT_HOME ?? path.join(process.env.HOME ?? '.', '.demo-agent');
+const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
+const fault = process.env.DEMO_AGENT_FAULT ?? '';
+const forever = () => new Promise(() => setInterval(() => undefined, 1 << 30));
+fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+
+const file = (id) => path.join(home, `${path.basename(id)}.jsonl`);
+const rows = (id) =>
+  fs
+    .readFileSync(file(id), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const add = (id, row) => fs.appendFileSync(file(id), `${JSON.stringify({ t: new Date().toISOString(), ...row })}\n`);
+const known = (id) => {
+  if (!fs.existsSync(file(id))) throw acp.RequestError.resourceNotFound(id);
+};
+
+if (fault === 'exit') {
+  process.stderr.write('demo-agent: cannot work like this\n');
+  process.exit(4);
+}
+
+const update = acp.methods.client.session.update;
+const chunk = (kind, text, messageId) => ({
+  sessionUpdate: kind,
+  content: { type: 'text', text },
+  ...(messageId ? { messageId } : {}),
+});
+const permission = (sessionId, id, title, rawInput) => ({
+  sessionId,
+  toolCall: { toolCallId: id, title, kind: 'execute', rawInput, status: 'pending' },
+  options: [
+    { optionId: 'y', name: 'Allow', kind: 'allow_once' },
+    { optionId: 'n', name: 'Reject', kind: 'reject_once' },
+  ],
+});
+const cancels = new Map();
+
+/** Name of a command → what the turn does. Returns the stop reason; undefined is `end_turn`. */
+const commands = {
+  async tool({ send, say }) {
+    await send({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Terminal', kind: 'execute', status: 'pending' });
+    await send({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'c1',
+      status: 'in_progress',
+      rawInput: { command: 'ls -la' },
+    });
+    await send({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'c1',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: 'total 0' } }],
+    });
+    await say('listed');
+  },
+  async plan({ send, say }) {
+    const entry = (content, status) => ({ content, status, priority: 'medium' });
+    await send({ sessionUpdate: 'plan', entries: [entry('look', 'completed'), entry('leap', 'in_progress')] });
+    await say('planned');
+  },
+  async think({ send, say }) {
+    await send(chunk('agent_thought_chunk', 'a secret thought'));
+    await say('thought');
+  },
+  async perm({ id, client, say }) {
+    await say('I would like to delete it. ');
+    const asked = permission(id, 'c2', 'Delete everything', { command: 'rm -r build' });
+    const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
+    if (outcome.outcome === 'cancelled') return 'cancelled';
+    await say(`permission: ${outcome.optionId}`);
+  },
+  async perms({ id, client, say }) {
+    const ask = (name) =>
+      client.request(acp.methods.client.session.requestPermission, permission(id, name, `Run ${name}`, {}));
+    const answers = await Promise.all([ask('one'), ask('two')]);
+    await say(`permissions: ${answers.map(({ outcome }) => outcome.optionId ?? outcome.outcome).join(' ')}`);
+  },
+  async ask({ id, client, say }) {
+    const answer = await client.request(acp.methods.client.elicitation.create, {
+      sessionId: id,
+      mode: 'form',
+      message: 'Which color?',
+      requestedSchema: {
+        type: 'object',
+        properties: { color: { type: 'string', enum: ['Red', 'Blue'] } },
+        required: ['color'],
+      },
+    });
+    if (answer.action === 'cancel') return 'cancelled';
+    await say(`elicited: ${JSON.stringify(answer)}`);
+  },
+  async form({ id, client, say }) {
+    const answer = await client.request(acp.methods.client.elicitation.create, {
+      sessionId: id,
+      mode: 'form',
+      message: 'Two things',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          size: {
+            type: 'string',
+            title: 'Size',
+            oneOf: [
+              { const: 's', title: 'Small' },
+              { const: 'l', title: 'Large' },
+            ],
+          },
+          gift: { type: 'boolean', title: 'Gift wrap' },
+          note: { type: 'string', title: 'Anything else' },
+        },
+        required: ['size', 'gift'],
+      },
+    });
+    await say(`elicited: ${JSON.stringify(answer)}`);
+  },
+  async slow({ send, signal }) {
+    for (let n = 0; !signal.aborted && n < 400; n++) {
+      await send(chunk('agent_message_chunk', `w${n} `));
+      await delay(25, undefined, { signal }).catch(() => undefined);
+    }
+  },
+  async title({ send, say }) {
+    await send({ sessionUpdate: 'session_info_update', title: 'A title of its own' });
+    await say('titled');
+  },
+  async two({ send }) {
+    await send(chunk('agent_message_chunk', 'first ', 'm1'));
+    await send(chunk('agent_message_chunk', 'message', 'm1'));
+    await send(chunk('agent_message_chunk', 'second', 'm2'));
+  },
+  fail: () => {
+    throw new acp.RequestError(-32603, 'demo failure', { reason: 'asked for' });
+  },
+  crash: () => {
+    process.stderr.write('demo-agent: crashing on request\n');
+    process.exit(3);
+  },
+  async refuse({ say }) {
+    await say('not that');
+    return 'refusal';
+  },
+  async max({ say }) {
+    await say('as far as it goes');
+    return 'max_tokens';
+  },
+  silent: () => undefined,
+  cancelled: () => 'cancelled',
+  torn: () => {
+    fs.writeSync(1, '{"jsonrpc":"2.0","method":"session/upd');
+    process.exit(5);
+  },
+  async garbage({ say }) {
+    process.stdout.write('Warning: something is deprecated\n[1,2,3]\n{"half": \n\u0000\n{"jsonrpc":"2.0"}\n');
+    await say('after the garbage');
+  },
+  async odd({ send, client, say }) {
+    await send({ sessionUpdate: 'brand_new_kind', foo: 1 });
+    await send({ sessionUpdate: 'agent_message_chunk' });
+    await client.notify('_demo/ext', { a: 1 });
+    await say('after odd');
+  },
+  async deaf({ send }) {
+    for (;;) {
+      await send(chunk('agent_message_chunk', 'la '));
+      await delay(25);
+    }
+  },
+  async hang({ send }) {
+    await send(chunk('agent_message_chunk', 'hanging'));
+    await forever();
+  },
+  async flood({ send, say }) {
+    for (let n = 0; n < 3000; n++)
+      await send(chunk('agent_message_chunk', `${String(n).padStart(6, '0')}${'x'.repeat(1018)}\n`));
+    await send({ sessionUpdate: 'tool_call', toolCallId: 'f', title: 'end', kind: 'other', status: 'completed' });
+    await say('flooded');
+  },
+  async fork({ say, rest }) {
+    // What it starts holds its pipes and outlives it, unless somebody ends the whole group.
+    spawn(process.execPath, ['-e', rest], { stdio: 'inherit' });
+    await say('forked');
+  },
+};
+
+acp
+  .agent({ name: 'demo-agent' })
+  .onRequest(acp.methods.agent.initialize, async ({ params }) => {
+    if (fault === 'hang-initialize') await forever();
+    return {
+      protocolVersion: fault === 'version' ? 7 : Math.min(params.protocolVersion, acp.PROTOCOL_VERSION),
+      agentInfo: { name: 'demo-agent', version: '1.0.0' },
+      agentCapabilities: {
+        loadSession: !without.includes('load'),
+        promptCapabilities: {},
+        sessionCapabilities: Object.fromEntries(
+          ['list', 'resume', 'close'].filter((name) => !without.includes(name)).map((name) => [name, {}]),
+        ),
+      },
+      authMethods: [],
+    };
+  })
+  .onRequest(acp.methods.agent.session.new, async ({ params }) => {
+    if (fault === 'hang-new') await forever();
+    if (fault === 'auth') throw acp.RequestError.authRequired();
+    if (fault === 'no-id') return { sessionId: '' };
+    const id = randomUUID();
+    add(id, { cwd: params.cwd, pwd: process.env.PWD });
+    return { sessionId: id };
+  })
+  .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
+    known(params.sessionId);
+    for (const { role, text } of rows(params.sessionId)) {
+      if (!role) continue;
+      const kind = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
+      await client.notify(update, { sessionId: params.sessionId, update: chunk(kind, text) });
+    }
+    return {};
+  })
+  .onRequest(acp.methods.agent.session.resume, ({ params }) => {
+    if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
+    known(params.sessionId);
+    return {};
+  })
+  .onRequest(acp.methods.agent.session.close, ({ params }) => {
+    cancels.get(params.sessionId)?.abort();
+    return {};
+  })
+  .onRequest(acp.methods.agent.session.list, () => ({
+    sessions: fs
+      .readdirSync(home)
+      .filter((name) => name.endsWith('.jsonl'))
+      .map((name) => {
+        const id = name.slice(0, -6);
+        const all = rows(id);
+        const title = all.find(({ role }) => role === 'user')?.text.slice(0, 60) ?? null;
+        return { sessionId: id, cwd: all[0].cwd, title, updatedAt: all.at(-1).t };
+      }),
+  }))
+  .onNotification(acp.methods.agent.session.cancel, ({ params }) => cancels.get(params.sessionId)?.abort())
+  .onRequest(acp.methods.agent.session.prompt, async ({ params, client }) => {
+    const id = params.sessionId;
+    known(id);
+    const text = params.prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    const [word = '', ...rest] = text.split(' ');
+    const stop = new AbortController();
+    cancels.set(id, stop);
+    const send = (change) => client.notify(update, { sessionId: id, update: change });
+    add(id, { role: 'user', text });
+    const say = async (words) => {
+      await send(chunk('agent_message_chunk', words));
+      add(id, { role: 'agent', text: words });
+    };
+    try {
+      const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
+      const turn = { id, client, send, say, signal: stop.signal, rest: rest.join(' ') };
+      if (!command) {
+        for (const piece of `echo ${rows(id).filter(({ role }) => role === 'user').length}: ${text}`.split(/(?<= )/))
+          await say(piece);
+      }
+      const reason = await command?.(turn);
+      return { stopReason: stop.signal.aborted ? 'cancelled' : (reason ?? 'end_turn') };
+    } finally {
+      cancels.delete(id);
+    }
+  })
+  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

@@ -1,0 +1,267 @@
+/**
+ * Any agent that speaks ACP, as an `Agent` of the daemon. Each conversation has a process of its own, so that one that hangs, floods
+ * or must be killed hurts no other; a process without work ends after a while and the conversation is resumed when it is needed.
+ *
+ * A question leaves its turn open at the agent: the task ends with WAIT_FOR_USER, and the next task of the session carries the
+ * answer and hears the rest.
+ */
+import type { Agent, Log, Opened, Opening, RunningTurn, Turn, TurnReport } from '@relay/daemon-kit';
+import { type Clock, reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
+import { killLeftOver, killTimings } from '../process-group.ts';
+import { type ProjectRules, projectFolder } from '../project.ts';
+import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
+import type { Quirks } from './presets.ts';
+import { type AgentAbilities, type AgentProcess, AgentFailure, errorCodes, startAgentProcess } from './process.ts';
+import type { AgentProcessTimings } from './process.ts';
+
+export interface AcpOptions {
+  program: string;
+  args: readonly string[];
+  /** Added to the environment of the daemon. */
+  env?: Readonly<Record<string, string>>;
+  rules: ProjectRules;
+  quirks?: Quirks;
+  /** What to do when nobody is logged in at the agent. */
+  login?: string;
+  /** Mode that every session is put into (`session/set_mode`). */
+  mode?: string | undefined;
+  /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and nobody else's. */
+  marker: string;
+  maxProcesses?: number;
+  clock?: Clock;
+  timings?: Partial<AcpTimings>;
+  log?: Log;
+}
+
+export interface AcpTimings extends AgentProcessTimings, ConversationTimings {
+  /** A conversation without a turn and without a question keeps its process this long. */
+  idleMs: number;
+}
+
+export const acpTimings: AcpTimings = {
+  ...killTimings,
+  initializeMs: 60_000,
+  openMs: 60_000,
+  exitMs: 1500,
+  leaveMs: 2000,
+  cancelMs: 10_000,
+  questionMs: 86_400_000,
+  idleMs: 300_000,
+};
+
+/** Variable in the environment of every agent process; its value is the marker. */
+export const markerVariable = 'RELAY_DAEMON_AGENT';
+const maxRemembered = 1000;
+
+export function acpAgent(options: AcpOptions): Agent {
+  const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
+  const timings: AcpTimings = { ...acpTimings, ...options.timings };
+  const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
+  /** With a live process. */
+  const conversations = new Map<string, Conversation>();
+  /** Every process that may still live, also of conversations that are being opened. */
+  const processes = new Set<AgentProcess>();
+  /** Conversations whose process died while a question was open. */
+  const unanswered = new Set<string>();
+
+  const start = (cwd: string): { agent: AgentProcess; link: (conversation: Conversation) => void } => {
+    let conversation: Conversation | undefined;
+    const agent = startAgentProcess({
+      program: options.program,
+      args: options.args,
+      env,
+      cwd,
+      login: options.login ?? 'Log in with the agent in a terminal.',
+      clock,
+      timings,
+      log,
+      onUpdate: (sessionId, update) => conversation?.update(sessionId, update),
+      onPermission: (request, signal) =>
+        conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+      onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
+    });
+    processes.add(agent);
+    void agent.gone.then((how) => {
+      processes.delete(agent);
+      log.info('agent process ended', { pid: agent.pid, how: how.split('\n')[0] });
+    });
+    return { agent, link: (linked) => (conversation = linked) };
+  };
+
+  /** The process is there for this conversation, from now on. */
+  const keep = (sessionId: string, cwd: string, started: ReturnType<typeof start>): Conversation => {
+    const { agent, link } = started;
+    const conversation = createConversation({ sessionId, cwd, agent, quirks, clock, timings });
+    link(conversation);
+    conversations.set(sessionId, conversation);
+    let cancelIdle = () => {};
+    let dead = false;
+    conversation.onIdle((idle) => {
+      cancelIdle();
+      if (idle && !dead) cancelIdle = clock.after(timings.idleMs, () => void conversation.end());
+    });
+    void agent.gone.then(() => {
+      dead = true;
+      cancelIdle();
+      if (conversations.get(sessionId) === conversation) conversations.delete(sessionId);
+      if (conversation.asking()) remember(unanswered, sessionId);
+      conversation.lost();
+    });
+    return conversation;
+  };
+
+  /** Ends the process that has been idle longest when there are too many. */
+  const makeRoom = () => {
+    if (processes.size < maxProcesses) return;
+    const idle = [...conversations.values()].find((conversation) => conversation.idle());
+    if (!idle) {
+      throw new AgentFailure(
+        `${processes.size} agents are at work on this machine already. Wait until one of them is done.`,
+      );
+    }
+    conversations.delete(idle.sessionId);
+    void idle.end();
+  };
+
+  const folderOf = (path: string): string => {
+    const project = projectFolder(path, options.rules);
+    if ('error' in project) throw new AgentFailure(project.error);
+    return project.directory;
+  };
+
+  /** Runs `use` with a fresh process, and ends the process when that fails or is not wanted any more. */
+  const withProcess = async <T>(
+    cwd: string,
+    onPid: (pid: number) => void,
+    signal: AbortSignal,
+    use: (started: ReturnType<typeof start>, abilities: AgentAbilities) => Promise<T>,
+  ): Promise<T> => {
+    makeRoom();
+    const started = start(cwd);
+    const { agent } = started;
+    if (agent.pid !== undefined) onPid(agent.pid);
+    const stop = () => void agent.kill();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await use(started, await agent.ready);
+    } catch (error) {
+      void agent.kill();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  };
+
+  const setMode = async (agent: AgentProcess, sessionId: string) => {
+    if (options.mode === undefined) return;
+    await agent.request('session/set_mode', { sessionId, modeId: options.mode }, timings.openMs);
+  };
+
+  const open = async (opening: Opening): Promise<Opened> => {
+    const { signal } = opening;
+    const cwd = folderOf(opening.projectPath);
+    return withProcess(
+      cwd,
+      (pid) => opening.process(pid),
+      signal,
+      async (started) => {
+        const answer = await started.agent.request('session/new', { cwd, mcpServers: [] }, timings.openMs);
+        const { sessionId } = answer;
+        if (typeof sessionId !== 'string' || sessionId === '')
+          throw new AgentFailure('The agent gave the session no id.');
+        await setMode(started.agent, sessionId);
+        if (signal.aborted) throw new AgentFailure('The task was cancelled.');
+        keep(sessionId, cwd, started);
+        return { sessionId, projectPath: cwd };
+      },
+    );
+  };
+
+  /** A conversation from earlier: resume, else load, else an error that says what can be done. */
+  const reopen = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<Conversation> => {
+    if (quirks.neverReload) {
+      throw new AgentFailure('This agent cannot go on with a session once its process has ended. Start a new session.');
+    }
+    const { sessionId } = turn;
+    const cwd = folderOf(turn.projectPath);
+    return withProcess(
+      cwd,
+      (pid) => report.process(pid),
+      signal,
+      async (started, can) => {
+        const { agent } = started;
+        const call = (method: string) =>
+          agent.request(method, { sessionId, cwd, mcpServers: [] }, timings.openMs).catch((error: unknown) => {
+            throw new AgentFailure(
+              `The agent cannot go on with this session: ${reasonOf(error)}`,
+              error instanceof AgentFailure ? error.code : undefined,
+              { cause: error },
+            );
+          });
+        if (can.resume && !quirks.resumeIsLoad) {
+          await call('session/resume').catch((error: unknown) => {
+            const code = error instanceof AgentFailure ? error.code : undefined;
+            // Advertised, but not there, or not for this session: loading may still do.
+            if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
+            log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
+            return call('session/load');
+          });
+        } else if (can.load) await call('session/load');
+        else throw new AgentFailure('This agent cannot go on with an earlier session. Start a new one.');
+        await setMode(agent, sessionId);
+        return keep(sessionId, cwd, started);
+      },
+    );
+  };
+
+  const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
+    try {
+      let conversation = conversations.get(turn.sessionId);
+      if (conversation) {
+        const outcome = await conversation.answer(turn.taskId, turn.message, report, signal);
+        if (outcome === 'done' || signal.aborted) return;
+        // Its process may have ended meanwhile.
+        conversation = conversations.get(turn.sessionId);
+      }
+      const late = unanswered.delete(turn.sessionId);
+      if (late) report.output('The agent had to be started again: the answer is sent to it as a new message.\n');
+      conversation ??= await reopen(turn, report, signal);
+      if (signal.aborted) return;
+      if (conversation.pid !== undefined) report.process(conversation.pid);
+      await conversation.prompt(turn.taskId, turn.message, report, signal);
+    } catch (error) {
+      report.error(reasonOf(error));
+    }
+  };
+
+  return {
+    open,
+    start(turn, report): RunningTurn {
+      const stop = new AbortController();
+      const ended = serve(turn, report, stop.signal);
+      return {
+        ended,
+        async cancel() {
+          stop.abort();
+          await ended;
+        },
+      };
+    },
+    abandon(taskId) {
+      for (const conversation of conversations.values()) conversation.abandon(taskId);
+    },
+    async close() {
+      await Promise.all([...processes].map((agent) => agent.end()));
+    },
+    reap: ({ pid }) => void killLeftOver(pid, `${markerVariable}=${options.marker}`),
+    abort() {
+      for (const agent of processes) agent.abort();
+    },
+  };
+}
+
+function remember(set: Set<string>, value: string): void {
+  set.add(value);
+  const [oldest] = set;
+  if (set.size > maxRemembered && oldest !== undefined) set.delete(oldest);
+}

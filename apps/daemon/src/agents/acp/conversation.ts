@@ -1,0 +1,270 @@
+/**
+ * One conversation at a live agent: its turn, its open questions, and to which task both belong at the moment. Knows no process but
+ * the one that it was given, and does not open or reopen anything.
+ */
+import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import {
+  type Clock,
+  type OutputStream,
+  type TurnReport,
+  outputStream,
+  reasonOf,
+  settledWithin,
+} from '@relay/daemon-kit';
+import { type Fields, type Narrator, createNarrator } from './narrator.ts';
+import type { Quirks } from './presets.ts';
+import type { AgentProcess } from './process.ts';
+import { type Asking, askForm, askPermission } from './questions.ts';
+import { verdictOf } from './verdict.ts';
+
+export interface ConversationTimings {
+  /** How long an agent may take to end a cancelled turn before its process is ended. */
+  cancelMs: number;
+  /** How long a question waits for its answer. */
+  questionMs: number;
+}
+
+export interface ConversationOptions {
+  sessionId: string;
+  cwd: string;
+  agent: AgentProcess;
+  quirks: Quirks;
+  clock: Clock;
+  timings: ConversationTimings;
+}
+
+export interface Conversation {
+  readonly sessionId: string;
+  readonly pid: number | undefined;
+  update(sessionId: string, update: Fields): void;
+  permission(request: Fields, signal: AbortSignal): Promise<RequestPermissionResponse>;
+  form(request: Fields, signal: AbortSignal): Promise<CreateElicitationResponse>;
+  /**
+   * Words for a conversation that may have an open question. 'done': they answered it, and the task has had its end (or was
+   * cancelled). 'free': they did not; nothing runs any more, and they are the next message.
+   */
+  answer(taskId: string, words: string, report: TurnReport, signal: AbortSignal): Promise<'done' | 'free'>;
+  /** A turn, up to its end or its first question. */
+  prompt(taskId: string, words: string, report: TurnReport, signal: AbortSignal): Promise<void>;
+  /** Nobody will answer the question of this task. */
+  abandon(taskId: string): void;
+  asking(): boolean;
+  idle(): boolean;
+  /** Told whenever it becomes idle, and when it stops to be. */
+  onIdle(listener: (idle: boolean) => void): void;
+  end(): Promise<void>;
+  /** The process is gone. */
+  lost(): void;
+}
+
+/** A turn at the agent. Tasks come and go: each answer brings a new one. */
+interface ActiveTurn {
+  taskId: string;
+  report: TurnReport;
+  output: OutputStream;
+  narrator: Narrator;
+  /** Ends of this turn are for nobody: it was cancelled, or the user said something else. */
+  detached: boolean;
+  cancelling: boolean;
+  rejected: boolean;
+  /** Resolves the current task: it has had its end, or its question. */
+  release: () => void;
+  /** When nothing of the turn is left. */
+  settled: Promise<void>;
+}
+
+interface OpenQuestion {
+  asking: Asking<unknown>;
+  resolve: (response: unknown) => void;
+  /** The user has been asked. */
+  shown: boolean;
+  forget: () => void;
+}
+
+const maxQuestions = 100;
+
+export function createConversation(options: ConversationOptions): Conversation {
+  const { sessionId, cwd, agent, quirks, clock, timings } = options;
+  const questions: OpenQuestion[] = [];
+  let turn: ActiveTurn | undefined;
+  let idleListener: (idle: boolean) => void = () => undefined;
+
+  const put = (question: OpenQuestion, response: unknown) => {
+    const index = questions.indexOf(question);
+    if (index < 0) return;
+    questions.splice(index, 1);
+    question.forget();
+    question.resolve(response);
+  };
+  const dropQuestions = () => {
+    for (const question of [...questions]) put(question, question.asking.cancelled);
+  };
+
+  /** Shows the oldest open question to the user, which ends the current task. */
+  const show = (active: ActiveTurn, again = false) => {
+    const [question] = questions;
+    if (!question || active.detached || (question.shown && !again)) return;
+    question.shown = true;
+    active.output.flush();
+    active.report.wait(question.asking.question(active.narrator.said()));
+    active.release();
+  };
+
+  const ask = <R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> => {
+    const active = turn;
+    if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
+    if (active.detached) {
+      // The user has gone on to something else; this turn only has to end.
+      agent.notify('session/cancel', { sessionId });
+      return Promise.resolve(asking.cancelled);
+    }
+    if (call) active.narrator.call(call);
+    return new Promise((resolve) => {
+      const cancelWait = clock.after(timings.questionMs, () => put(question, asking.cancelled));
+      const withdrawn = () => put(question, asking.cancelled);
+      signal.addEventListener('abort', withdrawn, { once: true });
+      const question: OpenQuestion = {
+        asking: asking,
+        resolve: (response) => resolve(response as R),
+        shown: false,
+        forget() {
+          cancelWait();
+          signal.removeEventListener('abort', withdrawn);
+        },
+      };
+      questions.push(question);
+      if (questions.length === 1) show(active);
+    });
+  };
+
+  /** Ends the turn at the agent; if it does not obey, ends the agent. */
+  const cancelTurn = (active: ActiveTurn) => {
+    if (active.cancelling) return;
+    active.cancelling = true;
+    active.detached = true;
+    active.output.stop();
+    dropQuestions();
+    agent.notify('session/cancel', { sessionId });
+    void settledWithin(clock, timings.cancelMs, active.settled).then((obeyed) => {
+      if (!obeyed) void agent.kill();
+    });
+  };
+
+  /** Until the task of `active` has its end or its question; when the signal says so, until the turn is gone. */
+  const follow = async (active: ActiveTurn, signal: AbortSignal, released: Promise<void>) => {
+    const stop = () => cancelTurn(active);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    await released;
+    signal.removeEventListener('abort', stop);
+    if (active.cancelling) await active.settled;
+  };
+
+  const conclude = (active: ActiveTurn, response: Fields) => {
+    active.output.flush();
+    if (active.detached) return;
+    const verdict = verdictOf(response, active.narrator.told(), { quirks, rejected: active.rejected });
+    if (verdict.kind === 'complete') active.report.complete(verdict.result);
+    else active.report.error(verdict.error);
+  };
+
+  return {
+    sessionId,
+    pid: agent.pid,
+    update(id, update) {
+      // Replays of an earlier conversation come while no turn runs.
+      if (id === sessionId) turn?.narrator.update(update);
+    },
+    permission: (request, signal) => {
+      const call = request.toolCall;
+      return ask(
+        askPermission(request, cwd),
+        signal,
+        typeof call === 'object' && call !== null ? (call as Fields) : {},
+      );
+    },
+    form: (request, signal) => ask(askForm(request), signal),
+
+    async answer(taskId, words, report, signal) {
+      const active = turn;
+      if (!active) return 'free';
+      const [question] = questions;
+      if (question?.shown && !active.detached) {
+        const reply = question.asking.reply(words);
+        const released = new Promise<void>((resolve) => (active.release = resolve));
+        Object.assign(active, { taskId, report });
+        if (reply.kind !== 'decline') {
+          if (reply.kind === 'ask') show(active, true);
+          else {
+            active.rejected ||= reply.rejected ?? false;
+            put(question, reply.response);
+            show(active);
+          }
+          await follow(active, signal, released);
+          return 'done';
+        }
+        // What the agent still does is shown, but the end belongs to the turn of these words.
+        active.detached = true;
+        put(question, reply.response);
+        dropQuestions();
+      }
+      const stop = () => cancelTurn(active);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      await active.settled;
+      signal.removeEventListener('abort', stop);
+      return 'free';
+    },
+
+    async prompt(taskId, words, report, signal) {
+      idleListener(false);
+      const output = outputStream((text) => active.report.output(text), clock);
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const active: ActiveTurn = {
+        taskId,
+        report,
+        output,
+        narrator: createNarrator({ progress: (action, target) => active.report.progress(action, target), output }, cwd),
+        detached: false,
+        cancelling: false,
+        rejected: false,
+        release,
+        settled: Promise.resolve(),
+      };
+      turn = active;
+      const finish = async () => {
+        try {
+          const response = await agent.request('session/prompt', {
+            sessionId,
+            prompt: [{ type: 'text', text: words }],
+          });
+          conclude(active, response);
+        } catch (error) {
+          active.output.flush();
+          if (!active.detached) active.report.error(reasonOf(error));
+        } finally {
+          active.output.stop();
+          turn = undefined;
+          dropQuestions();
+          active.release();
+          idleListener(true);
+        }
+      };
+      active.settled = finish();
+      await follow(active, signal, released);
+    },
+
+    abandon(taskId) {
+      if (turn?.taskId === taskId && questions[0]?.shown) cancelTurn(turn);
+    },
+    asking: () => questions.some(({ shown }) => shown),
+    idle: () => turn === undefined,
+    onIdle(listener) {
+      idleListener = listener;
+      listener(turn === undefined);
+    },
+    end: () => agent.end(),
+    lost: dropQuestions,
+  };
+}

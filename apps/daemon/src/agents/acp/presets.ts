@@ -1,0 +1,144 @@
+/**
+ * The agents that this daemon knows by name: how they are started, which version was tested, and what is odd about each. Data
+ * only; the adapter asks for a quirk by its name and has never heard of an agent.
+ */
+export interface Quirks {
+  /** `session/load` destroys or cannot be trusted: a session is only gone on with while its process lives. */
+  neverReload?: true;
+  /** `session/resume` is advertised but answers "method not found"; `session/load` works. */
+  resumeIsLoad?: true;
+  /** After a rejected permission the turn ends with `cancelled`; it is complete all the same. */
+  rejectCancels?: true;
+  /** An answer that begins like this is an error of the model. */
+  errorText?: RegExp;
+  /** `session/list` knows only the sessions of the folder that is asked for. */
+  listsOneFolder?: true;
+}
+
+export interface Preset {
+  /** The name on the command line, and the agent type of the registration. */
+  name: string;
+  title: string;
+  /** 1: every feature was run. 2: run, with gaps. 3: start, cancel and permissions only. */
+  tier: 1 | 2 | 3;
+  /** npm package and the version that was tested. Other versions work as far as they keep to the protocol. */
+  package: string;
+  version: string;
+  command: string;
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** What to do when the agent says that nobody is logged in. */
+  login: string;
+  /** The lowest Node.js version it runs on, where it needs one. */
+  node?: string;
+  /** Which reader knows the agent's own files; without one its sessions at the desk are not seen. */
+  history?: 'claude' | 'codex' | 'qwen' | 'gemini';
+  quirks?: Quirks;
+}
+
+export const presets: readonly Preset[] = [
+  {
+    name: 'claude_code',
+    title: 'Claude Code',
+    tier: 1,
+    package: '@agentclientprotocol/claude-agent-acp',
+    version: '0.100.0',
+    command: 'claude-agent-acp',
+    args: [],
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    login: 'Run "claude" once in a terminal and log in, or set ANTHROPIC_API_KEY.',
+    node: '20.0.0',
+    history: 'claude',
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    tier: 1,
+    package: '@agentclientprotocol/codex-acp',
+    version: '2.6.0',
+    command: 'codex-acp',
+    args: [],
+    env: { NO_BROWSER: '1' },
+    login: 'Run "codex login" in a terminal, or set OPENAI_API_KEY.',
+    node: '20.0.0',
+    history: 'codex',
+    quirks: { rejectCancels: true },
+  },
+  {
+    name: 'opencode',
+    title: 'OpenCode',
+    tier: 1,
+    package: 'opencode-ai',
+    version: '1.18.33',
+    command: 'opencode',
+    args: ['acp'],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+    login: 'Run "opencode auth login" in a terminal.',
+  },
+  {
+    name: 'qwen',
+    title: 'Qwen Code',
+    tier: 2,
+    package: '@qwen-code/qwen-code',
+    version: '0.24.4',
+    command: 'qwen',
+    args: ['--acp'],
+    login: 'Run "qwen" once in a terminal and log in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL.',
+    node: '22.0.0',
+    history: 'qwen',
+    quirks: { listsOneFolder: true },
+  },
+  {
+    name: 'kimi',
+    title: 'Kimi Code',
+    tier: 2,
+    package: '@moonshot-ai/kimi-code',
+    version: '2.1.0',
+    command: 'kimi',
+    args: ['acp'],
+    login: 'Run "kimi" once in a terminal and log in.',
+    node: '22.19.0',
+  },
+  {
+    name: 'copilot',
+    title: 'GitHub Copilot CLI',
+    tier: 2,
+    package: '@github/copilot',
+    version: '1.0.102',
+    command: 'copilot',
+    args: ['--acp', '--no-auto-update'],
+    login: 'Run "copilot" once in a terminal and use /login.',
+    quirks: { errorText: /^Error: / },
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    tier: 3,
+    package: '@google/gemini-cli',
+    version: '0.61.0',
+    command: 'gemini',
+    args: ['--acp'],
+    login: 'Run "gemini" once in a terminal and log in, or set GEMINI_API_KEY.',
+    node: '20.0.0',
+    history: 'gemini',
+    quirks: { neverReload: true },
+  },
+  {
+    name: 'kilo',
+    title: 'Kilo',
+    tier: 2,
+    package: '@kilocode/cli',
+    version: '7.7.7',
+    command: 'kilo',
+    args: ['acp'],
+    login: 'Run "kilo auth login" in a terminal.',
+  },
+];
+
+/** The preset of this name; "claude" and "claude-code" are the same agent as "claude_code". */
+export function presetOf(name: string): Preset | undefined {
+  const wanted = name.replaceAll('-', '_');
+  return presets.find((preset) => preset.name === wanted || preset.name === `${wanted}_code`);
+}
+
+export const installCommand = ({ package: name, version }: Preset) => `npm install --global ${name}@${version}`;

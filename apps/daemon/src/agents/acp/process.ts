@@ -1,0 +1,277 @@
+/**
+ * One agent as a process that speaks ACP: started in a group of its own, initialized, asked, ended. Knows no task and no session;
+ * every failure is a sentence for people.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import {
+  type ClientConnection,
+  type CreateElicitationResponse,
+  PROTOCOL_VERSION,
+  type RequestPermissionResponse,
+  client,
+  methods,
+} from '@agentclientprotocol/sdk';
+import { type Clock, type Log, reasonOf, settledWithin, systemCode, tail } from '@relay/daemon-kit';
+import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
+import type { Fields } from './narrator.ts';
+import { messageStream } from './wire.ts';
+
+export interface AgentProcessTimings extends KillTimings {
+  /** From the start of the process to its answer to `initialize`. */
+  initializeMs: number;
+  /** What an agent may take to open a session. */
+  openMs: number;
+  /** How long the exit of a process is waited for once its pipes are closed, so that the reason can be told. */
+  exitMs: number;
+  /** How long an agent may take to end by itself when its input ends. */
+  leaveMs: number;
+}
+
+export interface AgentProcessOptions {
+  program: string;
+  args: readonly string[];
+  /** The whole environment. */
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** What to do when nobody is logged in. */
+  login: string;
+  clock: Clock;
+  timings: AgentProcessTimings;
+  log: Log;
+  /** `session/update`, in order, each before any response that followed it. */
+  onUpdate: (sessionId: string, update: Fields) => void;
+  onPermission: (request: Fields, signal: AbortSignal) => Promise<RequestPermissionResponse>;
+  onForm: (request: Fields, signal: AbortSignal) => Promise<CreateElicitationResponse>;
+}
+
+export interface AgentProcess {
+  /** undefined when the program could not be started. */
+  pid: number | undefined;
+  /** Resolves with what the agent can do. */
+  ready: Promise<AgentAbilities>;
+  /** Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. */
+  request(method: string, params: unknown, limitMs?: number): Promise<Fields>;
+  notify(method: string, params: unknown): void;
+  /** Resolves when the process has ended, by itself or not, with a sentence about how. */
+  gone: Promise<string>;
+  /** Lets the agent leave by itself, then ends it and everything it started. */
+  end(): Promise<void>;
+  /** Ends it at once, with everything it started. */
+  kill(): Promise<void>;
+  /** Like `kill`, without waiting. */
+  abort(): void;
+}
+
+export interface AgentAbilities {
+  load: boolean;
+  resume: boolean;
+  list: boolean;
+  images: boolean;
+  name: string;
+  version: string;
+}
+
+/** Why the agent did not do what it was asked to. The message is for people. */
+export class AgentFailure extends Error {
+  /** The code of JSON-RPC; undefined when the process ended or no answer came. */
+  readonly code: number | undefined;
+  constructor(message: string, code?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'AgentFailure';
+    this.code = code;
+  }
+}
+
+export const errorCodes = { authRequired: -32000, methodNotFound: -32601 } as const;
+
+const complaintBytes = 4096;
+
+export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
+  const { program, args, env, cwd, clock, timings, log } = options;
+  let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  let problem: unknown;
+  try {
+    child = spawn(program, args, {
+      cwd,
+      env: { ...env, PWD: cwd },
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    problem = error;
+  }
+  const pid = child?.pid;
+  const complaint = tail(complaintBytes);
+  let alive = pid !== undefined;
+
+  const exited = new Promise<string>((resolve) => {
+    if (!child) return resolve(cannotStart(program, problem));
+    child.once('exit', (code, signal) => {
+      alive = false;
+      resolve(signal === null ? `The agent ended with exit code ${code}.` : `The agent was ended by ${signal}.`);
+    });
+    child.once('error', (error) => {
+      if (pid === undefined) resolve(cannotStart(program, error));
+    });
+    child.stdin.on('error', () => undefined);
+    child.stderr.on('error', () => undefined);
+    child.stderr.on('data', (chunk: Buffer) => complaint.push(chunk));
+  });
+  const withComplaint = (sentence: string) => {
+    const said = complaint.text().trim();
+    return said === '' ? sentence : `${sentence}\n${said}`;
+  };
+  // What it started must not outlive it.
+  const gone = exited.then(async (sentence) => {
+    if (pid !== undefined) await endGroup(pid, clock, timings);
+    return withComplaint(sentence);
+  });
+
+  const kill = async () => {
+    if (pid !== undefined) await endGroup(pid, clock, timings);
+    await settledWithin(clock, timings.giveUpMs, gone);
+  };
+
+  const connection = child && pid !== undefined ? connect(child, options) : undefined;
+
+  const failureOf = async (error: unknown): Promise<AgentFailure> => {
+    const code = codeOf(error);
+    if (code === errorCodes.authRequired) {
+      return new AgentFailure(`The agent is not logged in. ${options.login} (${reasonOf(error)})`, code);
+    }
+    if (code !== undefined) return new AgentFailure(sentenceOf(error), code, { cause: error });
+    // The connection closes before it is known how the process ended.
+    let how: string | undefined;
+    await settledWithin(
+      clock,
+      timings.exitMs,
+      exited.then((sentence) => (how = sentence)),
+    );
+    return new AgentFailure(withComplaint(how ?? `The connection to the agent broke: ${reasonOf(error)}.`), undefined, {
+      cause: error,
+    });
+  };
+
+  const request = async (method: string, params: unknown, limitMs?: number): Promise<Fields> => {
+    if (!connection) throw new AgentFailure(await exited);
+    const answer = connection.agent.request<Fields | undefined>(method, params);
+    answer.catch(() => undefined);
+    if (limitMs !== undefined && !(await settledWithin(clock, limitMs, answer))) {
+      throw new AgentFailure(withComplaint(`The agent did not answer ${method} within ${limitMs / 1000} s.`));
+    }
+    try {
+      return (await answer) ?? {};
+    } catch (error) {
+      throw await failureOf(error);
+    }
+  };
+
+  const ready = request(
+    methods.agent.initialize,
+    {
+      protocolVersion: PROTOCOL_VERSION,
+      clientInfo: { name: 'relay-daemon', version: '1.0.0' },
+      // No fs and no terminal: agents work on this disk by themselves, and worse through us. Forms: without them some do not offer
+      // their questions. Notices: without them warnings end up in the answer.
+      clientCapabilities: { elicitation: { form: {} }, session: { notices: {} } },
+    },
+    timings.initializeMs,
+  ).then((answer) => {
+    if (answer.protocolVersion !== PROTOCOL_VERSION) {
+      throw new AgentFailure(
+        `The agent speaks version ${String(answer.protocolVersion)} of ACP, not ${PROTOCOL_VERSION}.`,
+      );
+    }
+    return abilitiesOf(answer);
+  });
+  ready.catch((error: unknown) => log.warn('agent not ready', { why: reasonOf(error).slice(0, 300) }));
+
+  return {
+    pid,
+    ready,
+    request,
+    notify(method, params) {
+      connection?.agent.notify(method, params).catch(() => undefined);
+    },
+    gone,
+    async end() {
+      if (alive) {
+        child?.stdin.end();
+        await settledWithin(clock, timings.leaveMs, exited);
+      }
+      await kill();
+    },
+    kill,
+    abort() {
+      if (pid !== undefined && alive) signalGroup(pid, 'SIGKILL');
+    },
+  };
+}
+
+function connect(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  { onUpdate, onPermission, onForm, log }: AgentProcessOptions,
+): ClientConnection {
+  const stream = messageStream({
+    input: child.stdin,
+    output: child.stdout,
+    onNoise: (line) => log.speech('agent printed', { line }),
+    onNotification(method, params) {
+      if (method !== methods.client.session.update) return false;
+      const { sessionId, update } = recordOf(params);
+      if (typeof sessionId === 'string') onUpdate(sessionId, recordOf(update));
+      return true;
+    },
+  });
+  const connection = client({ name: 'relay-daemon' })
+    .onRequest(methods.client.session.requestPermission as string, recordOf, ({ params, signal }) =>
+      onPermission(params, signal),
+    )
+    .onRequest(methods.client.elicitation.create as string, recordOf, ({ params, signal }) => onForm(params, signal))
+    // Extensions of single agents are not for us.
+    .onNotification('*', () => undefined)
+    .connect(stream);
+  connection.closed.catch(() => undefined);
+  return connection;
+}
+
+function abilitiesOf(answer: Fields): AgentAbilities {
+  const can = recordOf(answer.agentCapabilities);
+  const sessions = recordOf(can.sessionCapabilities);
+  const info = recordOf(answer.agentInfo);
+  const present = (value: unknown) => value !== undefined && value !== null && value !== false;
+  return {
+    load: can.loadSession === true,
+    resume: present(sessions.resume),
+    list: present(sessions.list),
+    images: recordOf(can.promptCapabilities).image === true,
+    name: typeof info.name === 'string' ? info.name : '',
+    version: typeof info.version === 'string' ? info.version : '',
+  };
+}
+
+function cannotStart(program: string, error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOENT') {
+    return `Cannot start "${program}": there is no such program in the PATH of the daemon. "relay-daemon agents" shows what is installed.`;
+  }
+  return `Cannot start "${program}": ${code === 'EACCES' ? 'it may not be executed' : reasonOf(error)}.`;
+}
+
+const codeOf = (error: unknown): number | undefined => {
+  const code: unknown = recordOf(error).code;
+  return typeof code === 'number' ? code : undefined;
+};
+
+/** The message of a JSON-RPC error with what stands beside it. */
+function sentenceOf(error: unknown): string {
+  const data = recordOf(error).data;
+  const { details, message, reason } = recordOf(data);
+  const more = [details, message, reason, data].find((text) => typeof text === 'string' && text !== '');
+  const said = reasonOf(error);
+  return typeof more !== 'string' || said.includes(more) ? said : `${said}: ${more}`;
+}
+
+const recordOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});

@@ -1,0 +1,119 @@
+/**
+ * One ACP message per line, over the pipes of a process. Unlike the SDK's own stream it does not answer what is no message: an
+ * agent that prints warnings to its standard output would be written to for every line, and a flood of them could block both.
+ */
+import type { Readable, Writable } from 'node:stream';
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+
+export interface WireOptions {
+  input: Writable;
+  output: Readable;
+  /** Longer lines end the connection. */
+  maxLineBytes?: number;
+  /** A line that is no message; only the first twenty are shown. */
+  onNoise?: (line: string) => void;
+  /**
+   * A notification, the moment it is read: before any response that the agent sent after it. True when it was for you; else it is
+   * passed on.
+   */
+  onNotification?: (method: string, params: unknown) => boolean;
+}
+
+/** The limit of the SDK; an agent may send whole files. */
+const defaultLineBytes = 32 * 1024 * 1024;
+const maxNoise = 20;
+
+/** Bytes in, whole lines out. A line beyond the limit throws. The rest without a line break is dropped: it was torn. */
+export function lineSplitter(maxLineBytes: number): (chunk: Buffer) => string[] {
+  let parts: Buffer[] = [];
+  let size = 0;
+  return (chunk) => {
+    const lines: string[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
+      parts.push(chunk.subarray(from, at));
+      lines.push(Buffer.concat(parts).toString('utf8'));
+      parts = [];
+      size = 0;
+      from = at + 1;
+    }
+    const rest = chunk.subarray(from);
+    size += rest.length;
+    if (rest.length > 0) parts.push(rest);
+    if (size > maxLineBytes) {
+      parts = [];
+      size = 0;
+      throw new Error(`the agent sent a line of more than ${maxLineBytes} bytes`);
+    }
+    return lines;
+  };
+}
+
+/** A JSON-RPC message, or undefined for anything else. */
+export function messageOf(line: string): AnyMessage | undefined {
+  if (!line.trimStart().startsWith('{')) return undefined;
+  try {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    const isMessage = value.jsonrpc === '2.0' && (typeof value.method === 'string' || 'id' in value);
+    return isMessage ? (value as unknown as AnyMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function messageStream(options: WireOptions): Stream {
+  const { input, output, maxLineBytes = defaultLineBytes, onNoise, onNotification } = options;
+  let noise = 0;
+  let over = false;
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      const split = lineSplitter(maxLineBytes);
+      const end = (error?: unknown) => {
+        if (over) return;
+        over = true;
+        if (error === undefined) controller.close();
+        else controller.error(error);
+      };
+      output.on('data', (chunk: Buffer) => {
+        if (over) return;
+        try {
+          for (const line of split(chunk)) {
+            const message = messageOf(line);
+            if (
+              message &&
+              'method' in message &&
+              !('id' in message) &&
+              onNotification?.(message.method, message.params)
+            )
+              continue;
+            if (message) controller.enqueue(message);
+            else if (line.trim() !== '' && ++noise <= maxNoise) onNoise?.(line.slice(0, 500));
+          }
+        } catch (error) {
+          end(error);
+          output.destroy();
+          return;
+        }
+        // A peer that reads too slowly holds the agent back instead of filling the memory.
+        if ((controller.desiredSize ?? 1) < -64) output.pause();
+      });
+      output.on('end', () => end());
+      output.on('close', () => end());
+      output.on('error', end);
+    },
+    pull() {
+      output.resume();
+    },
+    cancel() {
+      over = true;
+      output.destroy();
+    },
+  });
+  const writable = new WritableStream<AnyMessage>({
+    write: (message) =>
+      new Promise((resolve, reject) => {
+        input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+      }),
+  });
+  return { readable, writable };
+}

@@ -1,0 +1,382 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DoubleConnection } from '@relay/daemon-kit/conformance';
+import { lifeLines } from './children.ts';
+import { type DemoOptions, demoAgent } from './demo-agent.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+async function begin(options: DemoOptions & { home?: string } = {}) {
+  const relay = await home.relay();
+  const { agent, ...folders } = demoAgent(home, options);
+  const storeDir = home.folder();
+  const daemon = home.daemon(relay, agent, { storeDir });
+  const connection = await relay.connection();
+  await daemon.connected();
+  return { relay, daemon, connection, storeDir, ...folders };
+}
+const start = (connection: DoubleConnection, taskId: string, instruction: string, projectPath?: string) =>
+  connection.send({
+    type: 'task_start',
+    task_id: taskId,
+    instruction,
+    ...(projectPath === undefined ? {} : { project_path: projectPath }),
+  });
+const resume = (connection: DoubleConnection, taskId: string, sessionId: string, message: string) =>
+  connection.send({ type: 'task_resume', task_id: taskId, session_id: sessionId, message });
+/** A finished first turn; its session. */
+async function opened(connection: DoubleConnection) {
+  start(connection, 't0', 'hello');
+  const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't0');
+  return sessionId ?? '';
+}
+
+describe('an agent that speaks ACP', () => {
+  it('names the session, streams, and completes with its last message', async () => {
+    const { connection, agentHome, defaultPath } = await begin();
+    start(connection, 't1', 'hello there');
+    const complete = await connection.event('TASK_COMPLETE', 't1');
+    expect(complete.result).toBe('echo 1: hello there');
+    await connection.status();
+    expect(connection.words().slice(2)).toEqual([
+      'status[t1]',
+      'SESSION_STARTED t1',
+      'OUTPUT t1',
+      'TASK_COMPLETE t1',
+      'status[]',
+    ]);
+    const [name = ''] = readdirSync(agentHome);
+    expect(name).toBe(`${complete.session_id}.jsonl`);
+    const [first = ''] = readFileSync(join(agentHome, name), 'utf8').split('\n');
+    expect(JSON.parse(first)).toMatchObject({ cwd: defaultPath, pwd: defaultPath });
+  });
+
+  it('goes on in the same session, with one turn at a time', async () => {
+    const { connection } = await begin();
+    const session = await opened(connection);
+    resume(connection, 't1', session, 'a');
+    resume(connection, 't2', session, 'b');
+    expect(await connection.event('TASK_COMPLETE', 't1')).toMatchObject({ result: 'echo 2: a', session_id: session });
+    expect(await connection.event('TASK_COMPLETE', 't2')).toMatchObject({ result: 'echo 3: b' });
+  });
+
+  it('tells PROGRESS with the command, once per call, and the output of tools', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'tool');
+    expect(await connection.event('PROGRESS', 't1')).toMatchObject({ action: 'Running', target: 'ls -la' });
+    expect((await connection.event('OUTPUT', 't1')).output).toContain('total 0');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('listed');
+    expect(connection.words().filter((word) => word === 'PROGRESS t1')).toHaveLength(1);
+  });
+
+  it.each([
+    ['plan', 'Planning', 'leap'],
+    ['think', 'Thinking', ''],
+  ])('tells PROGRESS for a %s, and keeps thoughts to itself', async (word, action, target) => {
+    const { connection } = await begin();
+    start(connection, 't1', word);
+    expect(await connection.event('PROGRESS', 't1')).toMatchObject({ action, target });
+    await connection.event('TASK_COMPLETE', 't1');
+    expect(JSON.stringify(connection.frames)).not.toContain('secret');
+  });
+
+  it('completes with the last of several messages', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'two');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('second');
+  });
+
+  it('completes with a note when a limit of the model was reached', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'max');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toMatch(
+      /^as far as it goes\n\nThe agent stopped here/,
+    );
+  });
+});
+
+describe('a question of the agent', () => {
+  it('is WAIT_FOR_USER with what was said, the command and the labels; the answer continues the same turn under a new task', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'perm');
+    const wait = await connection.event('WAIT_FOR_USER', 't1');
+    expect(wait).toMatchObject({
+      prompt: 'Allow: Delete everything?',
+      result: 'I would like to delete it.\n\nrm -r build',
+      options: [{ label: 'Allow' }, { label: 'Reject' }],
+    });
+    await connection.status();
+    resume(connection, 't2', wait.session_id ?? '', 'allow');
+    expect(await connection.event('TASK_COMPLETE', 't2')).toMatchObject({ result: 'permission: y' });
+    await connection.status();
+    expect(connection.words().slice(2)).toEqual([
+      'status[t1]',
+      'SESSION_STARTED t1',
+      'PROGRESS t1',
+      'OUTPUT t1',
+      'WAIT_FOR_USER t1',
+      'status[]',
+      'status[t2]',
+      'OUTPUT t2',
+      'TASK_COMPLETE t2',
+      'status[]',
+    ]);
+  });
+
+  it.each([
+    ['2', 'permission: n'],
+    ['REJECT', 'permission: n'],
+    ['1', 'permission: y'],
+    ['3', 'echo 2: 3'],
+    ['do something else', 'echo 2: do something else'],
+  ])(
+    'answered with "%s" ends in "%s": a label or its number is the answer, other words are the next message',
+    async (words, result) => {
+      const { connection } = await begin();
+      start(connection, 't1', 'perm');
+      const wait = await connection.event('WAIT_FOR_USER', 't1');
+      resume(connection, 't2', wait.session_id ?? '', words);
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe(result);
+      await connection.settle();
+      expect(connection.ends('t1')).toHaveLength(1);
+      expect(connection.ends('t2')).toHaveLength(1);
+    },
+  );
+
+  it('is asked after the one before it was answered', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'perms');
+    const first = await connection.event('WAIT_FOR_USER', 't1');
+    resume(connection, 't2', first.session_id ?? '', 'Allow');
+    const second = await connection.event('WAIT_FOR_USER', 't2');
+    expect([first.prompt, second.prompt]).toEqual(['Allow: Run one?', 'Allow: Run two?']);
+    resume(connection, 't3', first.session_id ?? '', 'Reject');
+    expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('permissions: y n');
+  });
+
+  it('may be a form; the choice goes back under its field', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'ask');
+    const wait = await connection.event('WAIT_FOR_USER', 't1');
+    expect(wait).toMatchObject({ prompt: 'Which color?', options: [{ label: 'Red' }, { label: 'Blue' }] });
+    resume(connection, 't2', wait.session_id ?? '', 'blue');
+    const { result } = await connection.event('TASK_COMPLETE', 't2');
+    expect(result).toBe('elicited: {"action":"accept","content":{"color":"Blue"}}');
+  });
+
+  it('may be a form of several fields, asked one after the other; a free field takes words that are no choice', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'form');
+    const size = await connection.event('WAIT_FOR_USER', 't1');
+    expect(size).toMatchObject({ prompt: 'Two things\nSize', options: [{ label: 'Small' }, { label: 'Large' }] });
+    resume(connection, 't2', size.session_id ?? '', 'Large');
+    expect(await connection.event('WAIT_FOR_USER', 't2')).toMatchObject({
+      prompt: 'Two things\nGift wrap',
+      options: [{ label: 'Yes' }, { label: 'No' }],
+    });
+    resume(connection, 't3', size.session_id ?? '', 'only with a ribbon');
+    const { result } = await connection.event('TASK_COMPLETE', 't3');
+    expect(result).toBe('elicited: {"action":"accept","content":{"size":"l","note":"only with a ribbon"}}');
+  });
+
+  it('is not answered by a message that was sent before it was asked', async () => {
+    const { connection } = await begin();
+    const session = await opened(connection);
+    resume(connection, 't1', session, 'perm');
+    resume(connection, 't2', session, 'Allow');
+    await connection.event('WAIT_FOR_USER', 't1');
+    expect((await connection.event('ERROR', 't2')).error).toContain('asked a question before');
+    resume(connection, 't3', session, 'Reject');
+    expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('permission: n');
+  });
+
+  it('is withdrawn from the agent when its task is cancelled', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'perm');
+    const wait = await connection.event('WAIT_FOR_USER', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    resume(connection, 't2', wait.session_id ?? '', 'Allow');
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+  });
+
+  it('is lost with the daemon: the words become a new message, and the user is told when only the agent was lost', async () => {
+    const { connection, relay, daemon, storeDir, agentHome } = await begin();
+    start(connection, 't1', 'perm');
+    const wait = await connection.event('WAIT_FOR_USER', 't1');
+    await daemon.stop();
+    const again = demoAgent(home, { home: agentHome });
+    home.daemon(relay, again.agent, { storeDir });
+    const second = await relay.connection();
+    resume(second, 't2', wait.session_id ?? '', 'Allow');
+    expect((await second.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+  });
+});
+
+describe('a turn that does not end well has exactly one end, ERROR, when the agent', () => {
+  it.each([
+    ['answers with an error', 'fail', 'demo failure: asked for'],
+    ['dies', 'crash', 'The agent ended with exit code 3.\ndemo-agent: crashing on request'],
+    ['dies in the middle of a line', 'torn', 'The agent ended with exit code 5.'],
+    ['says nothing', 'silent', 'ended without an answer'],
+    ['refuses', 'refuse', 'refused to go on.\nnot that'],
+    ['cancels by itself', 'cancelled', 'was cancelled at the agent'],
+  ])('%s', async (_name, word, error) => {
+    const { connection } = await begin();
+    const session = await opened(connection);
+    resume(connection, 't1', session, word);
+    expect((await connection.event('ERROR', 't1')).error).toContain(error);
+    await connection.status();
+    resume(connection, 't2', session, 'still there?');
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toMatch(/^echo \d: still there\?$/);
+    expect(connection.ends('t1')).toHaveLength(1);
+  });
+
+  it.each<[string, DemoOptions, string]>([
+    ['is not logged in', { env: { DEMO_AGENT_FAULT: 'auth' }, login: 'Run "demo login".' }, 'Run "demo login".'],
+    [
+      'never answers initialize',
+      { env: { DEMO_AGENT_FAULT: 'hang-initialize' }, timings: { initializeMs: 300 } },
+      'initialize',
+    ],
+    ['never opens a session', { env: { DEMO_AGENT_FAULT: 'hang-new' }, timings: { openMs: 300 } }, 'session/new'],
+    ['cannot work', { env: { DEMO_AGENT_FAULT: 'exit' } }, 'exit code 4.\ndemo-agent: cannot work like this'],
+    ['speaks another version', { env: { DEMO_AGENT_FAULT: 'version' } }, 'version 7 of ACP'],
+    ['gives no id', { env: { DEMO_AGENT_FAULT: 'no-id' } }, 'no id'],
+    ['is not installed', { program: '/nowhere/agent' }, 'Cannot start "/nowhere/agent"'],
+    ['is no agent', { program: 'cat', args: [] }, 'initialize'],
+    ['ends at once', { program: 'true', args: [] }, 'exit code 0'],
+  ])('%s', async (_name, options, error) => {
+    const { connection } = await begin({ ...options, timings: { initializeMs: 5000, ...options.timings } });
+    start(connection, 't1', 'hello');
+    expect((await connection.event('ERROR', 't1')).error).toContain(error);
+    await connection.status();
+    expect(connection.words().slice(2)).toEqual(['status[t1]', 'ERROR t1', 'status[]']);
+  });
+});
+
+describe('an agent that misbehaves', () => {
+  it.each(['garbage', 'odd'])('with %s on its output is understood all the same', async (word) => {
+    const { connection } = await begin();
+    start(connection, 't1', word);
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
+      `after ${word === 'odd' ? 'odd' : 'the garbage'}`,
+    );
+  });
+
+  it('by flooding is bounded, and still has its end', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'flood');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('flooded');
+    const outputs = connection.frames.filter((frame) => frame.type === 'event' && frame.event_type === 'OUTPUT');
+    const bytes = Buffer.byteLength(JSON.stringify(outputs));
+    expect(bytes).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  it('by ignoring a cancel is ended, and the session goes on with a new process', async () => {
+    const { connection } = await begin({ timings: { cancelMs: 100 } });
+    const session = await opened(connection);
+    resume(connection, 't1', session, 'deaf');
+    await connection.event('OUTPUT', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    resume(connection, 't2', session, 'hello');
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 3: hello');
+    expect(connection.ends('t1')).toEqual([]);
+  });
+
+  it('by starting programs that outlive it takes them along when it is ended', async () => {
+    const lines = await lifeLines();
+    home.later(() => lines.close());
+    const { connection, daemon } = await begin();
+    start(connection, 't1', `fork ${lines.announce('child')}`);
+    await connection.event('TASK_COMPLETE', 't1');
+    await lines.born('child');
+    await daemon.stop();
+    await lines.gone('child');
+  });
+
+  it('does not hurt other conversations', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'slow');
+    await connection.event('OUTPUT', 't1');
+    start(connection, 't2', 'crash');
+    await connection.event('ERROR', 't2');
+    start(connection, 't3', 'hello');
+    await connection.event('TASK_COMPLETE', 't3');
+    expect(connection.ends('t1')).toEqual([]);
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    await connection.status();
+  });
+});
+
+describe('a cancelled task', () => {
+  it.each(['slow', 'hang'])('while the agent is at "%s" has no end, and leaves at once', async (word) => {
+    const { connection } = await begin({ timings: { cancelMs: 200 } });
+    start(connection, 't1', word);
+    await connection.event('OUTPUT', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    await connection.status();
+    await connection.settle();
+    expect(connection.ends('t1')).toEqual([]);
+  });
+
+  it('while the agent still opens the session has no end and starts nothing', async () => {
+    const { connection } = await begin({ env: { DEMO_AGENT_FAULT: 'hang-new' } });
+    start(connection, 't1', 'hello');
+    await connection.status('t1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    await connection.status();
+    await connection.settle();
+    expect(connection.words().slice(2)).toEqual(['status[t1]', 'status[]']);
+  });
+});
+
+describe('a session whose process has ended', () => {
+  const restarted = async (options: DemoOptions = {}) => {
+    const first = await begin(options);
+    const session = await opened(first.connection);
+    await first.daemon.stop();
+    const { agent } = demoAgent(home, { ...options, home: first.agentHome });
+    home.daemon(first.relay, agent, { storeDir: first.storeDir });
+    return { session, connection: await first.relay.connection() };
+  };
+
+  it.each<[string, DemoOptions]>([
+    ['is resumed', {}],
+    ['is loaded by agents that cannot resume', { env: { DEMO_AGENT_WITHOUT: 'resume' } }],
+    ['is loaded when resume is advertised but missing', { env: { DEMO_AGENT_DAMAGE: 'resume' } }],
+  ])('%s after a restart, without telling its history again', async (_name, options) => {
+    const { connection, session } = await restarted(options);
+    resume(connection, 't1', session, 'and now');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: and now');
+    expect(JSON.stringify(connection.frames.filter((frame) => frame.type === 'event'))).not.toContain('echo 1');
+  });
+
+  it.each<[string, DemoOptions, string]>([
+    ['can do neither', { env: { DEMO_AGENT_WITHOUT: 'resume,load' } }, 'cannot go on with an earlier session'],
+    ['must never reload', { quirks: { neverReload: true } }, 'Start a new session'],
+  ])('ends a task with a clear ERROR when the agent %s', async (_name, options, error) => {
+    const { connection, session } = await restarted(options);
+    resume(connection, 't1', session, 'and now');
+    expect((await connection.event('ERROR', 't1')).error).toContain(error);
+  });
+
+  it('is resumed when the process was idle for too long', async () => {
+    const { connection } = await begin({ timings: { idleMs: 1 } });
+    const session = await opened(connection);
+    resume(connection, 't1', session, 'again');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
+  });
+
+  it('makes room for others when too many processes live, and says so when none can leave', async () => {
+    const { connection } = await begin({ maxProcesses: 1 });
+    const session = await opened(connection);
+    start(connection, 't1', 'slow');
+    await connection.event('OUTPUT', 't1');
+    resume(connection, 't2', session, 'hello');
+    expect((await connection.event('ERROR', 't2')).error).toContain('at work on this machine already');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+  });
+});
