@@ -1,18 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, openDatabase } from '@relay/database';
+import { type Route, type RouteName, routes } from '@relay/protocol';
 import {
   type TestPostgres,
   type TestRelay,
-  startPostgres,
-  startRelay,
   Browser,
   callWith,
+  connectApp,
+  connectDaemon,
   invitation,
   password,
+  pkce,
   refresh,
+  registerDevice,
   signedInCli,
   signedInWeb,
+  startPostgres,
+  startRelay,
 } from '@relay/testing';
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe('while the database is away', () => {
   let postgres: TestPostgres;
@@ -62,5 +69,101 @@ describe('while the database is away', () => {
     expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
     expect((await refresh(relay, cli.refresh_token!)).status).toBe(200);
     expect((await signUp()).status).toBe(200);
+  });
+
+  it('no route calls a good credential bad, whether its keys are known or have to be read first', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('carol@example.com');
+    const { access_token: token } = await signedInWeb(browser);
+    const ticket = (await relay.call('POST', '/api/ws-tickets', { user: null, headers: bearer(token) })).body
+      .ticket as string;
+    const device = await registerDevice(relay);
+    const cold = await startRelay({ identity: true, database, config: { authSecret: [...relay.config.authSecret] } });
+    const bodies: Partial<Record<RouteName, object>> = {
+      createSession: { deviceId: 'd', message: 'm' },
+      sendMessage: { content: 'm' },
+      updateSession: { title: 't' },
+      updateDevice: { name: 'n' },
+      watch: { sessionId: 'd:a:n' },
+      unwatch: { sessionId: 'd:a:n' },
+      requestCode: { hostname: 'h', agent_type: 'a' },
+      pollCode: { device_code: 'x' },
+    };
+    /** What needs no memory but the keys. */
+    const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
+
+    await postgres.halt();
+    try {
+      let asked = 0;
+      for (const [where, instance] of [
+        ['warm', relay],
+        ['cold', cold],
+      ] as const)
+        for (const [name, { method, path, credential }] of Object.entries(routes) as [RouteName, Route][]) {
+          if (credential === 'none') continue;
+          const answer = await instance.call(method, path.replace(':userCode', 'BCDF-GHJK').replace(/:\w+/g, 'd:a:n'), {
+            user: null,
+            headers: bearer(token),
+            ...(bodies[name] ? { body: bodies[name] } : {}),
+          });
+          const expected = (where === 'warm' ? unaffected[name] : undefined) ?? 503;
+          expect([where, name, answer.status]).toEqual([where, name, expected]);
+          expect(answer.headers['www-authenticate']).toBeUndefined();
+          if (expected === 503) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+          asked += 1;
+        }
+      expect(asked).toBeGreaterThan(30);
+
+      const app = await connectApp(relay, { token });
+      await app.close();
+      await (await connectApp(relay, { token: ticket, credential: 'ticket' })).close();
+      await expect(connectApp(cold, { token })).rejects.toMatchObject({ status: 503 });
+      for (const instance of [relay, cold])
+        await expect(connectDaemon(instance, { registration: device })).rejects.toMatchObject({
+          status: 503,
+          body: { code: 'SERVICE_UNAVAILABLE' },
+        });
+    } finally {
+      await postgres.resume();
+    }
+    expect((await callWith(relay, token, '/api/devices')).status).toBe(200);
+    await cold.stop();
+  });
+
+  it('no page of the sign-in calls a good cookie bad, or signs anybody out', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('dave@example.com');
+    const { challenge } = pkce();
+    const page = await browser.authorize('relay-cli', challenge);
+    const before = [...browser.cookies];
+    await postgres.halt();
+    try {
+      const asks: [string, string, object?][] = [
+        ['GET', '/auth/relay/me'],
+        ['GET', '/auth/relay/status'],
+        ['GET', '/auth/relay/applications'],
+        ['POST', '/auth/relay/applications/revoke', { clientId: 'relay-cli' }],
+        ['POST', '/auth/relay/invitations', {}],
+        ['POST', '/auth/relay/invitations/check', { token: 'x' }],
+        ['POST', '/auth/relay/sign-out-everywhere', {}],
+        ['GET', '/auth/get-session'],
+        ['POST', '/auth/update-user', { name: 'D' }],
+        ['POST', '/auth/change-password', { currentPassword: password, newPassword: 'another password' }],
+        ['POST', '/auth/oauth2/consent', { accept: true, oauth_query: page.search.slice(1) }],
+        ['GET', `/auth/oauth2/authorize${page.search}`],
+        ['GET', '/auth/oauth2/public-client?client_id=relay-cli'],
+        ['GET', '/auth/jwks'],
+        ['POST', '/auth/sign-out', {}],
+      ];
+      for (const [method, path, body] of asks) {
+        const answer = await browser.send(method, path, body ? { body } : {});
+        expect([path, answer.status, answer.headers['set-cookie']]).toEqual([path, 503, undefined]);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      }
+      expect([...browser.cookies]).toEqual(before);
+    } finally {
+      await postgres.resume();
+    }
+    expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'dave@example.com' });
   });
 });
