@@ -9,6 +9,7 @@ import type { MakeBus } from './contract/harness.ts';
 import { describeInstances } from './contract/instances.ts';
 import { describeLeases } from './contract/leases.ts';
 import { describeRequests } from './contract/requests.ts';
+import { describeShared } from './contract/shared.ts';
 
 export type { ContractBus, MakeBus } from './contract/harness.ts';
 
@@ -20,5 +21,6 @@ export function describeBackplaneContract(name: string, makeBus: MakeBus): void 
     describeRequests(makeBus);
     describeFrames(makeBus);
     describeInstances(makeBus);
+    describeShared(makeBus);
   });
 }

@@ -106,7 +106,13 @@ export async function follow(
     waiting = [];
   };
 
-  const unsubscribe = await backplane.subscribe(user, onFrame);
+  /** Frames may have been lost without a trace: the history knows, from where the reader is. */
+  const onInterrupted = (): void => {
+    if (state === 'live') void catchUp();
+    else overflowed = true;
+  };
+
+  const unsubscribe = await backplane.subscribe(user, onFrame, onInterrupted);
   return {
     async resume(since = '') {
       if (since !== '') {

@@ -97,9 +97,6 @@ class RedisMember implements RedisBackplane {
   /** Begins the offsets of this instance, which never lives twice. */
   readonly #epoch = randomBytes(9).toString('base64url');
   #appended = 0;
-  #begun: () => void = () => undefined;
-  /** Resolves when every server can be asked and heard for the first time. */
-  readonly #beginning = new Promise<void>((resolve) => (this.#begun = resolve));
   #started = false;
   #closed = false;
   #trouble = 'no answer';
@@ -148,7 +145,7 @@ class RedisMember implements RedisBackplane {
     const held = Promise.all([
       this.#fleet.hold(controlPartition, this.#names.control),
       ...own.map((partition) => this.#fleet.hold(partition, this.#names.instance(partition, this.instance))),
-      this.#beginning,
+      this.#fleet.ready(),
     ]);
     try {
       await heldWithin(
@@ -457,14 +454,12 @@ class RedisMember implements RedisBackplane {
 
   #up(): void {
     if (this.#closed) return;
-    if (this.#fleet.up) this.#begun();
     this.#gaps.settleAll();
     if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
   }
 
   #restored(interrupted: readonly string[]): void {
     if (this.#closed) return;
-    if (this.#fleet.up) this.#begun();
     if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
     for (const channel of interrupted) {
       const user = this.#userOf.get(channel);

@@ -72,7 +72,7 @@ describe('what a bus remembers', () => {
     commands.listen(() => true);
     for (const correlation of ['first', 'second', 'third']) {
       const command = { device: 'device', fence: 1, body: 'question', correlation, replyTo: 'api' };
-      commands.receive({ kind: 'command', id: correlation, from: 'api', command });
+      commands.receive({ kind: 'command', id: correlation, from: 'api', command, deadline: Infinity });
     }
     await commands.close();
     expect(told).toEqual(['second', 'third']);
@@ -122,6 +122,21 @@ describe('a memory bus', () => {
     order.push('published');
     await heard;
     expect(order).toEqual(['published', 'heard']);
+    await bus.close();
+  });
+
+  it('delivers no command after its deadline, however long the process was stuck', async () => {
+    const bus = createMemoryBus();
+    const [api, gateway] = [bus.connect('api'), bus.connect('gateway')];
+    await gateway.claim('device', 'c1');
+    const heard: string[] = [];
+    gateway.onCommand(({ body }) => heard.push(body) > 0);
+    const late = api.route('device', 'late', 20);
+    const until = performance.now() + 40;
+    while (performance.now() < until);
+    expect(await late).toBe('unknown');
+    expect(await api.route('device', 'in time')).toBe('sent');
+    expect(heard).toEqual(['in time']);
     await bus.close();
   });
 

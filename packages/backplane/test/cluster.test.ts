@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type TestRedisCluster, startRedisCluster } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
-import { makeRedisBus } from './redis-bus.ts';
+import { deafen, makeRedisBus } from './redis-bus.ts';
 
 let cluster: TestRedisCluster;
 
@@ -10,4 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-describeBackplaneContract('redis cluster', (options) => makeRedisBus(cluster, options));
+describeBackplaneContract('redis cluster', (options) =>
+  makeRedisBus({ url: cluster.url, flush: () => cluster.flush(), deafen: () => deafen(cluster.nodes) }, options),
+);

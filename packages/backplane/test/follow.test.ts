@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createEar } from '../src/contract/harness.ts';
 import type { Ear } from '../src/contract/harness.ts';
 import { createMemoryBus, follow } from '../src/index.ts';
-import type { Backplane, MemoryBus } from '../src/index.ts';
+import type { Backplane, MemoryBus, UserFrame } from '../src/index.ts';
 
 describe('following a user', () => {
   let bus: MemoryBus;
@@ -103,6 +103,36 @@ describe('following a user', () => {
     expect(await ear.next()).toBe('GAP');
     await settle();
     expect(ear.heard.at(-1)).toBe('live');
+  });
+
+  it('reads what was missed while the way here was cut, without a gap', async () => {
+    const since = await append('known');
+    const ear = createEar<string>();
+    let deaf = false;
+    const line = {
+      read: backplane.read.bind(backplane),
+      subscribe: (user: string, listener: (frame: UserFrame) => void, onInterrupted?: () => void) =>
+        backplane.subscribe(user, (frame) => !deaf && listener(frame), onInterrupted),
+    };
+    const following = await follow(line, 'user', reader(ear));
+    await following.resume(since);
+    deaf = true;
+    await append('missed', 'missed too');
+    await settle();
+    deaf = false;
+    bus.interrupt(backplane.instance);
+    await append('live');
+    for (const body of ['missed', 'missed too', 'live']) expect(await ear.next()).toBe(body);
+    await settle();
+    expect(ear.heard).toHaveLength(3);
+  });
+
+  it('says that there is a gap when the way was cut before the reader had an offset', async () => {
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await following.resume();
+    bus.interrupt(backplane.instance);
+    expect(await ear.next()).toBe('GAP');
   });
 
   it('delivers nothing more once it was stopped', async () => {

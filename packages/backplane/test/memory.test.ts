@@ -8,6 +8,7 @@ describeBackplaneContract('memory', (options) => {
     connect: (name) => Promise.resolve(bus.connect(name)),
     kill: (instance) => Promise.resolve(bus.kill(instance)),
     flush: () => Promise.resolve(bus.flush()),
+    interrupt: (instance) => Promise.resolve(bus.interrupt(instance)),
     advance: (ms) => Promise.resolve(void (skippedMs += ms)),
     close: () => bus.close(),
   });

@@ -1,4 +1,5 @@
 /** A bus of the contract on Redis: a prefix of its own, so that several share a server. */
+import type { TestRedis } from '@relay/testing/redis';
 import type { BackplaneOptions } from '../src/backplane.ts';
 import type { ContractBus } from '../src/contract.ts';
 import { createRedisBackplane } from '../src/index.ts';
@@ -7,6 +8,8 @@ import type { RedisBackplane, RedisBackplaneOptions } from '../src/index.ts';
 export interface RedisUnderTest {
   readonly url: string;
   flush(): Promise<void>;
+  /** Ends every connection that listens, on every server. */
+  deafen(): Promise<void>;
 }
 
 let lastBus = 0;
@@ -38,8 +41,14 @@ export function makeRedisBus(
       if (witness) await witness.health();
     },
     flush: () => redis.flush(),
+    interrupt: () => redis.deafen(),
     close: async () => {
       await Promise.all(members.map((member) => member.close()));
     },
   });
+}
+
+/** Ends every connection of these servers that listens, as a proxy or an operator would. */
+export async function deafen(servers: readonly TestRedis[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.command('CLIENT', 'KILL', 'TYPE', 'pubsub')));
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
-import { makeRedisBus } from './redis-bus.ts';
+import { deafen, makeRedisBus } from './redis-bus.ts';
 
 let redis: TestRedis;
 
@@ -10,4 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-describeBackplaneContract('redis', (options) => makeRedisBus(redis, options));
+describeBackplaneContract('redis', (options) =>
+  makeRedisBus({ url: redis.url, flush: () => redis.flush(), deafen: () => deafen([redis]) }, options),
+);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type TestSentinel, startSentinel } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
-import { makeRedisBus } from './redis-bus.ts';
+import { deafen, makeRedisBus } from './redis-bus.ts';
 
 let group: TestSentinel;
 
@@ -10,4 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => group.stop());
 
-describeBackplaneContract('redis by sentinel', (options) => makeRedisBus(group, options));
+describeBackplaneContract('redis by sentinel', (options) =>
+  makeRedisBus(
+    { url: group.url, flush: () => group.flush(), deafen: () => deafen([group.master, group.replica]) },
+    options,
+  ),
+);

@@ -141,6 +141,23 @@ export function describeFrames(makeBus: MakeBus): void {
       expect(await gateway.audience('user')).toBe(0);
     });
 
+    it('is told when frames may have been missed, before it hears what follows', async () => {
+      const { bus, gateway, api } = await open();
+      const said = createEar<string>();
+      await api.subscribe(
+        'user',
+        ({ body }) => said.hear(body),
+        () => said.hear('INTERRUPTED'),
+      );
+      await gateway.append('user', 'before');
+      await until('the frame is heard', () => said.heard.length > 0);
+      await bus.interrupt(api.instance);
+      await until('it is told', () => said.heard.includes('INTERRUPTED'));
+      await gateway.append('user', 'after');
+      await until('it hears again', () => said.heard.includes('after'));
+      expect(said.heard).toEqual(['before', 'INTERRUPTED', 'after']);
+    });
+
     it('goes on hearing after everything stored was lost', async () => {
       const { bus, gateway, api } = await open();
       const frames = createEar<UserFrame>();

@@ -11,6 +11,8 @@ export interface ContractBus {
   kill(instance: string): Promise<void>;
   /** Everything stored is lost; instances and subscriptions stay. */
   flush(): Promise<void>;
+  /** What is said to the instance may be missed for a moment: its ways of hearing are cut, and made anew by itself. */
+  interrupt(instance: string): Promise<void>;
   /** Moves the clock of leases, histories and tickets. Without it they follow real time, and the suite waits. */
   advance?(ms: number): Promise<void>;
   /** Closes every instance that is still open. */

@@ -91,6 +91,56 @@ export function describeInstances(makeBus: MakeBus): void {
     });
   });
 
+  describe('a count', () => {
+    afterEach(stage.clear);
+
+    it('is shared by all and ends with its window', async () => {
+      const { bus, one, two } = await openTwo();
+      const first = await one.count('who', 1, 300);
+      expect(first.count).toBe(1);
+      expect(first.leftMs).toBeGreaterThan(0);
+      expect(first.leftMs).toBeLessThanOrEqual(300);
+      const isNew = async () => (await two.count('who', 1, 60_000)).count === 1;
+      await until('another window began', isNew, passing(bus, 100));
+      const { count, leftMs } = await one.count('who', 2, 60_000);
+      expect(count).toBe(3);
+      expect(leftMs).toBeGreaterThan(1_000);
+    });
+
+    it('can be taken back, and nothing is taken from nothing', async () => {
+      const { one } = await openTwo();
+      await one.count('who', 3, 60_000);
+      expect((await one.count('who', -1, 60_000)).count).toBe(2);
+      expect(await one.count('nobody', -1, 60_000)).toEqual({ count: 0, leftMs: 0 });
+      expect((await one.count('nobody', 1, 60_000)).count).toBe(1);
+    });
+
+    it('counts everybody who counts at once', async () => {
+      const { one, two } = await openTwo();
+      const counts = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => (n % 2 ? one : two).count('who', 1, 60_000)),
+      );
+      expect(new Set(counts.map(({ count }) => count)).size).toBe(100);
+    });
+  });
+
+  describe('a note', () => {
+    afterEach(stage.clear);
+
+    it('is found by everybody under its topic, once, until its time is over', async () => {
+      const { bus, one, two } = await openTwo();
+      await one.note('revoked', 'long "1"\n', 60_000);
+      await two.note('revoked', 'long "1"\n', 60_000);
+      await two.note('revoked', 'short', 300);
+      await two.note('other', 'another topic', 60_000);
+      expect((await two.notes('revoked')).sort()).toEqual(['long "1"\n', 'short']);
+      const isOver = async () => (await one.notes('revoked')).length === 1;
+      await until('the short one is gone', isOver, passing(bus, 100));
+      expect(await one.notes('revoked')).toEqual(['long "1"\n']);
+      expect(await one.notes('nothing')).toEqual([]);
+    });
+  });
+
   describe('control', () => {
     afterEach(stage.clear);
 
@@ -122,6 +172,20 @@ export function describeInstances(makeBus: MakeBus): void {
   describe('an instance', () => {
     afterEach(stage.clear);
 
+    it('hears that it was cut off, and is healthy again', async () => {
+      const { bus, one, two } = await openTwo();
+      const [here, there] = [createEar<string>(), createEar<string>()];
+      one.onRestored(() => here.hear('restored'));
+      one.onControl(here.hear);
+      two.onControl(there.hear);
+      await bus.interrupt(one.instance);
+      expect(await here.next()).toBe('restored');
+      await until('it is healthy', async () => (await one.health()).ok);
+      await one.publishControl('control');
+      await there.next();
+      await until('it hears again', () => here.heard.includes('control'));
+    });
+
     it('is healthy while it hears itself', async () => {
       const { one } = await openTwo();
       const { ok, probeMs } = await one.health();
@@ -149,6 +213,7 @@ export function describeInstances(makeBus: MakeBus): void {
       ['publish', (backplane, body) => backplane.publish('user', body)],
       ['put', (backplane, body) => backplane.put('ticket', body, 1_000)],
       ['publishControl', (backplane, body) => backplane.publishControl(body)],
+      ['note', (backplane, body) => backplane.note('topic', body, 1_000)],
     ];
 
     it.each(calls)('carries text and nothing else: %s', async (_name, call) => {
@@ -167,6 +232,8 @@ export function describeInstances(makeBus: MakeBus): void {
       ['audience', (backplane) => backplane.audience('user')],
       ['once', (backplane) => backplane.once('scope', ['key'], 1_000)],
       ['take', (backplane) => backplane.take('ticket')],
+      ['count', (backplane) => backplane.count('who', 1, 1_000)],
+      ['notes', (backplane) => backplane.notes('topic')],
     ];
 
     it.each([...calls, ...others])('that is closed says so: %s', async (_name, call) => {

@@ -77,6 +77,11 @@ export class Fleet {
     return true;
   }
 
+  /** Resolves when it is up, for the first time or again, or closed. */
+  async ready(): Promise<void> {
+    while (!this.#closed && !this.up) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  }
+
   /** Resolves when the channel is live, wherever it lies by then, or was dropped. */
   async hold(partition: number, channel: string): Promise<void> {
     this.#wanted.set(channel, partition);
@@ -121,10 +126,14 @@ export class Fleet {
     const { script, commandTimeoutMs } = this.#options;
     const open = (node: RedisNodeAddress | undefined) => this.#options.open(node);
     const onMessage = (channel: string, text: string) => this.#options.onMessage(channel, text);
-    const onRestored = (interrupted: readonly string[]) => this.#options.onRestored(interrupted);
+    const onRestored = (interrupted: readonly string[]) => {
+      this.#wake();
+      this.#options.onRestored(interrupted);
+    };
     const onMoved = () => this.look();
     const onUp = () => {
       this.look();
+      this.#wake();
       this.#options.onUp();
     };
     this.#nodes.set(key, {
