@@ -129,8 +129,20 @@ module.exports = {
     rule(
       'only-declared-packages',
       'What source imports stands under `dependencies` of its own package.json (a suite of promises runs in Jest).',
-      { path: '^(packages|apps)/[^/]+/src/', pathNot: '^packages/backplane/src/contract' },
+      { path: '^(packages|apps)/[^/]+/src/', pathNot: ['^packages/backplane/src/contract', '^apps/web/'] },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'pages-are-built-from-declared-packages',
+      'What the pages import is in their build, so it stands under `devDependencies`: no server needs it.',
+      { path: '^apps/web/src/' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm'], dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'pages-take-types-of-protocol',
+      'The schemas and their validators would be most of what a browser loads.',
+      { path: '^apps/web/src/' },
+      { path: '^packages/protocol/', dependencyTypesNot: ['type-only'] },
     ),
 
     // Inside an app: main → server → routes and upgrades → operations → packages
