@@ -51,7 +51,8 @@ export interface Cluster extends RelayAddress {
   stop(): Promise<void>;
 }
 
-const publicUrl = 'http://relay.test';
+// Nothing listens there; instances are refused without TLS in their address.
+const publicUrl = 'https://relay.test';
 
 /** Limits out of the way, and clocks short enough to be waited for. */
 const forTests: Record<string, string> = {
