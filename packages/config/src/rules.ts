@@ -30,15 +30,24 @@ function severalInstances(config: RelayConfig): BrokenRule[] {
   return broken;
 }
 
-function safeForPasswords(publicUrl: string): boolean {
+/** Nobody on the way can listen: https, or an address that only this machine can reach. */
+function isPrivate(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'https:' || isLoopback(hostname);
+}
+
+/** Credentials of daemons and apps travel to it with every connection, whoever signs people in. */
+function transport(config: RelayConfig): BrokenRule[] {
+  if (config.role === 'standalone' || isPrivate(config.publicUrl)) return [];
+  const message = `PUBLIC_URL is "${config.publicUrl}", where the credentials of daemons and apps would travel in the clear; for the role ${config.role} it must be https (or http on this machine), with TLS at the load balancer.`;
+  return [{ about: ['PUBLIC_URL'], message }];
 }
 
 function signIn(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
   const takesUsers = config.role !== 'gateway';
-  if (takesUsers && config.authBuiltin && !safeForPasswords(config.publicUrl)) {
+  // With several instances it is refused in any case.
+  if (config.role === 'standalone' && config.authBuiltin && !isPrivate(config.publicUrl)) {
     const message = `PUBLIC_URL is "${config.publicUrl}", where passwords would travel in the clear; with the built-in sign-in it must be https (or http on this machine). Or set AUTH_BUILTIN to off.`;
     broken.push({ about: ['PUBLIC_URL', 'AUTH_BUILTIN'], message });
   }
@@ -88,5 +97,5 @@ function numbers(config: RelayConfig): BrokenRule[] {
 
 /** Every rule that `config` breaks, in the order of the table's groups. */
 export function brokenRules(config: RelayConfig): BrokenRule[] {
-  return [...severalInstances(config), ...signIn(config), ...numbers(config)];
+  return [...severalInstances(config), ...transport(config), ...signIn(config), ...numbers(config)];
 }

@@ -43,7 +43,7 @@ export const VARIABLES = {
         from: ({ earlier }) => `http://localhost:${earlier<number>('PORT')}`,
       },
       meaning:
-        'the address that people and daemons use; every link, and the audience `$PUBLIC_URL/api`, derive from it',
+        'the address that people and daemons use; every link, and the audience `$PUBLIC_URL/api`, derive from it. The roles `api` and `gateway` refuse http, except on this machine',
     },
   ),
   ALLOWED_ORIGINS: variable(LISTENING, list(origin, 'a comma list of origins'), {

@@ -53,6 +53,20 @@ describe('combinations that cannot work', () => {
     expect(problemsOf('standalone', bring)).toEqual([]);
   });
 
+  it.each(['api', 'gateway'] as const)(
+    'the role %s is refused where credentials would travel in the clear, whoever signs people in',
+    (role) => {
+      const env = { DATABASE_URL, REDIS_URL: 'redis://redis', AUTH_SECRET };
+      for (const signIn of [{}, { ...off, AUTH_ISSUERS: ISSUERS }]) {
+        const [variable, message] = only(role, { ...env, ...signIn, PUBLIC_URL: 'http://relay.example.com' });
+        expect(variable).toBe('PUBLIC_URL');
+        expect(message).toMatch(/must be https.*TLS at the load balancer/);
+        expect(problemsOf(role, { ...env, ...signIn, ...https })).toEqual([]);
+        expect(problemsOf(role, { ...env, ...signIn, PUBLIC_URL: 'http://127.0.0.1:8080' })).toEqual([]);
+      }
+    },
+  );
+
   it('instances with the built-in sign-in are refused without a secret to share', () => {
     const env = { DATABASE_URL, AUTH_SECRET: undefined };
     expect(problemsOf('api', env).map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_SECRET']);

@@ -3,3 +3,4 @@ export { runService } from './run.ts';
 export type { Service } from './run.ts';
 export { serve } from './serve.ts';
 export type { Served } from './serve.ts';
+export { openFilesLimit, openFilesWarning } from './open-files.ts';

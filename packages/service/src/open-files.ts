@@ -1,0 +1,27 @@
+/** How many sockets this process may hold: a limit that is noticed at the start is better than one that daemons notice. */
+import { readFileSync } from 'node:fs';
+
+/** Fewer than this and one door cannot take the 5,000 daemons or apps that an autoscaler gives it, twice over. */
+const enough = 10_000;
+
+/**
+ * The soft limit of open files, which counts sockets too. Undefined where the system does not tell (it is read from Linux).
+ * Node raises the soft limit to the hard one at its start, so this is what the process really has.
+ */
+export function openFilesLimit(file = '/proc/self/limits'): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const soft = /^Max open files\s+(\d+|unlimited)/m.exec(text)?.[1];
+  if (soft === undefined) return undefined;
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
+/** What to tell the operator of a limit that is small; undefined when it is not, or not known. */
+export function openFilesWarning(limit: number | undefined): string | undefined {
+  if (limit === undefined || limit >= enough) return undefined;
+  return `Only ${limit} files may be open at a time, and every daemon and app is one. Raise the limit (ulimit -n, LimitNOFILE) to ${enough} or more.`;
+}
