@@ -112,7 +112,7 @@ describe('every page', () => {
       ['/consent?client_id=relay-cli', 'Allow access?'],
       ['/nothing/here', 'Sign in'],
     ])('%s is good for everybody', async (path, heading) => {
-      await check(guest, path, heading, look);
+      await check(guest, path, heading, `${path} for everybody-${look}`);
     });
 
     it.each([
@@ -127,23 +127,17 @@ describe('every page', () => {
       ['/applications', 'Applications', () => '/applications'],
       ['/account', 'Account', () => '/account'],
       ['/nothing', 'There is no such page', () => '/nothing'],
-    ])('%s is good for people who are signed in', async (_name, heading, path) => {
-      await check(member, path(), heading, look);
+    ])('%s is good for people who are signed in', async (name, heading, path) => {
+      await check(member, path(), heading, `${name}-${look}`);
     });
   });
 
-  async function check(person: Person, path: string, heading: string, look: string): Promise<void> {
+  async function check(person: Person, path: string, heading: string, name: string): Promise<void> {
     await person.goto(path);
     await person.heading(heading);
-    // Whatever is still being loaded is not what people see.
     // What is still being loaded is not what people see; on this page waiting is what it is for.
-    if (path !== '/devices/new') await person.page.locator('.waiting').waitFor({ state: 'detached' });
-    await person.picture(
-      `page-${path
-        .replaceAll(/[^a-z]+/gi, '-')
-        .replace(/^-/, '')
-        .slice(0, 24)}-${look}`,
-    );
+    if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
+    await person.picture(`page${name.replaceAll(/[^a-z]+/gi, '-')}`);
     expect(await faultsOf(person)).toEqual([]);
     expect(await person.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await person.page.evaluate(`document.querySelectorAll('h1').length`)).toBe(1);

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from '@relay/protocol';
+import { merged, messagesKept, withMessage, withOlder } from '../src/conversation/messages.ts';
+import { partsOf } from '../src/conversation/parts.ts';
+
+const message = (uuid: string, content = uuid, timestamp = '2026-11-20T10:00:00.000Z'): Message => ({
+  uuid,
+  role: 'AGENT',
+  content,
+  timestamp,
+});
+
+describe('messages of a conversation', () => {
+  it('appear once, however often they come', () => {
+    expect(withMessage([message('a'), message('b')], message('a'))).toHaveLength(2);
+    expect(withOlder([message('a'), message('b')], [message('b'), message('c')]).map(({ uuid }) => uuid)).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
+  it('are the newest ones when there are too many', () => {
+    const many = Array.from({ length: messagesKept }, (_, index) => message(String(index)));
+    const kept = withMessage(many, message('newest'));
+    expect(kept).toHaveLength(messagesKept);
+    expect(kept.at(-1)?.uuid).toBe('newest');
+  });
+
+  it('that came live stand after a history that does not have them', () => {
+    expect(merged([message('a')], [message('b')]).map(({ uuid }) => uuid)).toEqual(['a', 'b']);
+  });
+
+  it('that the history has under another uuid stand there only', () => {
+    const live = message('live', 'Hello', '2026-11-20T10:00:00.000Z');
+    const written = message('written', 'Hello', '2026-11-20T10:00:12.000Z');
+    expect(merged([written], [live])).toEqual([written]);
+  });
+
+  it('said twice stay two', () => {
+    const yes = (uuid: string, at: string) => message(uuid, 'Yes', `2026-11-20T10:0${at}:00.000Z`);
+    expect(merged([yes('h1', '1')], [yes('l1', '1'), yes('l2', '5')]).map(({ uuid }) => uuid)).toEqual(['h1', 'l2']);
+  });
+});
+
+describe('the parts of a message', () => {
+  it('are words and code', () => {
+    expect(partsOf('Look:\n```ts\nconst a = 1;\n\n```\nDone.')).toEqual([
+      { isCode: false, text: 'Look:' },
+      { isCode: true, text: 'const a = 1;\n' },
+      { isCode: false, text: 'Done.' },
+    ]);
+  });
+
+  it('go to the end when a fence never closes', () => {
+    expect(partsOf('```\na\n<b>')).toEqual([{ isCode: true, text: 'a\n<b>' }]);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { sentenceFor, taskSentence } from '../src/api/words.ts';
+
+const refusal = (code: string, message = '', retryAfterSeconds?: number) => ({ code, message, retryAfterSeconds });
+
+describe('what a person is told', () => {
+  it('goes by the code', () => {
+    expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(
+      'The machine is offline. Start its daemon, then try again.',
+    );
+  });
+
+  it('is what the relay said, for a code that is not known', () => {
+    expect(sentenceFor(refusal('NEW_CODE', 'Do this.'))).toBe('Do this.');
+    expect(sentenceFor(refusal('NEW_CODE'))).toBe('That did not work. Try again.');
+    expect(taskSentence('NEW_CODE')).toBe('The task did not complete. Send your message again.');
+  });
+
+  it('says how long to wait', () => {
+    expect(sentenceFor(refusal('RATE_LIMITED', '', 12))).toContain('12 seconds');
+  });
+});
