@@ -48,6 +48,23 @@ export async function forgetUnfinishedAccount(db: Db, email: string): Promise<vo
   await db.user.deleteMany({ where: { email, credentials: { none: {} } } });
 }
 
+/**
+ * Forgets a refresh token that was written although what it comes from had ended meanwhile: its sign-in, by the revocation that
+ * was recorded before tokens were forgotten, or the token that it replaces. True if so; nobody may get it then.
+ */
+export async function forgetOrphan(
+  db: Db,
+  token: { id: string; sessionId: string | null },
+  replaces: string | undefined,
+): Promise<boolean> {
+  const { id, sessionId } = token;
+  const ended =
+    (sessionId !== null && (await db.revocation.findFirst({ where: { login: sessionId } })) !== null) ||
+    (replaces !== undefined && (await db.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
+  if (ended) await db.oauthRefreshToken.deleteMany({ where: { id } });
+  return ended;
+}
+
 /** Forgets the refresh tokens that came from a sign-in; used before the sign-in itself is forgotten. */
 export async function forgetTokensOfLogin(db: Db, loginId: string): Promise<void> {
   await db.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
@@ -98,12 +115,23 @@ export async function forgetApplication(db: Db, userId: string, clientId: string
   const tokens = await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.oauthAccessToken.deleteMany({ where: { userId, clientId } });
   const consents = await db.oauthConsent.deleteMany({ where: { userId, clientId } });
+  // What was written while the first statement ran was not seen by it; what is written from now on finds its forerunner gone.
+  await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   return tokens.count + consents.count > 0;
+}
+
+/** The sign-ins of the person, by id (`sid`). */
+export async function listLogins(db: Db, userId: string): Promise<string[]> {
+  const rows = await db.login.findMany({ where: { userId }, select: { id: true } });
+  return rows.map(({ id }) => id);
 }
 
 /** Ends every sign-in of the person and every token that could be renewed. */
 export async function forgetAllLogins(db: Db, userId: string): Promise<void> {
+  // The sign-ins first: nothing new comes from one that is gone.
+  await db.login.deleteMany({ where: { userId } });
   await db.oauthRefreshToken.deleteMany({ where: { userId } });
   await db.oauthAccessToken.deleteMany({ where: { userId } });
-  await db.login.deleteMany({ where: { userId } });
+  // What was written while the statement ran was not seen by it; what is written from now on finds its forerunner gone.
+  await db.oauthRefreshToken.deleteMany({ where: { userId } });
 }

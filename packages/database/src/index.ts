@@ -16,6 +16,7 @@ export * from './revocations.ts';
 export * from './purge.ts';
 export * from './database-error.ts';
 export * from './open.ts';
+export type { OnStatement, StatementKind } from './observed-adapter.ts';
 export * from './migrate.ts';
 export * from './unavailable.ts';
 export { PrismaClient } from './generated/prisma/client.ts';

@@ -81,6 +81,14 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
   }));
 }
 
+/** How long the oldest notification that is not sent has been waiting, in seconds; 0 when none waits. */
+export async function outboxLag(db: Db): Promise<number> {
+  const [row] = await db.$queryRaw<{ seconds: number | null }[]>`
+    SELECT extract(epoch FROM now() - min(created_at))::double precision AS seconds
+    FROM notifications WHERE state IN ('pending', 'sending')`;
+  return Math.max(0, row?.seconds ?? 0);
+}
+
 /** Says what became of a notification; a failed one is tried again until `maxAttempts`. */
 export async function finishNotification(db: Db, id: string, sent: boolean, maxAttempts: number): Promise<void> {
   await db.$executeRaw`

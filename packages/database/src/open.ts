@@ -8,6 +8,7 @@ import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { migrate, ownMigrationsDir } from './migrate.ts';
+import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
 import { isUnavailable } from './unavailable.ts';
@@ -23,6 +24,8 @@ export interface Database {
   readonly kind: 'embedded' | 'postgres';
   /** Asks the database for an answer, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
+  /** Connections: all there are, those that nobody uses, and callers that wait for one. */
+  pool(): { total: number; idle: number; waiting: number };
   /** Disconnects and gives the folder free. What still runs is waited for: embedded 2 s, PostgreSQL 5 s. May be called twice. */
   close(): Promise<void>;
 }
@@ -44,6 +47,8 @@ export interface OpenDatabaseOptions {
   statementTimeoutMs?: number | undefined;
   /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
   onWarning?: (message: string) => void;
+  /** Told about every statement that Prisma sends: its kind, how long it took in seconds, and whether it succeeded. */
+  onStatement?: OnStatement | undefined;
 }
 
 /**
@@ -66,7 +71,7 @@ export async function createTemplate(options: Pick<OpenDatabaseOptions, 'migrati
 
 async function openEmbeddedDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const embedded = await migratedEmbedded(options);
-  return connect('embedded', embedded.pool, () => embedded.close());
+  return connect('embedded', embedded.pool, options, () => embedded.close());
 }
 
 async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded> {
@@ -113,7 +118,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     query_timeout: statementTimeoutMs + 5_000,
   });
   pool.on('error', (error) => onWarning(`A PostgreSQL connection was lost: ${error.message}`));
-  return connect('postgres', pool, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
+  return connect('postgres', pool, options, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
 }
 
 /** Migrates over a connection of its own, which has no statement timeout. Needs DATABASE_URL-like text. */
@@ -143,10 +148,19 @@ export async function migratePostgres(
   }
 }
 
-function connect(kind: Database['kind'], pool: pg.Pool, closeBelow: () => Promise<void>): Database {
+function connect(
+  kind: Database['kind'],
+  pool: pg.Pool,
+  { onStatement }: Pick<OpenDatabaseOptions, 'onStatement'>,
+  closeBelow: () => Promise<void>,
+): Database {
   // Not on a server: planning is cheap there, and a pooler between us and it may not know the names.
   const options = kind === 'embedded' ? { statementNameGenerator: statementNames() } : {};
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, options), transactionOptions });
+  const adapter = new PrismaPg(pool, options);
+  const prisma = new PrismaClient({
+    adapter: onStatement ? observedAdapter(adapter, onStatement) : adapter,
+    transactionOptions,
+  });
   let probe: Promise<unknown> | undefined;
   let closing: Promise<void> | undefined;
   return {
@@ -160,6 +174,7 @@ function connect(kind: Database['kind'], pool: pg.Pool, closeBelow: () => Promis
       const ok = await succeedsWithin(healthTimeoutMs, probe);
       return { ok, probeMs: performance.now() - startedAt };
     },
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => {
       closing ??= Promise.all([succeedsWithin(closeTimeoutMs, prisma.$disconnect()), closeBelow()]).then(() => {});
       return closing;

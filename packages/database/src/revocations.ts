@@ -10,11 +10,12 @@ export interface RecordedRevocation {
   revokedAt: Date;
 }
 
-export async function recordRevocation(
+/** Recorded before anything is forgotten: whoever writes a token at that very moment finds it afterwards. */
+export async function recordRevocations(
   db: Db,
-  revoked: { subject?: string; client?: string; login?: string },
+  revoked: readonly { subject?: string; client?: string; login?: string }[],
 ): Promise<void> {
-  await db.revocation.create({ data: { id: ulid(), ...revoked } });
+  await db.revocation.createMany({ data: revoked.map((one) => ({ id: ulid(), ...one })) });
 }
 
 /** What was revoked within the last `ms`, oldest first. */

@@ -1,7 +1,11 @@
 // What an instance says about itself: its log, its numbers, its health. Knows nothing of what it does.
 
+export { createInstanceMetrics } from './instance-metrics.ts';
+export type { InstanceMetrics, PoolUse } from './instance-metrics.ts';
 export { createLogger } from './logger.ts';
 export type { Logger, LoggerOptions } from './logger.ts';
+export { measured } from './measured.ts';
+export type { MeasuredOptions } from './measured.ts';
 export { createMetrics } from './metrics.ts';
 export type { Counter, Gauge, Histogram, Metrics, MetricsOptions } from './metrics.ts';
 export { startMetricsServer } from './metrics-server.ts';

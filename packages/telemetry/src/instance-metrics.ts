@@ -1,0 +1,75 @@
+// What every instance says about itself, whichever door it is: its build, whether what it depends on answers, its database.
+
+import type { Metrics } from './metrics.ts';
+import type { ReadinessCheck } from './readiness.ts';
+
+/** Connections of the pool to the database. */
+export interface PoolUse {
+  /** All there are, and how many of them nobody uses. */
+  readonly total: number;
+  readonly idle: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
+}
+
+export interface InstanceMetrics {
+  /** Counts a statement of the database. */
+  statement(kind: string, seconds: number, ok: boolean): void;
+  /** From now on the pool is looked at with every reading. */
+  watchPool(read: () => PoolUse): void;
+  /** The same checks, counted: up or not, and how long the answer took. */
+  watchDependencies(checks: Readonly<Record<string, ReadinessCheck>>): Record<string, ReadinessCheck>;
+}
+
+const STATEMENT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
+
+export function createInstanceMetrics(metrics: Metrics, build: { role: string; version: string }): InstanceMetrics {
+  metrics
+    .gauge('relay_build_info', 'Always 1; what runs here', ['role', 'version', 'node'])
+    .set({ role: build.role, version: build.version, node: process.versions.node }, 1);
+  const statements = metrics.histogram(
+    'relay_database_seconds',
+    'Statements of the database, waiting for a connection included, by kind and outcome',
+    ['kind', 'outcome'],
+    STATEMENT_BUCKETS,
+  );
+  const up = metrics.gauge('relay_dependency_up', 'Whether a dependency answered when it was asked last', [
+    'dependency',
+  ]);
+  const probes = metrics.histogram('relay_dependency_probe_seconds', 'Round trip of the question whether it is there', [
+    'dependency',
+  ]);
+  return {
+    statement: (kind, seconds, ok) => statements.observe({ kind, outcome: ok ? 'ok' : 'error' }, seconds),
+    watchPool: (read) => {
+      metrics.gauge(
+        'relay_database_connections',
+        'Connections to the database, by what they do',
+        ['state'],
+        (gauge) => {
+          const { total, idle, waiting } = read();
+          gauge.set({ state: 'busy' }, total - idle);
+          gauge.set({ state: 'idle' }, idle);
+          gauge.set({ state: 'waiting' }, waiting);
+        },
+      );
+    },
+    watchDependencies: (checks) => {
+      const counted = Object.entries(checks).map(([dependency, check]) => {
+        const watched: ReadinessCheck = async () => {
+          try {
+            const result = await check();
+            up.set({ dependency }, result.ok ? 1 : 0);
+            probes.observe({ dependency }, result.probeMs / 1000);
+            return result;
+          } catch (error) {
+            up.set({ dependency }, 0);
+            throw error;
+          }
+        };
+        return [dependency, watched] as const;
+      });
+      return Object.fromEntries(counted);
+    },
+  };
+}

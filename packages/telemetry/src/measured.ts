@@ -1,0 +1,63 @@
+// How long the calls to something take that is reached over a wire, and how they end. Knows nothing of what is called.
+
+import type { Metrics } from './metrics.ts';
+
+export interface MeasuredOptions<T> {
+  readonly metrics: Metrics;
+  /** Of the histogram, in seconds, with the labels `operation` (the method) and `outcome`. */
+  readonly name: string;
+  readonly help: string;
+  /** Methods whose result is a word from a small fixed set: it is the outcome. The others end as `ok`. */
+  readonly outcomes?: readonly (keyof T & string)[];
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
+/** Codes are written like this; what is not may be anything, and every value is memory for ever. */
+const CODE = /^[A-Z][A-Z_]{1,39}$/;
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
+
+function failureOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && CODE.test(code) ? code : 'error';
+}
+
+/**
+ * The same object; calls that return a promise are counted in a histogram. A call that rejects has the `code` of its error as
+ * the outcome, or `error`. Calls that return something else pass without a trace.
+ */
+export function measured<T extends object>(target: T, options: MeasuredOptions<T>): T {
+  const histogram = options.metrics.histogram(options.name, options.help, ['operation', 'outcome'], BUCKETS);
+  const outcomes: readonly string[] = options.outcomes ?? [];
+  const known = new Map<string, unknown>();
+
+  const measure = (operation: string, call: (...args: unknown[]) => unknown) =>
+    function (...args: unknown[]): unknown {
+      const startedAt = performance.now();
+      const result = call.apply(target, args);
+      if (!isPromise(result)) return result;
+      const note = (outcome: string) =>
+        histogram.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+      return result.then(
+        (value) => {
+          note(outcomes.includes(operation) && typeof value === 'string' ? value : 'ok');
+          return value;
+        },
+        (error: unknown) => {
+          note(failureOf(error));
+          throw error;
+        },
+      );
+    };
+
+  return new Proxy(target, {
+    get(_, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof property !== 'string' || typeof value !== 'function') return value;
+      // One function per method, so that it is the same one whenever it is looked at.
+      let wrapped = known.get(property);
+      if (!wrapped) known.set(property, (wrapped = measure(property, value as (...args: unknown[]) => unknown)));
+      return wrapped;
+    },
+  });
+}
