@@ -255,6 +255,56 @@ describe('two apis and two gateways on PostgreSQL, behind a round robin', () => 
     });
   });
 
+  describe('what was under way when a sign-in ended', () => {
+    const ends = [
+      ['by signing out', '/auth/sign-out', {}],
+      ['everywhere', '/auth/relay/sign-out-everywhere', {}],
+      ['of one program', '/auth/relay/applications/revoke', { clientId: 'relay-cli' }],
+    ] as const;
+
+    it.each(ends)('leaves no program with a token that still works (%s)', async (_, path, body) => {
+      const browser = await person();
+      for (let round = 0; round < 12; round += 1) {
+        if (round > 0) await browser.signIn(browser.email);
+        const got = [await signedInCli(browser)];
+        let ended = false;
+        // A program that renews as fast as it can, from four places at once.
+        const renewing = Array.from({ length: 4 }, async () => {
+          while (!ended) {
+            const { status, body: next } = await refresh(outside, got.at(-1)!.refresh_token!);
+            if (status === 200) got.push(next as (typeof got)[number]);
+          }
+        });
+        while (got.length < 3 + (round % 4)) await new Promise((resolve) => setImmediate(resolve));
+        expect((await browser.send('POST', path, { body })).status).toBe(200);
+        ended = true;
+        await Promise.all(renewing);
+        for (const { access_token: access, refresh_token: renewal } of got.slice(-4)) {
+          expect((await refresh(outside, renewal!)).status).toBe(400);
+          expect(await codeOf(access)).toBe('TOKEN_REVOKED');
+        }
+        expect(
+          await database.prisma.oauthRefreshToken.count({ where: { revoked: null, user: { email: browser.email } } }),
+        ).toBe(0);
+      }
+    });
+
+    it.each(ends.slice(0, 2))('leaves no code that can still be exchanged (%s)', async (_, path, body) => {
+      const browser = await person();
+      const [web, cli] = [pkce(), pkce()];
+      const codes = [await browser.code('relay-web', web.challenge), await browser.code('relay-cli', cli.challenge)];
+      expect((await browser.send('POST', path, { body })).status).toBe(200);
+      const answers = [
+        await redeem(outside, 'relay-web', codes[0]!, web.verifier, `${outside.url}/callback`),
+        await redeem(outside, 'relay-cli', codes[1]!, cli.verifier),
+      ];
+      for (const answer of answers) {
+        expect(answer.status).toBe(400);
+        expect(answer.body).not.toHaveProperty('access_token');
+      }
+    });
+  });
+
   describe('the credential of a live socket', () => {
     it('may be a ticket, which opens one socket and no second one, wherever it is shown', async () => {
       const { access_token: alice } = await signedInWeb(await person());

@@ -2,8 +2,11 @@
 
 import type { UserPrincipal } from './principal.ts';
 
-/** As long as an access token of the built-in sign-in lives (identity, Lifetimes). */
-const MEMORY_MS = 10 * 60_000;
+/**
+ * As long as an access token of the built-in sign-in is accepted: ten minutes (identity, Lifetimes), the tolerance of five
+ * seconds, and what the clocks of two instances may differ.
+ */
+const MEMORY_MS = 11 * 60_000;
 const MAX_REMEMBERED = 100_000;
 
 interface Limits {
@@ -19,7 +22,7 @@ export type Revocation =
   (Limits & { readonly sid: string }) | (Limits & { readonly user: string; readonly client?: string });
 
 export interface Revocations {
-  /** Remembered for ten minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
+  /** Remembered for eleven minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
   add(revocation: Revocation): void;
   covers(principal: UserPrincipal): boolean;
 }

@@ -43,7 +43,7 @@ export interface JwtVerifier {
    *   (the token may be good, the issuer's keys cannot be fetched). Nothing else.
    */
   verify(token: string): Promise<UserPrincipal>;
-  /** From now on refuses the tokens it covers, those answered from the cache included; remembered for ten minutes. */
+  /** From now on refuses the tokens it covers, those answered from the cache included; remembered as long as they could live. */
   revoke(revocation: Revocation): void;
   /** For principals that were verified before: a live socket asks again when a revocation arrives. */
   isRevoked(principal: UserPrincipal): boolean;

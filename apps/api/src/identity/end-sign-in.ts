@@ -1,25 +1,27 @@
-/** Ending sign-ins: what could be renewed is forgotten, then every instance refuses what is still out and closes its sockets. */
+/**
+ * Ending sign-ins: it is recorded, what could be renewed is forgotten, then every instance refuses what is still out and closes
+ * its sockets. In this order: a program that renews at that very moment finds one or the other.
+ */
 import {
   forgetAllLogins,
   forgetApplication,
   forgetTokensOfLogin,
+  listLogins,
   recentRevocations,
-  recordRevocation,
+  recordRevocations,
 } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Revocation } from '@relay/auth';
 import type { IdentityDeps } from './deps.ts';
 
-/** Access tokens live this long; what was revoked earlier than that has expired. */
-const accessTokenLifeMs = 600_000;
+/** Access tokens live ten minutes, are taken for some seconds more, and clocks differ; what was revoked earlier has expired. */
+const memoryMs = 11 * 60_000;
 
-async function announce(
-  deps: IdentityDeps,
-  who: { subject: string; client?: string } | { login: string },
-): Promise<void> {
-  await recordRevocation(deps.database.prisma, who);
+type Ended = { subject: string; client?: string } | { login: string };
+
+async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
   await deps.backplane
-    .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...who }))
+    .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...ended }))
     .catch((error: unknown) =>
       deps.logger.warn({ err: error }, 'a revocation could not be announced; tokens live for at most ten minutes'),
     );
@@ -27,6 +29,7 @@ async function announce(
 
 /** A sign-in that has not expired is about to be forgotten: its refresh tokens go first. */
 export async function forgetTokens(deps: IdentityDeps, loginId: string): Promise<void> {
+  await recordRevocations(deps.database.prisma, [{ login: loginId }]);
   await forgetTokensOfLogin(deps.database.prisma, loginId);
 }
 
@@ -37,8 +40,13 @@ export async function refuseTokens(deps: IdentityDeps, loginId: string): Promise
 
 /** Signs the person out of every browser and every program. */
 export async function signOutEverywhere(deps: IdentityDeps, userId: string): Promise<void> {
-  await forgetAllLogins(deps.database.prisma, userId);
-  await announce(deps, { subject: userId });
+  const { prisma } = deps.database;
+  // One by one as well: a token that is being written right now is younger than this moment, but comes from one of them.
+  const logins = (await listLogins(prisma, userId)).map((login) => ({ login }));
+  const ended: Ended[] = [...logins, { subject: userId }];
+  await recordRevocations(prisma, ended);
+  await forgetAllLogins(prisma, userId);
+  await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
 /** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */
@@ -46,12 +54,14 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
   if (!(await forgetApplication(deps.database.prisma, userId, clientId)))
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
-  await announce(deps, { subject: userId, client: clientId });
+  const ended = { subject: userId, client: clientId };
+  await recordRevocations(deps.database.prisma, [ended]);
+  await announce(deps, ended);
 }
 
 /** What an instance that starts now has to refuse. */
 export async function revokedLately(deps: IdentityDeps): Promise<Revocation[]> {
-  const recorded = await recentRevocations(deps.database.prisma, accessTokenLifeMs);
+  const recorded = await recentRevocations(deps.database.prisma, memoryMs);
   return recorded.flatMap(({ subject, client, login, revokedAt }): Revocation[] => {
     if (login !== undefined) return [{ sid: login }];
     if (subject === undefined) return [];

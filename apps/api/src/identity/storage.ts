@@ -1,9 +1,9 @@
 /**
- * The database as the sign-in library may use it. Two things it does not know: a list in PostgreSQL is never null, and a
- * database that is away is no answer about anybody's password.
+ * The database as the sign-in library may use it. Three things it does not know: a list in PostgreSQL is never null, a database
+ * that is away is no answer about anybody's password, and a sign-in may end while a token of it is being written.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type PrismaClient, isUnavailable } from '@relay/database';
+import { type PrismaClient, forgetOrphan, isUnavailable } from '@relay/database';
 import { APIError } from 'better-auth/api';
 
 export interface LibraryStorage {
@@ -22,6 +22,8 @@ export interface Watched {
   failure: unknown;
   /** What has to be taken back if the work failed, in the order in which it was done. */
   undo: (() => Promise<void>)[];
+  /** The refresh token, by id, that is being replaced. */
+  replaced: string | undefined;
 }
 
 export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
@@ -45,15 +47,28 @@ function withoutNullLists(model: string, args: unknown): unknown {
 
 export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
   const watched = new AsyncLocalStorage<Watched>();
+
+  /** The library marks a token as used, then writes the next one; in between everything may have been forgotten. */
+  async function endedMeanwhile(operation: string, args: unknown, result: unknown, current: Watched): Promise<void> {
+    const { id, sessionId } = (result ?? {}) as { id?: string; sessionId?: string | null };
+    if (id === undefined) return;
+    if (operation === 'update' && 'rotatedAt' in ((args as { data?: object }).data ?? {})) current.replaced = id;
+    if (operation !== 'create') return;
+    if (await forgetOrphan(prisma, { id, sessionId: sessionId ?? null }, current.replaced))
+      throw new APIError('BAD_REQUEST', { error: 'invalid_grant', error_description: 'this sign-in has ended' });
+  }
+
   const client = prisma.$extends({
     query: {
       $allModels: {
-        async $allOperations({ model, args, query }) {
+        async $allOperations({ model, operation, args, query }) {
+          const current = watched.getStore();
           try {
-            return await query(withoutNullLists(model, args) as typeof args);
+            const result: unknown = await query(withoutNullLists(model, args) as typeof args);
+            if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
+            return result;
           } catch (error) {
-            const current = watched.getStore();
-            if (!current || expected.has((error as { code?: unknown }).code)) throw error;
+            if (!current || error instanceof APIError || expected.has((error as { code?: unknown }).code)) throw error;
             current.unavailable ||= isUnavailable(error);
             current.failure ??= error;
             // Any other error would be written to the console, by a library of the library.
@@ -66,7 +81,7 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
   return {
     client,
     watch: (work) => {
-      const current: Watched = { unavailable: false, failure: undefined, undo: [] };
+      const current: Watched = { unavailable: false, failure: undefined, undo: [], replaced: undefined };
       return watched.run(current, async () => {
         try {
           return { result: await work(), ...current };
