@@ -25,7 +25,7 @@ import { readRecords, record } from './redis/records.ts';
 import { scriptText } from './redis/script.ts';
 import { Turns } from './redis/turns.ts';
 import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { Users } from './redis/users.ts';
 import { requireText, tell } from './text.ts';
 
 export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
@@ -86,9 +86,7 @@ class RedisMember implements RedisBackplane {
   readonly #gaps: Gaps;
   readonly #probe: Probe;
   readonly #onError: (error: unknown) => void;
-  readonly #subscriptions: Subscriptions;
-  /** Of each channel of a user that is listened to. */
-  readonly #userOf = new Map<string, string>();
+  readonly #users: Users;
   readonly #evictListeners: ((lease: Lease) => void)[] = [];
   readonly #controlListeners: ((body: string) => void)[] = [];
   readonly #restoredListeners: (() => void)[] = [];
@@ -108,7 +106,6 @@ class RedisMember implements RedisBackplane {
     this.#sharded = address.kind === 'cluster';
     this.#names = createNames(options.prefix ?? 'relay', this.#sharded);
     this.#onError = options.onError ?? ((error) => process.emitWarning(`the backplane: ${String(error)}`));
-    this.#subscriptions = new Subscriptions(this.#onError);
     const times = {
       commandTimeoutMs,
       connectTimeoutMs: 2 * commandTimeoutMs,
@@ -127,7 +124,15 @@ class RedisMember implements RedisBackplane {
     const turns = { sharded: this.#sharded, maxInFlight };
     this.#turns = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.server });
     this.#bulk = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.bulk });
-    this.#gaps = new Gaps((user) => this.#on(user, 'b'), this.#onError);
+    this.#gaps = new Gaps((user) => this.#on(user, 'b', String(this.#id(user).length)), this.#onError);
+    this.#users = new Users({
+      instance: this.instance,
+      fleet: this.#fleet,
+      names: this.#names,
+      timeoutMs: commandTimeoutMs,
+      run: (partition, args) => this.#run(partition, args),
+      onError: this.#onError,
+    });
     this.#probe = new Probe(this.#fleet, {
       silenceMs: options.probeSilenceMs ?? 15_000,
       patienceMs: options.probeTimeoutMs ?? 5_000,
@@ -221,11 +226,13 @@ class RedisMember implements RedisBackplane {
   async append(user: string, body: string): Promise<{ offset: string; receivers: number }> {
     this.#requireOpen();
     requireText(body);
-    this.#appended += 1;
-    const offset = `${this.#epoch}.${this.#appended.toString(36)}`;
+    const offset = this.#nextOffset();
     this.#gaps.settle(user);
+    const partition = partitionOf(user);
+    const id = tagged(partition, user);
     try {
-      return { offset, receivers: (await this.#on(user, 'a', offset, String(body.length), body)) as number };
+      const args = ['a', id, offset, `${id.length},${body.length}`, body];
+      return { offset, receivers: (await this.#run(partition, args)) as number };
     } catch (error) {
       // Whether it is in the history or not: nobody may believe that nothing is missing.
       if (!this.#closed) this.#gaps.add(user);
@@ -236,7 +243,9 @@ class RedisMember implements RedisBackplane {
   async publish(user: string, body: string): Promise<number> {
     this.#requireOpen();
     requireText(body);
-    return (await this.#on(user, 'h', String(body.length), body)) as number;
+    const partition = partitionOf(user);
+    const id = tagged(partition, user);
+    return (await this.#run(partition, ['h', id, `${id.length},${body.length}`, body])) as number;
   }
 
   async read(user: string, since = ''): Promise<HistoryPage> {
@@ -244,7 +253,7 @@ class RedisMember implements RedisBackplane {
     const asked = /^[\w.-]{0,64}$/.test(since) ? since : '-';
     const answer = (await this.#on(user, 'd', asked)) as [string, number, string?];
     const items: { offset: string; body: string }[] = [];
-    readRecords(answer[2] ?? '', (_, [offset = '', , body = '']) => items.push({ offset, body }));
+    readRecords(answer[2] ?? '', (_, [offset = '', , , body = '']) => items.push({ offset, body }));
     return { top: answer[0], recovered: answer[1] === 1, items };
   }
 
@@ -254,24 +263,7 @@ class RedisMember implements RedisBackplane {
     onInterrupted?: () => void,
   ): Promise<() => Promise<void>> {
     this.#requireOpen();
-    const subscription = { listener, onInterrupted };
-    const channel = this.#names.user(user);
-    this.#subscriptions.add(user, subscription);
-    this.#userOf.set(channel, user);
-    const leave = async () => {
-      if (!this.#subscriptions.remove(user, subscription) || this.#closed) return;
-      this.#userOf.delete(channel);
-      await this.#fleet.drop(channel);
-    };
-    try {
-      await heldWithin(this.#fleet.hold(partitionOf(user), channel), this.#options.commandTimeoutMs);
-      this.#requireOpen();
-    } catch (error) {
-      // Without a connection there is nothing to wait for.
-      void leave();
-      throw error;
-    }
-    return leave;
+    return this.#users.subscribe(user, { listener, onInterrupted });
   }
 
   async audience(user: string): Promise<number> {
@@ -338,7 +330,7 @@ class RedisMember implements RedisBackplane {
     const released = [...this.#held].map(([device, fence]) => this.#on(device, 'x', String(fence)));
     const told = this.#commands.close();
     this.#closed = true;
-    this.#subscriptions.clear();
+    this.#users.close();
     await Promise.allSettled([told, ...released]);
     this.#stop();
     await this.#fleet.leave(this.#options.commandTimeoutMs);
@@ -346,7 +338,7 @@ class RedisMember implements RedisBackplane {
 
   vanish(): void {
     this.#closed = true;
-    this.#subscriptions.clear();
+    this.#users.close();
     this.#stop();
     this.#fleet.close();
     this.#commands.close().catch(() => undefined);
@@ -357,6 +349,13 @@ class RedisMember implements RedisBackplane {
     this.#gaps.close();
     this.#probe.close();
     this.#restoredListeners.length = 0;
+  }
+
+  /** Unique for ever; the last letter changes four times in the life of a history, which is how scripts know to prolong it. */
+  #nextOffset(): string {
+    this.#appended += 1;
+    const quarter = Math.floor((Date.now() / this.#options.historyTtlMs) * 4) % 36;
+    return `${this.#epoch}.${this.#appended.toString(36)}.${quarter.toString(36)}`;
   }
 
   /** One operation on what belongs to `name`. */
@@ -407,22 +406,14 @@ class RedisMember implements RedisBackplane {
 
   #receive(channel: string, text: string): void {
     if (this.#closed) return;
-    const user = this.#userOf.get(channel);
     try {
       readRecords(text, (kind, fields) => {
-        if (this.#closed) return;
-        if (user !== undefined) this.#hearFrame(user, kind, fields);
-        else this.#hearMail(kind, fields);
+        if (this.#closed || this.#users.hear(channel, kind, fields)) return;
+        this.#hearMail(kind, fields);
       });
     } catch (error) {
       this.#onError(error);
     }
-  }
-
-  #hearFrame(user: string, kind: string, [offset = '', second = '', third = '']: readonly string[]): void {
-    if (kind === 'f') this.#subscriptions.hear(user, { body: third, offset, previous: second, hot: false });
-    if (kind === 'h') this.#subscriptions.hear(user, { body: second, offset, hot: true });
-    if (kind === 'g') this.#subscriptions.interrupted(user);
   }
 
   #hearMail(kind: string, fields: readonly string[]): void {
@@ -455,16 +446,14 @@ class RedisMember implements RedisBackplane {
   #up(): void {
     if (this.#closed) return;
     this.#gaps.settleAll();
+    this.#users.up();
     if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
   }
 
   #restored(interrupted: readonly string[]): void {
     if (this.#closed) return;
     if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
-    for (const channel of interrupted) {
-      const user = this.#userOf.get(channel);
-      if (user !== undefined) this.#subscriptions.interrupted(user);
-    }
+    this.#users.restored(interrupted);
   }
 
   #tellAll<T>(listeners: readonly ((said: T) => void)[], said: T): void {

@@ -6,13 +6,24 @@
  * a letter and its arguments. The answer is the time it ran at, then one value per operation; an operation that failed is an
  * error among the values and touches no other. When it came too late the answer is the time alone.
  *
- * Cost in Redis commands, besides the EVALSHA itself: append 4 (5 when the history is full), hot frame 1, route 1, claim 2,
- * refresh 2, release 2, mail 0, and one PUBLISH per channel that was written to in the turn, however much was written.
+ * Cost in Redis commands besides the EVALSHA itself: append 3 (4 or 5 now and then), hot frame 1, route 1, claim 2, refresh 2,
+ * release 2, mail 0, and one PUBLISH per channel that was written to in the turn, however much was written.
+ *
+ * Who listens to a user is what SUBSCRIBE says. A list of those instances beside it (`s`) lets frames for many users of one
+ * instance leave as one message in the channel of the instance. The list counts only while it is complete; without it, or while
+ * it begins with a question mark, frames go through the channel of the user, in which everybody hears them. Both channels come
+ * over one connection, so the order is one. Who is heard no more is taken off the list.
  */
 import type { BackplaneOptions } from '../backplane.ts';
 
 /** How long a fence is remembered after its lease ended, so that it rises even if the clock steps back. */
 const fenceMemoryMs = 24 * 60 * 60_000;
+
+/** The list is made anew by those who listen when it is gone. */
+const listTtlMs = 24 * 60 * 60_000;
+
+/** Entries that may be there beyond the limit before the list is cut; nobody gets to read them. */
+const historySlack = 16;
 
 /** Notes of one topic that are kept; the newest ones stay. */
 const maxNotes = 10_000;
@@ -21,7 +32,7 @@ type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyLimit' | 'historyTtl
 
 /**
  * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, a list of records, `t` its top, `o` said
- * once, `v` value for one take, `k` counter, `n` notes. Channels: `i` instance, `u` user, `c` control.
+ * once, `v` value for one take, `k` counter, `n` notes, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
  */
 export function scriptText(prefix: string, sharded: boolean, limits: Limits): string {
   const publish = sharded ? 'SPUBLISH' : 'PUBLISH';
@@ -29,13 +40,15 @@ export function scriptText(prefix: string, sharded: boolean, limits: Limits): st
   const instanceChannel = sharded ? `P..'i:'..match(id, '^{%d+}')..instance` : `P..'i:'..instance`;
   return `
 local P = '${prefix}'
-local call, match, sub, concat = redis.call, string.match, string.sub, table.concat
+local call, match, find, sub, concat = redis.call, string.match, string.find, string.sub, table.concat
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if now > tonumber(ARGV[1]) then return {now} end
 
 local out, count = {now}, 1
-local boxes, channels, waiting = {}, {}, {}
+local boxes, channels = {}, {}
+-- Whose answer is how many heard it: the place of the answer, the channel, and for frames the user and the instance.
+local waiting, heardIn, heardOf, heardBy = {}, {}, {}, {}
 local function post(channel, text)
   local box = boxes[channel]
   if box then box[#box + 1] = text
@@ -44,13 +57,37 @@ local function post(channel, text)
     channels[#channels + 1] = channel
   end
 end
-local function posted(channel, text)
+local function posted(channel, text, id, instance)
   post(channel, text)
-  waiting[#waiting + 1] = {count, channel}
+  local n = #waiting + 1
+  waiting[n], heardIn[n], heardOf[n], heardBy[n] = count, channel, id or false, instance or false
   return 0
 end
 local function text(number) return string.format('%.0f', number) end
 local function channelOf(id, instance) return ${instanceChannel} end
+local function tell(id, frame)
+  local listed = call('GET', P..'s:'..id)
+  if not listed or sub(listed, 1, 1) == '?' then return posted(P..'u:'..id, frame) end
+  if not find(listed, ' ', 1, true) then return posted(channelOf(id, listed), frame, id, listed) end
+  for instance in string.gmatch(listed, '%S+') do posted(channelOf(id, instance), frame, id, instance) end
+  return 0
+end
+local function list(id, instances)
+  if #instances == 0 then return call('DEL', P..'s:'..id) end
+  local mark = call('PUBSUB', '${subscribers}', P..'u:'..id)[2] == #instances and '' or '?'
+  local done = redis.pcall('SET', P..'s:'..id, mark..concat(instances, ' '), 'PX', ${listTtlMs})
+  if done.err then call('DEL', P..'s:'..id) end -- Memory is full. Without a list all hear by the channel of the user.
+end
+-- Those on the list but one, without those who are not there any more.
+local function others(id, but)
+  local instances = {}
+  for instance in string.gmatch(call('GET', P..'s:'..id) or '', '[^ ?]+') do
+    if instance ~= but and call('PUBSUB', '${subscribers}', channelOf(id, instance))[2] > 0 then
+      instances[#instances + 1] = instance
+    end
+  end
+  return instances
+end
 local function lease(id)
   local value = call('GET', P..'l:'..id)
   if not value then return nil end
@@ -60,25 +97,26 @@ end
 local function hold(id, fence, ends, instance, rest)
   call('SET', P..'l:'..id, text(fence)..' '..text(ends)..' '..instance..' '..rest, 'PX', ${fenceMemoryMs + limits.leaseTtlMs})
 end
-local function breakChain(id)
+local function breakChain(id, length)
   redis.pcall('DEL', P..'t:'..id)
   redis.pcall('DEL', P..'h:'..id)
-  post(P..'u:'..id, 'g:')
+  tell(id, 'g'..length..':'..id)
 end
 
-local arity = {a = 4, h = 3, b = 1, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, m = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+local arity = {a = 4, h = 3, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, m = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
 -- One function and no table of functions: they would be made anew for every call.
 local function act(letter, id, a, b, c)
-  if letter == 'a' then -- append: id, offset, length of the body, body
+  if letter == 'a' then -- append: id, offset, lengths of id and body, body
     local before = call('SET', P..'t:'..id, a, 'PX', ${limits.topTtlMs}, 'GET') or ''
-    local entry = 'f'..#a..','..#before..','..b..':'..a..before..c
+    local entry = 'f'..#a..','..#before..','..b..':'..a..before..id..c
     local key = P..'h:'..id
-    if call('RPUSH', key, entry) > ${limits.historyLimit} then call('LTRIM', key, ${-limits.historyLimit}, -1) end
-    call('PEXPIRE', key, ${limits.historyTtlMs})
-    return posted(P..'u:'..id, entry)
-  elseif letter == 'h' then -- hot: id, length of the body, body
-    local top = call('GET', P..'t:'..id) or ''
-    return posted(P..'u:'..id, 'h'..#top..','..a..':'..top..b)
+    local length = call('RPUSH', key, entry)
+    -- Offsets end with a letter that changes when it is time to prolong the life of the list.
+    if length == 1 or sub(before, -1) ~= sub(a, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
+    if length > ${limits.historyLimit + historySlack} then call('LTRIM', key, ${-limits.historyLimit}, -1) end
+    return tell(id, entry)
+  elseif letter == 'h' then -- hot: id, lengths of id and body, body
+    return tell(id, 'h'..a..':'..id..b)
   elseif letter == 'm' then -- mail: channel, text
     return posted(id, a)
   elseif letter == 'w' then -- route: id, deadline, lengths, fields
@@ -135,16 +173,25 @@ local function act(letter, id, a, b, c)
     if a == '' or a == top then return {top, 1} end
     local entries = call('LRANGE', P..'h:'..id, 0, -1)
     local expected = top
-    for n = #entries, 1, -1 do
-      local size, before, from = match(entries[n], '^f(%d+),(%d+),%d+:()')
+    for n = #entries, math.max(1, #entries - ${limits.historyLimit - 1}), -1 do
+      local size, before, from = match(entries[n], '^f(%d+),(%d+),%d+,%d+:()')
       local offset = sub(entries[n], from, from + size - 1)
       if expected == '' or offset ~= expected then break end
       expected = sub(entries[n], from + size, from + size + before - 1)
       if expected == a then return {top, 1, concat(entries, '', n)} end
     end
     return {top, 0}
-  elseif letter == 'b' then -- entries may be missing: id
-    breakChain(id)
+  elseif letter == 'b' then -- entries may be missing: id, its length
+    breakChain(id, a)
+    return 0
+  elseif letter == 'u' then -- listen: id, instance, length of the id. What comes after this top is heard.
+    local instances = others(id, a)
+    instances[#instances + 1] = a
+    list(id, instances)
+    local top = call('GET', P..'t:'..id) or ''
+    return posted(channelOf(id, a), 'i'..#top..','..b..':'..top..id)
+  elseif letter == 'y' then -- listen no more: id, instance
+    if call('EXISTS', P..'s:'..id) == 1 then list(id, others(id, a)) end
     return 0
   elseif letter == 'q' then -- how many hear: channel
     return call('PUBSUB', '${subscribers}', id)[2]
@@ -174,7 +221,7 @@ while at <= #ARGV do
   else
     out[count] = {err = type(value) == 'table' and value.err or tostring(value)}
     -- DEL and PUBLISH are allowed when memory is full: who listens and who comes back is told that something is missing.
-    if letter == 'a' then breakChain(ARGV[at + 1]) end
+    if letter == 'a' then breakChain(ARGV[at + 1], match(ARGV[at + 3], '^%d+')) end
   end
   at = at + arity[letter] + 1
 end
@@ -186,8 +233,13 @@ for n = 1, #channels do
   heard[channel] = call('${publish}', channel, #box == 1 and box[1] or concat(box))
 end
 for n = 1, #waiting do
-  local wait = waiting[n]
-  if type(out[wait[1]]) == 'number' then out[wait[1]] = heard[wait[2]] end
+  local place, heard = waiting[n], heard[heardIn[n]]
+  if type(out[place]) == 'number' then out[place] = out[place] + heard end
+  if heard == 0 and heardOf[n] then
+    local instances = others(heardOf[n], heardBy[n])
+    redis.pcall('DEL', P..'s:'..heardOf[n])
+    if #instances > 0 then pcall(list, heardOf[n], instances) end
+  end
 end
 return out
 `;
