@@ -9,7 +9,7 @@ import { cliVersion } from './version.ts';
 const generalHelp = `
 Which relay: --url, else RELAY_CLI_URL, else the one you signed in to last.
 Environment: RELAY_CLI_URL, RELAY_CLI_TOKEN (an access token instead of a sign-in), RELAY_CLI_CONFIG_DIR, NO_COLOR.
-Sessions and devices may be abbreviated: any beginning or end of an id, or of a device its name.
+Sessions and devices may be abbreviated: a beginning or end of the id, or any part of the name of a device.
 --json: one JSON document on standard output, one per line where things keep coming; errors as JSON on standard error.
 
 Exit codes:

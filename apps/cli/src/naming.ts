@@ -2,15 +2,24 @@
  * What people type → ids. Devices by id, name or host name; sessions by the end or the beginning of the id that the agent gave
  * them; all of them abbreviated as long as only one is meant. Ids that begin with their time end in what tells them apart.
  */
-import { type Device, type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
+import {
+  type Device,
+  type Session,
+  formatSessionId,
+  isPlaceholder,
+  parseSessionId,
+  placeholderNativeId,
+} from '@relay/protocol';
 import type { Api } from './api.ts';
 import { Failure, exitCodes } from './failure.ts';
 
 /** An id up to this long is shown as it is; of a longer one this many characters of its end, or more. */
 const wholeUpTo = 12;
 const shortest = 8;
+/** What a session is called before its device names it. It stays good, but only as a whole: no list has it any more then. */
+const placeholder = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-const startOf = (native: string) => (native.length <= wholeUpTo ? native.length : shortest);
+const startOf = (native: string) => (native.length <= wholeUpTo || placeholder.test(native) ? native.length : shortest);
 
 /** The part of a session id that tells sessions of a device apart. */
 export function nativeIdOf(sessionId: string): string {
@@ -76,6 +85,7 @@ export async function findDevice(api: Api, typed: string): Promise<Device> {
     ({ hostname }) => hostname.toLowerCase() === wanted,
     ({ name }) => name.toLowerCase().startsWith(wanted),
     ({ hostname }) => hostname.toLowerCase().startsWith(wanted),
+    ({ name }) => name.toLowerCase().includes(wanted),
     ({ id }) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted),
   ]);
 }
@@ -90,9 +100,26 @@ export async function findSessionId(api: Api, typed: string): Promise<string> {
   const shown = ({ id, title }: Session) => `${title} (${id})`;
   const natives = (test: (native: string) => boolean) => (session: Session) =>
     test(nativeIdOf(session.id)) || test(parseSessionId(session.id)?.nativeId ?? '');
-  return only('session', typed, sessions, shown, [
+  const questions = [
     natives((native) => native === typed),
     natives((native) => native.endsWith(typed) || native.startsWith(typed)),
-    ({ id }) => id.startsWith(typed),
-  ]).id;
+    ({ id }: Session) => id.startsWith(typed),
+  ];
+  const earlier = sessions.some(questions[1]!) ? undefined : await findByPlaceholder(api, typed);
+  return earlier ?? only('session', typed, sessions, shown, questions).id;
+}
+
+/** The session that was called like this before its device named it: every device may have had it. */
+async function findByPlaceholder(api: Api, typed: string): Promise<string | undefined> {
+  const ulid = typed.replace(/^PENDING-/, '');
+  if (!placeholder.test(ulid)) return undefined;
+  for (const { id, agentType } of await api.devices()) {
+    const sessionId = formatSessionId({ deviceId: id, agentType, nativeId: placeholderNativeId(ulid) });
+    try {
+      return (await api.session(sessionId, 1)).id;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    }
+  }
+  return undefined;
 }

@@ -37,7 +37,7 @@ describe('relay devices', () => {
   it('shows one of them with its connections, by id, name, or a part of either', async () => {
     const daemon = await stage.daemon('Laptop');
     await stage.daemon('Desktop');
-    for (const name of ['laptop', 'LAP', daemon.deviceId, daemon.deviceId.slice(-8)]) {
+    for (const name of ['laptop', 'LAP', 'apt', daemon.deviceId, daemon.deviceId.slice(-8)]) {
       expect(await stage.own.json(['devices', 'show', name])).toMatchObject({
         exit: 0,
         id: daemon.deviceId,

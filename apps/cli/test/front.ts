@@ -17,6 +17,8 @@ export interface Front {
   loseAnswer(request: string): void;
   /** How often something that begins like this came by, in requests or in what the relay said. */
   count(text: string): number;
+  /** Resolves when it has come by so often. */
+  seen(text: string, times: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,6 +28,12 @@ export async function openFront(): Promise<Front> {
   let lost: string | undefined;
   let seen = '';
   const sockets = new Set<Socket>();
+  const wakes: (() => void)[] = [];
+  const see = (text: string) => {
+    seen += text;
+    for (const wake of wakes.splice(0)) wake();
+  };
+  const count = (text: string) => seen.split(text).length - 1;
 
   const server = createServer((client) => {
     if (isDown || target === undefined) return void client.destroy();
@@ -45,7 +53,7 @@ export async function openFront(): Promise<Front> {
     }
     client.on('data', (chunk) => {
       const text = chunk.toString('latin1');
-      seen += text;
+      see(text);
       if (lost !== undefined && text.startsWith(lost)) {
         lost = undefined;
         swallow = true;
@@ -54,7 +62,7 @@ export async function openFront(): Promise<Front> {
     });
     relay.on('data', (chunk) => {
       if (swallow) return end();
-      seen += chunk.toString('latin1');
+      see(chunk.toString('latin1'));
       client.write(chunk);
     });
   });
@@ -72,7 +80,10 @@ export async function openFront(): Promise<Front> {
     },
     cut,
     loseAnswer: (request) => (lost = request),
-    count: (text) => seen.split(text).length - 1,
+    count,
+    async seen(text, times) {
+      while (count(text) < times) await new Promise<void>((resolve) => wakes.push(resolve));
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -2,17 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { send } from '@relay/testing';
-import { type World, createDesk, followLink, openWorld } from './world.ts';
+import { createDesk } from './desk.ts';
+import { type World, followLink, linkIn, logIn, openWorld } from './world.ts';
 
 let world: World;
-const desk = createDesk(() => world);
+const desk = createDesk();
 beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(() => world.close());
 afterEach(() => desk.clear());
-
-const linkIn = (text: string) => /http\S+\/auth\/oauth2\/authorize\S+/.exec(text)![0];
 
 describe('relay login', () => {
   it('prints a link, waits for the browser, shows it a plain page, and keeps the sign-in for its owner alone', async () => {
@@ -196,7 +195,7 @@ describe('several relays', () => {
     const other = await openWorld({ identity: false });
     const person = await world.person();
     const own = desk.open();
-    await own.login(person.browser);
+    await logIn(own, world.url, person.browser);
     await own.run(['login', '--url', other.url, '--token', other.relay.token('alice')]);
     expect((await own.json(['whoami'])).relay).toBe(other.url);
     expect((await own.json(['whoami', '--url', world.url])).email).toBe(person.email);

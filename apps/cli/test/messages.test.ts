@@ -23,10 +23,29 @@ describe('relay new', () => {
       'Greeting',
     ]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Session \S{8} on laptop\. Task \S+: queued\.\n$/);
+    expect(out).toMatch(/^Session \S{26} on laptop\. Task \S+: queued\.\n$/);
     expect(await daemon.next('task_start')).toMatchObject({ instruction: 'Hello', project_path: '/src/app' });
     const { sessions } = await stage.own.json(['sessions']);
     expect(sessions).toEqual([expect.objectContaining({ title: 'Greeting', projectPath: '/src/app' })]);
+  });
+
+  it('gives it a name that is good before and after the device has named it', async () => {
+    const daemon = await stage.daemon('laptop');
+    const { out } = await stage.own.run(['new', 'laptop', 'Hello']);
+    const name = /Session (\S+)/.exec(out)![1]!;
+    expect(await stage.own.json(['send', name, 'More'])).toMatchObject({
+      exit: 0,
+      sessionId: `${daemon.deviceId}:scripted:PENDING-${name}`,
+    });
+    const { task_id: task } = (await daemon.next('task_start')) as unknown as TaskFrame;
+    daemon.event(task, 'SESSION_STARTED', { session_id: 'real-name' });
+    daemon.event(task, 'TASK_COMPLETE', { session_id: 'real-name', result: 'ok' });
+    await daemon.next('task_resume');
+    expect(await stage.own.json(['send', name, 'Still'])).toMatchObject({
+      exit: 0,
+      sessionId: `${daemon.deviceId}:scripted:real-name`,
+    });
+    expect(await stage.own.json(['send', '01ARZ3NDEKTSV4RRFFQ69G5FAV', 'x'])).toMatchObject({ exit: 4 });
   });
 
   it('reads the message from a pipe', async () => {

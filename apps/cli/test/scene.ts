@@ -1,15 +1,13 @@
 /** One world, one person who is signed in, and a machine of theirs: what tests of commands begin with. */
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { TestDaemon } from '@relay/testing';
-import { type Person, type World, createDesk, openWorld } from './world.ts';
-
-export type Desk = ReturnType<typeof createDesk>;
-export type Own = ReturnType<Desk['open']>;
+import { type Own, createDesk } from './desk.ts';
+import { type Person, type World, logIn, openWorld } from './world.ts';
 
 /** For the tests of the file that calls it. `own` is new for every test, and signed in. */
 export function scene() {
   let world: World;
-  const desk = createDesk(() => world);
+  const desk = createDesk();
   const daemons: TestDaemon[] = [];
   const state = {
     desk,
@@ -51,7 +49,7 @@ export function scene() {
   beforeEach(async () => {
     state.person = await world.person();
     state.own = desk.open();
-    const { code, err } = await state.own.login(state.person.browser);
+    const { code, err } = await logIn(state.own, world.url, state.person.browser);
     if (code !== 0) throw new Error(`the login failed: ${err}`);
   });
   afterEach(async () => {

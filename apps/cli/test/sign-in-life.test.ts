@@ -3,7 +3,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refresh } from '@relay/testing';
 import { scene } from './scene.ts';
-import type { Stored } from './world.ts';
+import type { Stored } from './desk.ts';
+import { logIn } from './world.ts';
 
 const stage = scene();
 const soon = (stored: Stored) => void (stored.expiresAt = new Date(Date.now() + 1000).toISOString());
@@ -75,10 +76,10 @@ describe('a sign-in that was ended elsewhere', () => {
   });
 
   it('can be begun again without naming the relay', async () => {
-    const { own, person } = stage;
+    const { own, person, world } = stage;
     await person.browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
     expect((await own.json(['whoami'])).exit).toBe(3);
-    expect((await own.login(person.browser)).code).toBe(0);
+    expect((await logIn(own, world.url, person.browser)).code).toBe(0);
     expect((await own.json(['whoami'])).email).toBe(person.email);
   });
 });

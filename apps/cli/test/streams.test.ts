@@ -88,7 +88,7 @@ describe('relay tail', () => {
     left.child.kill('SIGINT');
     expect(await left.exit).toMatchObject({ code: 130, err: expect.stringContaining('goes on') });
     expect((await stage.own.run(['cancel', id])).code).toBe(0);
-    expect(await stays.exit).toMatchObject({ code: 1, err: expect.stringContaining('is cancelled') });
+    expect(await stays.exit).toMatchObject({ code: 1, err: expect.stringContaining('was cancelled') });
   });
 
   it('tells why there is no history, and goes on', async () => {
@@ -157,8 +157,7 @@ describe('relay tail', () => {
     const before = stage.own.stored();
     const program = stage.own.start(['tail', id, '-n', '0']);
     await tellHistory(daemon);
-    while (stage.world.front.count('"auth_ok"') === renewals)
-      await program.says('idle').then(() => new Promise((done) => setTimeout(done, 50)));
+    await stage.world.front.seen('"auth_ok"', renewals + 1);
     expect(stage.own.stored().renewal!.refreshToken).not.toBe(before.renewal!.refreshToken);
     await stage.own.run(['send', id, 'Still there?']);
     await program.says('Still there?');
@@ -238,5 +237,6 @@ describe('relay watch', () => {
     expect((await stage.person.relay.call('GET', '/api/watched-sessions')).body).toMatchObject({ sessionIds: [] });
     expect(await stage.own.run(['watch', 'beta', '--no-follow'])).toMatchObject({ code: 0, out: '' });
     expect(await stage.own.json(['watch', 'gamma', '--no-follow'])).toMatchObject({ exit: 4 });
+    expect(await stage.own.json(['watch', '--no-follow'])).toMatchObject({ exit: 2 });
   });
 });

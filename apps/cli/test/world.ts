@@ -1,7 +1,4 @@
-/** A relay with its own sign-in behind one address, people with browsers, their daemons, and folders that disappear. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** A relay with its own sign-in behind one address, people with browsers, and their daemons. */
 import {
   Browser,
   type DaemonOptions,
@@ -11,13 +8,13 @@ import {
   type TestRelay,
   callerOf,
   connectDaemon,
-  password,
   send,
   signedInWeb,
   startRelay,
 } from '@relay/testing';
 import { type Front, openFront } from './front.ts';
-import { type Program, type Result, startProgram } from './program.ts';
+import type { Own } from './desk.ts';
+import type { Result } from './program.ts';
 
 export interface Person {
   email: string;
@@ -86,77 +83,12 @@ export async function followLink(
   return { back, page: text };
 }
 
-/** A program with a folder of its own. */
-export function createDesk(world: () => World) {
-  const folders: string[] = [];
-  const running = new Set<Program>();
-  const makeFolder = () => {
-    const folder = mkdtempSync(join(tmpdir(), 'relay-cli-test-'));
-    folders.push(folder);
-    return folder;
-  };
-  return {
-    makeFolder,
-    open(folder = makeFolder()) {
-      const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
-        const program = startProgram(args, { RELAY_CLI_CONFIG_DIR: folder, ...env });
-        running.add(program);
-        void program.exit.then(() => running.delete(program));
-        return program;
-      };
-      const file = join(folder, 'credentials.json');
-      const run = async (args: readonly string[], env?: NodeJS.ProcessEnv, input = ''): Promise<Result> => {
-        const program = start(args, env);
-        program.child.stdin.end(input);
-        return program.exit;
-      };
-      return {
-        folder,
-        file,
-        start,
-        run,
-        /** Runs with --json; the document, or the error, with the exit code. */
-        async json(args: readonly string[], env?: NodeJS.ProcessEnv) {
-          const { code, out, err } = await run([...args, '--json'], env);
-          const text = code === 0 ? out : err;
-          try {
-            return { exit: code, ...(JSON.parse(text) as Record<string, any>) }; // eslint-disable-line @typescript-eslint/no-explicit-any
-          } catch {
-            throw new Error(`no JSON document: ${code} ${out} ${err}`);
-          }
-        },
-        async login(browser: Browser, ...args: string[]): Promise<Result> {
-          const program = start(['login', '--no-browser', '--url', world().url, ...args]);
-          await program.says(/\/auth\/oauth2\/authorize\S+/);
-          await followLink(browser, /http\S+\/auth\/oauth2\/authorize\S+/.exec(program.out())![0]);
-          return program.exit;
-        },
-        /** What is stored about the only relay. */
-        stored: () => (JSON.parse(readFileSync(file, 'utf8')) as { relays: Stored[] }).relays[0]!,
-        /** Changes what is stored, as time would. */
-        change(by: (stored: Stored) => void) {
-          const all = JSON.parse(readFileSync(file, 'utf8')) as { relays: Stored[] };
-          by(all.relays[0]!);
-          writeFileSync(file, JSON.stringify(all));
-        },
-      };
-    },
-    async clear() {
-      for (const program of running) {
-        program.child.kill('SIGKILL');
-        await program.exit;
-      }
-      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
+export const linkIn = (text: string): string => /http\S+\/auth\/oauth2\/authorize\S+/.exec(text)?.[0] ?? '';
 
-export interface Stored {
-  url: string;
-  account: string;
-  accessToken: string;
-  expiresAt?: string;
-  renewal?: { refreshToken: string };
+/** The whole walk: the program shows a link, the person follows it. */
+export async function logIn(own: Own, url: string, browser: Browser): Promise<Result> {
+  const program = own.start(['login', '--no-browser', '--url', url]);
+  await program.says('Waiting for the browser');
+  await followLink(browser, linkIn(program.out()));
+  return program.exit;
 }
-
-export { password };

@@ -45,10 +45,17 @@ export async function tell(
   return ended ? verdict(ended, json ? undefined : terminal.err) : exitCodes.ok;
 }
 
+const endings: Partial<Record<Task['state'], string>> = {
+  failed: 'failed',
+  cancelled: 'was cancelled',
+  expired: 'expired before the device came online',
+  unknown: 'may have run: the connection of the device was lost while it was being delivered',
+};
+
 function verdict({ state, error, id }: Task, err: ((text: string) => void) | undefined): number {
   if (state === 'completed' || state === 'waiting' || !hasEnded(state)) return exitCodes.ok;
-  // An agent's own error was shown as a message.
-  const why = error ? `: ${oneLine(error.error)} (${error.code})` : '';
-  err?.(`The task ${id} is ${state}${why}\n`);
+  // What the agent itself had to say was a message.
+  const why = error && error.code !== 'AGENT_ERROR' ? ` ${oneLine(error.error)}` : '';
+  err?.(`The task ${id} ${endings[state] ?? `is ${state}`}.${why}${error ? ` [${error.code}]` : ''}\n`);
   return exitCodes.failed;
 }

@@ -1,7 +1,7 @@
 /** `relay watch`: marks sessions for notifications and prints what happens; `relay unwatch` takes the mark away. */
 import type { AnyFrame } from '../attention/frame.ts';
 import { type Happening, attention } from '../attention/stream.ts';
-import { exitCodes } from '../failure.ts';
+import { exitCodes, usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/said.ts';
@@ -18,6 +18,7 @@ export async function watchCommand(
   options: WatchOptions,
   terminal: Terminal,
 ): Promise<number> {
+  if (typed.length === 0 && !options.follow) throw usage('--no-follow needs a session to watch.');
   const context = contextOf(options, terminal);
   const { api, json } = context;
   const found: string[] = [];

@@ -1,5 +1,5 @@
 /** A conversation on a screen: messages as paragraphs, everything else as a line between them. */
-import type { Message, Prompt, Session } from '@relay/protocol';
+import { type Message, type Prompt, type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
 import type { Said } from '../follow.ts';
 import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
@@ -38,10 +38,15 @@ export function createConversationView(terminal: Terminal, heading: boolean): (s
     const before = seen;
     seen = now;
     const lines: string[] = [];
-    if (!before && heading) {
+    // Somebody who has just said something knows how things stood before.
+    if (!before && !heading) return '';
+    if (!before) {
       const facts = [oneLine(now.title) || '(no title)', now.agentType, oneLine(now.projectPath), now.status];
       lines.push(style('bold', facts.filter((fact) => fact !== '').join(' · ')), style('dim', now.id));
-    } else if (before && before.status !== now.status) lines.push(style(paintOf(now.status), `· ${now.status}`));
+    } else if (before.status !== now.status) lines.push(style(paintOf(now.status), `· ${now.status}`));
+    if (before && isPlaceholder(nativeOf(before)) && before.id !== now.id) {
+      lines.push(style('dim', `· session ${nameOf(now.id)}`));
+    }
     if (now.progress && now.progress.at !== before?.progress?.at) {
       lines.push(style('dim', `· ${oneLine(`${now.progress.action} ${now.progress.target}`)}`));
     }
@@ -74,6 +79,8 @@ export function createConversationView(terminal: Terminal, heading: boolean): (s
     }
   };
 }
+
+const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';
 
 export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
   `Connection lost: ${oneLine(why)}. Trying again in ${Math.max(1, Math.round(waitMs / 1000))} s.\n`;

@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createDesk } from './desk.ts';
+
+const desk = createDesk();
+afterEach(() => desk.clear());
+
+const commands = [
+  ...[
+    'login',
+    'logout',
+    'whoami',
+    'devices',
+    'sessions',
+    'new',
+    'send',
+    'answer',
+    'cancel',
+    'tail',
+    'watch',
+    'unwatch',
+  ].map((name) => [name]),
+  ...['show', 'rename', 'remove'].map((name) => ['devices', name]),
+];
+
+describe('the program', () => {
+  it('can be executed by itself and knows its version', async () => {
+    const child = spawn(new URL('../dist/main.js', import.meta.url).pathname, ['--version']);
+    const [version] = (await once(child.stdout, 'data')) as [Buffer];
+    expect(version.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('explains its exit codes', async () => {
+    const { code, out } = await desk.open().run(['--help']);
+    expect(code).toBe(0);
+    for (const exitCode of [0, 1, 2, 3, 4, 5, 75, 130]) expect(out).toMatch(new RegExp(`\\b${exitCode} [a-z]`));
+  });
+
+  it.each(commands)('helps with %s %s and shows examples', async (...words) => {
+    const { code, out, err } = await desk.open().run([...words.filter((word) => typeof word === 'string'), '--help']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('--json');
+    expect(out).toContain(`Examples:\n  relay ${words.filter((word) => typeof word === 'string').join(' ')}`);
+  });
+
+  it.each([['bogus'], ['send'], ['devices', 'show'], ['sessions', '--odd'], ['logout', 'too', 'many'], []])(
+    'ends with 2 at wrong usage: %s %s',
+    async (...words) => {
+      const typed = words.filter((word) => typeof word === 'string');
+      const result = await desk.open().run(typed);
+      expect(result).toMatchObject({ code: 2, out: '' });
+      expect(result.err).not.toBe('');
+    },
+  );
+
+  it('says so as JSON when it was asked to', async () => {
+    expect(await desk.open().json(['send'])).toMatchObject({
+      exit: 2,
+      code: 'BAD_USAGE',
+      error: expect.stringContaining('session'),
+    });
+  });
+
+  it('ends with 3 without a sign-in, and asks nobody', async () => {
+    for (const words of [
+      ['whoami'],
+      ['devices'],
+      ['sessions'],
+      ['tail', 'x'],
+      ['watch'],
+      ['send', 'x', 'y'],
+      ['logout'],
+    ])
+      expect(await desk.open().json(words)).toMatchObject({ exit: 3, code: 'NOT_SIGNED_IN' });
+    expect(await desk.open().run(['whoami', '--all'])).toMatchObject({ code: 3 });
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { type RelayDouble, startRelayDouble } from './relay-double.ts';
+import { createDesk } from './desk.ts';
+
+let relay: RelayDouble;
+const desk = createDesk();
+beforeEach(async () => {
+  relay = await startRelayDouble();
+});
+afterEach(async () => {
+  await desk.clear();
+  await relay.close();
+});
+
+/** Signed in to the double, without the walk through a browser. */
+function signedIn(more: object = {}) {
+  const own = desk.open();
+  mkdirSync(own.folder, { recursive: true });
+  const profile = {
+    url: relay.url,
+    account: 'alice',
+    accessToken: 'access-0',
+    expiresAt: new Date(Date.now() + 600_000).toISOString(),
+    renewal: { clientId: 'relay-cli', refreshToken: 'refresh-0', tokenEndpoint: `${relay.url}/auth/oauth2/token` },
+    ...more,
+  };
+  writeFileSync(own.file, JSON.stringify({ version: 1, relays: [profile] }), { mode: 0o600 });
+  return own;
+}
+
+const error = (status: number, code: string, headers?: Record<string, string>) => ({
+  status,
+  body: { error: 'So it is.', code, status },
+  ...(headers ? { headers } : {}),
+});
+const session = (status: string) => ({
+  id: 'd1:demo:s1',
+  title: 'Talk',
+  status,
+  agentType: 'demo',
+  deviceId: 'd1',
+  projectPath: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+});
+const message = (uuid: string, content: string) => ({
+  uuid,
+  role: 'AGENT',
+  content,
+  timestamp: '2026-01-01T00:00:00.000Z',
+});
+const detail = (...messages: object[]) => ({ status: 200, body: { ...session('idle'), messages, hasMore: false } });
+const said = (content: string, offset: string) => ({
+  type: 'new_message',
+  sessionId: 'd1:demo:s1',
+  message: message(content, content),
+  offset,
+});
+
+describe('a stream', () => {
+  it('goes on from the last offset, with a wait that grows when the relay asks to back off', async () => {
+    relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [detail()]);
+    const program = signedIn().start(['tail', 'd1:demo:s1', '--json']);
+    const first = await relay.socket();
+    expect(first.since).toBe('');
+    await program.says('session_update');
+    first.send(said('one', 'o.1'));
+    await program.says('"one"');
+    first.close(1013, 'overloaded or too slow');
+    await program.says('1013');
+    const second = await relay.socket();
+    expect(second.since).toBe('o.1');
+    second.send(said('two', 'o.2'));
+    await program.says('"two"');
+    second.close(1001, 'going away');
+    expect((await relay.socket()).since).toBe('o.2');
+  });
+
+  it('tells of a resync and loads again what can be had', async () => {
+    relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [
+      detail(message('m1', 'early')),
+      detail(message('m1', 'early'), message('m2', 'between')),
+    ]);
+    const program = signedIn().start(['tail', 'd1:demo:s1']);
+    const socket = await relay.socket();
+    await program.says('early');
+    socket.send({ type: 'resync' });
+    await program.says('between');
+    expect(program.err()).toContain('Something may have been missed');
+    expect(program.out().split('early')).toHaveLength(2);
+    program.child.kill('SIGINT');
+    expect((await program.exit).code).toBe(0);
+  });
+
+  it('that is closed for its credential comes back once with a new one', async () => {
+    const program = signedIn().start(['watch', '--json']);
+    const first = await relay.socket();
+    expect(first.token).toBe('access-0');
+    first.close(4401);
+    const second = await relay.socket();
+    expect(second.token).toBe('access-1');
+    second.close(4401);
+    expect(await program.exit).toMatchObject({ code: 3, err: expect.stringContaining('relay login') });
+  });
+
+  it('of a token that cannot be renewed ends with it', async () => {
+    const program = signedIn({ renewal: undefined }).start(['watch', '--json']);
+    (await relay.socket()).close(4401);
+    expect(await program.exit).toMatchObject({ code: 3, err: expect.stringContaining('"TOKEN_REVOKED"') });
+  });
+
+  it('is not begun again where it is not wanted', async () => {
+    relay.refusals.push(error(403, 'INSUFFICIENT_SCOPE'));
+    expect(await signedIn().run(['watch', '--json'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('INSUFFICIENT_SCOPE'),
+    });
+    relay.refusals.push(error(404, 'NOT_FOUND'));
+    expect(await signedIn().run(['watch', '--json'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('NOT_A_RELAY'),
+    });
+    const program = signedIn().start(['watch', '--json']);
+    (await relay.socket()).close(4403, 'forbidden');
+    expect((await program.exit).code).toBe(1);
+  });
+
+  it('that was open before waits as long as a refusal says', async () => {
+    const program = signedIn().start(['watch', '--json']);
+    const first = await relay.socket();
+    relay.refusals.push(error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '1' }));
+    first.close(1001);
+    await program.says('answered 503: So it is.');
+    await relay.socket();
+    const lost = program.lines().filter(({ state }) => state === 'lost');
+    expect(lost[1]!.waitMs).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('passes frames of later releases on to machines, and takes no harm from broken ones', async () => {
+    const program = signedIn().start(['watch', '--json']);
+    const socket = await relay.socket();
+    for (const broken of [
+      '{',
+      '[]',
+      '"x"',
+      '{"type":1}',
+      '{"type":"new_message"}',
+      '{"type":"session_update","session":null}',
+    ])
+      socket.send(broken);
+    socket.send({ type: 'something_new', value: 1 });
+    await program.says('something_new');
+    expect(program.lines()).toEqual([
+      { type: 'connection', state: 'open' },
+      { type: 'something_new', value: 1 },
+    ]);
+  });
+});
+
+describe('a request', () => {
+  it('is tried again when the relay is busy for a moment', async () => {
+    relay.answers.set('GET /api/devices', [
+      error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' }),
+      { status: 200, body: { devices: [] } },
+    ]);
+    expect(await signedIn().json(['devices'])).toEqual({ exit: 0, devices: [] });
+  });
+
+  it('that is too much ends with 75 and says when to come back', async () => {
+    relay.answers.set('GET /api/devices', [error(429, 'RATE_LIMITED', { 'Retry-After': '17' })]);
+    expect(await signedIn().json(['devices'])).toMatchObject({
+      exit: 75,
+      code: 'RATE_LIMITED',
+      retryAfter: 17,
+      status: 429,
+    });
+    expect((await signedIn().run(['devices'])).err).toBe('So it is. Try again in 17 s. [RATE_LIMITED]\n');
+  });
+
+  it.each([
+    ['a page of a proxy', { status: 502, text: '<html>Bad Gateway</html>' }, 75, 'UNREACHABLE'],
+    ['something that is no relay', { status: 200, text: '<html>Welcome</html>' }, 1, 'NOT_A_RELAY'],
+    ['a redirect', { status: 308, headers: { Location: 'https://elsewhere.example/api/devices' } }, 2, 'REDIRECTED'],
+    ['a fault of the relay', error(500, 'INTERNAL_ERROR', { 'X-Request-Id': 'r-1' }), 1, 'INTERNAL_ERROR'],
+    ['a missing scope', error(403, 'INSUFFICIENT_SCOPE'), 1, 'INSUFFICIENT_SCOPE'],
+  ])('that is answered by %s ends with one sentence', async (_what, answer, exit, code) => {
+    relay.answers.set('GET /api/devices', [answer]);
+    const result = await signedIn().json(['devices']);
+    expect(result).toMatchObject({ exit, code });
+    expect(result.error).not.toContain('\n');
+  });
+
+  it('with an answer that knows more than this release shows what there is', async () => {
+    relay.answers.set('GET /api/sessions', [
+      { status: 200, body: { sessions: [{ ...session('dreaming'), mood: 'calm' }] } },
+    ]);
+    relay.answers.set('GET /api/devices', [{ status: 200, body: { devices: [] } }]);
+    expect((await signedIn().run(['sessions'])).out).toMatch(/s1 +dreaming +d1 +Talk/);
+    expect((await signedIn().json(['sessions'])).sessions[0].mood).toBe('calm');
+  });
+
+  it('for a list goes through all its pages', async () => {
+    relay.answers.set('GET /api/sessions', [
+      { status: 200, body: { sessions: [session('idle')], nextCursor: 'c2' } },
+      { status: 200, body: { sessions: [{ ...session('idle'), id: 'd1:demo:s2' }] } },
+    ]);
+    expect((await signedIn().json(['sessions'])).sessions).toHaveLength(2);
+  });
+
+  it('does not end the sign-in when the relay cannot renew it right now', async () => {
+    relay.answers.set('POST /auth/oauth2/token', [error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '5' })]);
+    const own = signedIn({ expiresAt: new Date(0).toISOString() });
+    expect(await own.json(['devices'])).toMatchObject({ exit: 75, code: 'SERVICE_UNAVAILABLE' });
+    expect(own.stored().renewal!.refreshToken).toBe('refresh-0');
+    relay.answers.delete('POST /auth/oauth2/token');
+    relay.answers.set('GET /api/devices', [{ status: 200, body: { devices: [] } }]);
+    expect(await own.json(['devices'])).toMatchObject({ exit: 0 });
+    expect(own.stored().renewal!.refreshToken).toBe('refresh-1');
+  });
+});

@@ -1,0 +1,113 @@
+/** A relay that does what a test says, for what a real one does too rarely: refusals, odd answers, closes. */
+import { once } from 'node:events';
+import { type IncomingMessage, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+export interface DoubleAnswer {
+  status: number;
+  body?: unknown;
+  /** Instead of a body in JSON. */
+  text?: string;
+  headers?: Record<string, string>;
+}
+
+export interface DoubleSocket {
+  /** The token it came with. */
+  token: string;
+  /** What it wants to resume from. */
+  since: string | null;
+  send(frame: object | string): void;
+  close(code: number, reason?: string): void;
+}
+
+export interface RelayDouble {
+  url: string;
+  /** Per "METHOD /path" what is answered, in turn; the last one stays. */
+  answers: Map<string, DoubleAnswer[]>;
+  /** "METHOD /path" of every request. */
+  calls: string[];
+  /** What the next upgrades are answered with; a socket when there is nothing. */
+  refusals: DoubleAnswer[];
+  /** The next socket that opens, or one that nobody asked for yet. */
+  socket(): Promise<DoubleSocket>;
+  close(): Promise<void>;
+}
+
+export async function startRelayDouble(): Promise<RelayDouble> {
+  const answers = new Map<string, DoubleAnswer[]>();
+  const calls: string[] = [];
+  const refusals: DoubleAnswer[] = [];
+  const opened: DoubleSocket[] = [];
+  const waiting: ((socket: DoubleSocket) => void)[] = [];
+  let tokens = 0;
+
+  const answerTo = (route: string): DoubleAnswer => {
+    const queue = answers.get(route);
+    if (queue) return (queue.length > 1 ? queue.shift() : queue[0]) ?? { status: 404 };
+    if (route === 'POST /auth/oauth2/token') {
+      tokens += 1;
+      const body = {
+        access_token: `access-${tokens}`,
+        refresh_token: `refresh-${tokens}`,
+        token_type: 'Bearer',
+        expires_in: 600,
+      };
+      return { status: 200, body };
+    }
+    return { status: 404, body: { error: 'There is no such route.', code: 'NOT_FOUND', status: 404 } };
+  };
+
+  const server = createServer((request, response) => {
+    const route = `${request.method} ${new URL(request.url ?? '/', 'http://x').pathname}`;
+    calls.push(route);
+    request.resume();
+    request.on('end', () => {
+      const { status, body, text, headers } = answerTo(route);
+      const type = text === undefined ? 'application/json' : 'text/html';
+      response
+        .writeHead(status, { 'Content-Type': type, ...headers })
+        .end(text ?? (body === undefined ? '' : JSON.stringify(body)));
+    });
+  });
+  const sockets = new WebSocketServer({ noServer: true });
+  server.on('upgrade', (request: IncomingMessage, duplex, head) => {
+    const refusal = refusals.shift();
+    if (refusal) {
+      const body = JSON.stringify(refusal.body ?? {});
+      const headers = Object.entries(refusal.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
+      duplex.end(`HTTP/1.1 ${refusal.status} No\r\n${headers.join('')}Content-Length: ${body.length}\r\n\r\n${body}`);
+      return;
+    }
+    sockets.handleUpgrade(request, duplex, head, (socket: WebSocket) => {
+      const url = new URL(request.url ?? '/', 'http://x');
+      const one: DoubleSocket = {
+        token: (request.headers.authorization ?? '').replace('Bearer ', ''),
+        since: url.searchParams.get('since'),
+        send: (frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
+        close: (code, reason) => socket.close(code, reason),
+      };
+      const next = waiting.shift();
+      if (next) next(one);
+      else opened.push(one);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers,
+    calls,
+    refusals,
+    socket: () => {
+      const first = opened.shift();
+      return first ? Promise.resolve(first) : new Promise((resolve) => waiting.push(resolve));
+    },
+    async close() {
+      for (const client of sockets.clients) client.terminate();
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

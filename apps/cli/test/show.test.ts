@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { backoffMs } from '../src/attention/backoff.ts';
+import { createMemory } from '../src/memory.ts';
+import { shortNames } from '../src/naming.ts';
+import { styleOf } from '../src/show/style.ts';
+import { tableOf } from '../src/show/table.ts';
+import { fitted, oneLine, plain, widthOf } from '../src/show/text.ts';
+import { ago } from '../src/show/times.ts';
+import type { Terminal } from '../src/terminal.ts';
+
+const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) => ({ outIsScreen: true, columns, env }) as Terminal;
+
+describe('text of strangers', () => {
+  it('loses everything that could steer the terminal, and keeps the rest', () => {
+    expect(plain('a\u001b[2Jb\u001b]8;;http://x\u0007c\u001b\\d\u009b31me\u202ef\tg\r\nh')).toBe(
+      'abcde'.replace('e', '31me') + 'f\tg\nh',
+    );
+    expect(plain('naïve — 電腦 👩‍💻')).toBe('naïve — 電腦 👩‍💻');
+    expect(oneLine(' a\n\n b\tc ')).toBe('a b c');
+  });
+
+  it('is measured and cut in columns', () => {
+    expect(widthOf('電腦')).toBe(4);
+    expect(fitted('電腦電腦', 5)).toBe('電腦…');
+    expect(fitted('short', 5)).toBe('short');
+  });
+});
+
+describe('colours', () => {
+  it('are shown on a screen that wants them only', () => {
+    expect(styleOf(screen())('red', 'x')).toBe('\u001b[31mx\u001b[39m');
+    expect(styleOf(screen({ NO_COLOR: '1' }))('red', 'x')).toBe('x');
+    expect(styleOf(screen({ TERM: 'dumb' }))('red', 'x')).toBe('x');
+    expect(styleOf({ ...screen(), outIsScreen: false })('red', 'x')).toBe('x');
+  });
+});
+
+describe('a table', () => {
+  const columns = [{ title: 'ID' }, { title: 'TITLE', shrinks: true }];
+  const rows = [[{ text: 'abcdefgh' }, { text: 'A very long title that does not fit on a narrow screen' }]];
+
+  it('is no wider than the screen, and never cuts an id', () => {
+    const [, row] = tableOf(columns, rows, screen({ NO_COLOR: '1' })).split('\n');
+    expect(row).toBe('abcdefgh  A very long title that does n…');
+    expect(row).toHaveLength(40);
+  });
+
+  it('is as wide as it needs to be for a file', () => {
+    expect(tableOf(columns, rows, { ...screen(), outIsScreen: false })).toContain('narrow screen');
+  });
+});
+
+describe('short names of sessions', () => {
+  it('are as long as it takes to tell them apart', () => {
+    const ids = [
+      'd:a:11111111-aaaa-0000',
+      'd:a:22222222-aaaa-0000',
+      'd:a:short',
+      'd:a:PENDING-01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'e:a:short',
+    ];
+    expect([...shortNames(ids).values()]).toEqual([
+      '1-aaaa-0000',
+      '2-aaaa-0000',
+      'd:a:short',
+      '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'e:a:short',
+    ]);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    [1000, 'just now'],
+    [60_000, '1 min ago'],
+    [3 * 3_600_000, '3 h ago'],
+    [3 * 86_400_000, '3 days ago'],
+    [90 * 86_400_000, '2025-10-03'],
+  ])('%d ms back are "%s"', (ms, text) => {
+    const now = Date.parse('2026-01-01T00:00:00.000Z');
+    expect(ago(new Date(now - ms).toISOString(), now)).toBe(text);
+  });
+});
+
+describe('what was shown already', () => {
+  const said = (uuid: string, content: string, at = 0) => ({
+    uuid,
+    role: 'USER' as const,
+    content,
+    timestamp: new Date(Date.parse('2026-01-01T00:00:00.000Z') + at).toISOString(),
+  });
+
+  it('is known by its uuid, and by its text when it comes from the other source within 30 s', () => {
+    const memory = createMemory();
+    expect(memory.isNew(said('1', 'yes'), 'live')).toBe(true);
+    expect(memory.isNew(said('1', 'yes'), 'history')).toBe(false);
+    expect(memory.isNew(said('2', 'no'), 'live')).toBe(true);
+    expect(memory.isNew(said('3', 'no', 20_000), 'history')).toBe(false);
+    expect(memory.isNew(said('4', 'no', 21_000), 'history')).toBe(true);
+    expect(memory.isNew(said('5', 'no'), 'live')).toBe(false);
+    expect(memory.isNew(said('6', 'yes', 40_000), 'history')).toBe(true);
+    expect(memory.isNew(said('7', 'go'), 'live')).toBe(true);
+    expect(memory.isNew(said('8', 'go', 1000), 'live')).toBe(true);
+  });
+});
+
+describe('the wait before the next connection', () => {
+  it('doubles up to its maximum, lies in the upper half, and is never shorter than the relay asks', () => {
+    const lost = { kind: 'closed', code: 1006, reason: '' } as const;
+    expect([0, 1, 2, 5, 60].map((step) => backoffMs(lost, step, 0))).toEqual([500, 1000, 2000, 15_000, 15_000]);
+    expect(backoffMs(lost, 60, 0.999)).toBeLessThanOrEqual(30_000);
+    const refused = { kind: 'refused', status: 503, code: undefined, message: '', retryAfterMs: 20_000 } as const;
+    expect(backoffMs(refused, 0, 0)).toBe(20_500);
+  });
+});
