@@ -110,7 +110,7 @@ describe('every page', () => {
       ['/setup#token=nothing', 'Create the first account'],
       ['/error?error=invalid_client', 'The sign-in did not work'],
       ['/consent?client_id=relay-cli', 'Allow access?'],
-      ['/nothing/here', 'Sign in'],
+      ['/nothing/here', 'There is no such page'],
     ])('%s is good for everybody', async (path, heading) => {
       await check(guest, path, heading, `${path} for everybody-${look}`);
     });

@@ -108,6 +108,18 @@ describe('devices', () => {
     });
   });
 
+  it('whose code has expired are not known to the page', async () => {
+    const hasty = await startBrowserRelay({ DEVICE_CODE_TTL_SECONDS: '1' });
+    const owner = await newPerson(browser, hasty.url);
+    await owner.createAccount(hasty.setupLink, 'ada@example.com');
+    const asked = await askForCode(hasty.url);
+    while ((await poll(hasty.url, asked)).body.error !== 'expired_token');
+    await owner.goto(asked.link);
+    await owner.page.getByRole('alert').getByText('start the registration again if it has expired').waitFor();
+    await owner.context.close();
+    await hasty.end();
+  });
+
   describe('the pages of devices', () => {
     let registration: Registration;
 

@@ -87,6 +87,20 @@ describe('accounts', () => {
     expect(await person.page.evaluate('document.cookie')).toBe('');
   });
 
+  it('renews its token before it ends, on the live socket too', async () => {
+    const person = await somebody();
+    await person.page.clock.install();
+    await person.goto('/devices');
+    const opened = person.page.waitForEvent('websocket');
+    await person.signIn(email);
+    const socket = await opened;
+    await person.heading('Devices');
+    const heard = socket.waitForEvent('framereceived', { predicate: ({ payload }) => /auth_ok/.test(String(payload)) });
+    await person.page.clock.fastForward('09:30');
+    await heard;
+    expect(socket.isClosed()).toBe(false);
+  });
+
   it('leads nobody to an address outside after signing in', async () => {
     const person = await somebody();
     await person.goto('/sign-in?return_to=//evil.example/');

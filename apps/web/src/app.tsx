@@ -1,4 +1,5 @@
 /** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
+import type { ComponentType } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
 import { useRooms } from './rooms.ts';
 import { Account } from './pages/account.tsx';
@@ -19,6 +20,19 @@ import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
+
+const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
+  ['/', Start],
+  ['/device', RegisterDevice],
+  ['/devices', Devices],
+  ['/devices/new', NewDevice],
+  ['/devices/:id', DevicePage],
+  ['/sessions', Sessions],
+  ['/sessions/new', NewSession],
+  ['/sessions/:id', Conversation],
+  ['/applications', Applications],
+  ['/account', Account],
+];
 
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
@@ -43,23 +57,14 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
             <Redirect to="/" replace />
           </Route>
           <Route path="/error" component={ErrorPage} />
-          <Route>
-            <SignedIn>
-              <Switch>
-                <Route path="/" component={Start} />
-                <Route path="/device" component={RegisterDevice} />
-                <Route path="/devices" component={Devices} />
-                <Route path="/devices/new" component={NewDevice} />
-                <Route path="/devices/:id" component={DevicePage} />
-                <Route path="/sessions" component={Sessions} />
-                <Route path="/sessions/new" component={NewSession} />
-                <Route path="/sessions/:id" component={Conversation} />
-                <Route path="/applications" component={Applications} />
-                <Route path="/account" component={Account} />
-                <Route component={NotFound} />
-              </Switch>
-            </SignedIn>
-          </Route>
+          {forMembers.map(([path, Component]) => (
+            <Route key={path} path={path}>
+              <SignedIn>
+                <Component />
+              </SignedIn>
+            </Route>
+          ))}
+          <Route component={NotFound} />
         </Switch>
       </Shell>
     </Router>
