@@ -6,8 +6,14 @@ import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredential } from '@relay/database';
-import { type Service, runService, serve } from '@relay/service';
-import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { type Service, openFilesLimit, openFilesWarning, runService, serve } from '@relay/service';
+import {
+  createInstanceMetrics,
+  createLogger,
+  createMetrics,
+  createReadiness,
+  startMetricsServer,
+} from '@relay/telemetry';
 import { openApi } from './open.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -22,21 +28,31 @@ async function start(): Promise<Service> {
   const config = readConfig('api', process.env);
   const logger = createLogger({ level: config.logLevel, name: 'api', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const observed = createInstanceMetrics(metrics, { role: 'api', version });
+  const warning = openFilesWarning(openFilesLimit());
+  if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
     vacuumIntervalMs: config.vacuumIntervalMs,
     onWarning: (message) => logger.warn(message),
+    onStatement: observed.statement,
   });
-  const backplane = await createRedisBackplane({
-    // The roles of several instances are refused without it.
-    url: config.redisUrl ?? '',
-    name: config.instanceName,
-    leaseTtlMs: config.leaseTtlMs,
-    onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
-  });
+  const backplane = observed.backplane(
+    await createRedisBackplane({
+      // The roles of several instances are refused without it.
+      url: config.redisUrl ?? '',
+      name: config.instanceName,
+      leaseTtlMs: config.leaseTtlMs,
+      onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+    }),
+  );
+  observed.watchPool(() => database.pool());
   const readiness = createReadiness({
-    checks: { database: () => database.health(), backplane: () => backplane.health() },
+    checks: observed.watchDependencies({
+      database: () => database.health(),
+      backplane: () => backplane.health(),
+    }),
     timeoutMs: readinessTimeoutMs,
   });
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });

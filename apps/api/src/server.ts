@@ -12,6 +12,7 @@ import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { createRateLimits } from './http/rate-limit.ts';
+import { watchOutboxLag } from './notify/lag.ts';
 import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -62,6 +63,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
   const door = createAttentionDoor(deps);
   const transports = options.transports ?? [logTransport(logger)];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
+  const lag = watchOutboxLag({ database: deps.database, metrics, logger, pollMs: config.outboxPollMs });
   backplane.onControl((body) => {
     const control = decodeControl(body);
     if (control?.kind === 'user_revoked') revokeUser(control);
@@ -143,6 +145,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     close: async () => {
       await door.close();
       await outbox.stop();
+      await lag.stop();
     },
   };
 }

@@ -43,6 +43,8 @@ export class DaemonConnection {
   readonly #bucket: ReturnType<typeof createTokenBucket>;
   #heartbeat: Heartbeat | undefined;
   #malformedAtMs: number[] = [];
+  /** When the newest ping left, until it is answered. */
+  #pingedAtMs: number | undefined;
 
   constructor(id: string, peer: Peer, socket: Socket, config: RelayConfig, metrics: GatewayMetrics, logger: Logger) {
     this.id = id;
@@ -71,7 +73,9 @@ export class DaemonConnection {
       intervalMs: this.#config.pingIntervalMs,
       timeoutMs: this.#config.silenceTimeoutMs,
       firstDelayMs: Math.random() * this.#config.pingIntervalMs,
-      ping: () => void this.send({ type: 'ping' }),
+      ping: () => {
+        if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
+      },
       lastInboundAt: () => this.#socket.lastInboundAt,
       onTimeout: () => {
         this.close('heartbeat');
@@ -92,6 +96,7 @@ export class DaemonConnection {
     const decoded = decodeDaemonFrame(text);
     if (decoded.kind === 'frame') {
       this.#metrics.frames.inc({ type: decoded.frame.type });
+      if (decoded.frame.type === 'pong') this.#countRoundTrip();
       if (decoded.dropped.length > 0) {
         this.#metrics.ignored.inc({ cause: 'report entry' }, decoded.dropped.length);
         this.logger.debug({ dropped: decoded.dropped.slice(0, 5) }, 'report entries left out');
@@ -102,6 +107,12 @@ export class DaemonConnection {
     this.logger.debug({ reason: decoded.reason }, `${decoded.kind} frame`);
     if (decoded.kind === 'malformed') this.#countMalformed();
     return undefined;
+  }
+
+  #countRoundTrip(): void {
+    if (this.#pingedAtMs === undefined) return;
+    this.#metrics.pings.observe((performance.now() - this.#pingedAtMs) / 1000);
+    this.#pingedAtMs = undefined;
   }
 
   #countMalformed(): void {

@@ -5,8 +5,14 @@ import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredential } from '@relay/database';
-import { type Service, runService, serve } from '@relay/service';
-import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { type Service, openFilesLimit, openFilesWarning, runService, serve } from '@relay/service';
+import {
+  createInstanceMetrics,
+  createLogger,
+  createMetrics,
+  createReadiness,
+  startMetricsServer,
+} from '@relay/telemetry';
 import { createProbes } from './probes.ts';
 import { createGateway } from './server.ts';
 
@@ -21,21 +27,31 @@ async function start(): Promise<Service> {
   const config = readConfig('gateway', process.env);
   const logger = createLogger({ level: config.logLevel, name: 'gateway', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const observed = createInstanceMetrics(metrics, { role: 'gateway', version });
+  const warning = openFilesWarning(openFilesLimit());
+  if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
     vacuumIntervalMs: config.vacuumIntervalMs,
     onWarning: (message) => logger.warn(message),
+    onStatement: observed.statement,
   });
-  const backplane = await createRedisBackplane({
-    // The roles of several instances are refused without it.
-    url: config.redisUrl ?? '',
-    name: config.instanceName,
-    leaseTtlMs: config.leaseTtlMs,
-    onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
-  });
+  const backplane = observed.backplane(
+    await createRedisBackplane({
+      // The roles of several instances are refused without it.
+      url: config.redisUrl ?? '',
+      name: config.instanceName,
+      leaseTtlMs: config.leaseTtlMs,
+      onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+    }),
+  );
+  observed.watchPool(() => database.pool());
   const readiness = createReadiness({
-    checks: { database: () => database.health(), backplane: () => backplane.health() },
+    checks: observed.watchDependencies({
+      database: () => database.health(),
+      backplane: () => backplane.health(),
+    }),
     timeoutMs: readinessTimeoutMs,
   });
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });

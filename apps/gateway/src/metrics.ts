@@ -18,6 +18,11 @@ export function gatewayMetrics(metrics: Metrics) {
       'outcome',
     ]),
     evictions: metrics.counter('relay_evictions_total', 'Connections replaced by a newer one of the same device'),
+    leasesLost: metrics.counter(
+      'relay_leases_lost_total',
+      'Leases that a newer owner was found to hold at their renewal',
+    ),
+    pings: metrics.histogram('relay_daemon_ping_seconds', 'Ping of the relay until the pong of the daemon'),
   };
 }
 export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;

@@ -60,7 +60,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
       .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
   };
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
-  const sweeps = startSweeps({ config, database, backplane, hub, presence, publisher, writer, logger, notify });
+  const sweeps = startSweeps({
+    config,
+    database,
+    backplane,
+    hub,
+    presence,
+    publisher,
+    writer,
+    logger,
+    metrics,
+    notify,
+  });
   const sockets = createSocketServer({
     limits: {
       maxFrameBytes: limits.daemonFrameBytes,

@@ -22,6 +22,7 @@ import {
 import type { RelayConfig } from '@relay/config';
 import type { Logger } from '@relay/telemetry';
 import type { Hub } from './hub.ts';
+import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import { type Publisher, sessionUpdate } from '@relay/attention';
 import type { TaskWriter } from './tasks-out.ts';
@@ -35,6 +36,7 @@ export interface SweepDeps {
   publisher: Publisher;
   writer: TaskWriter;
   logger: Logger;
+  metrics: Pick<GatewayMetrics, 'leasesLost'>;
   notify(): void;
 }
 
@@ -137,6 +139,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
       .filter((connection) => connection.live && Date.now() - connection.lastInboundAt < config.silenceTimeoutMs)
       .map((connection) => ({ device: connection.deviceId, connection: connection.id, fence: connection.fence }));
     const lost = new Set(await backplane.refresh(leases));
+    deps.metrics.leasesLost.inc(lost.size);
     // Only under the fence that was refreshed: the newer owner may be a connection of this very instance.
     for (const { device, fence } of leases) if (lost.has(device)) hub.get(device, fence)?.close('replaced');
   };

@@ -5,8 +5,14 @@ import { createMemoryBus } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { newestFence, openDatabase, readCredential } from '@relay/database';
 import { createGateway } from '@relay/gateway';
-import { type Service, serve } from '@relay/service';
-import { createLogger, createMetrics, createReadiness, startMetricsServer } from '@relay/telemetry';
+import { type Service, openFilesLimit, openFilesWarning, serve } from '@relay/service';
+import {
+  createInstanceMetrics,
+  createLogger,
+  createMetrics,
+  createReadiness,
+  startMetricsServer,
+} from '@relay/telemetry';
 import { createDoors } from './doors.ts';
 import { keptSecret } from './secret.ts';
 
@@ -34,20 +40,28 @@ export async function startStandalone(
   const config = withSecret(given);
   const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
+  const observed = createInstanceMetrics(metrics, { role: 'standalone', version });
+  const warning = openFilesWarning(openFilesLimit());
+  if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
     vacuumIntervalMs: config.vacuumIntervalMs,
     onWarning: (message) => logger.warn(message),
+    onStatement: observed.statement,
   });
   // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
   const aheadMs = Math.max(0, (await newestFence(database.prisma)) + 1 - Date.now());
   const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs, now: () => Date.now() + aheadMs });
-  const apiBackplane = bus.connect(`${config.instanceName}-api`);
-  const gatewayBackplane = bus.connect(`${config.instanceName}-gateway`);
+  const apiBackplane = observed.backplane(bus.connect(`${config.instanceName}-api`));
+  const gatewayBackplane = observed.backplane(bus.connect(`${config.instanceName}-gateway`));
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  observed.watchPool(() => database.pool());
   const readiness = createReadiness({
-    checks: { database: () => database.health(), backplane: () => gatewayBackplane.health() },
+    checks: observed.watchDependencies({
+      database: () => database.health(),
+      backplane: () => gatewayBackplane.health(),
+    }),
     timeoutMs: readinessTimeoutMs,
   });
   const shared = { config, database, deviceVerifier, logger, metrics };

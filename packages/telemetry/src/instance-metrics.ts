@@ -1,5 +1,6 @@
 // What every instance says about itself, whichever door it is: its build, whether what it depends on answers, its database.
 
+import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
@@ -14,7 +15,9 @@ export interface PoolUse {
 
 export interface InstanceMetrics {
   /** Counts a statement of the database. */
-  statement(kind: string, seconds: number, ok: boolean): void;
+  readonly statement: (kind: string, seconds: number, ok: boolean) => void;
+  /** The same backplane, every call counted; what a `route` ended with is its outcome. */
+  backplane<B extends object & { route: unknown }>(backplane: B): B;
   /** From now on the pool is looked at with every reading. */
   watchPool(read: () => PoolUse): void;
   /** The same checks, counted: up or not, and how long the answer took. */
@@ -41,6 +44,13 @@ export function createInstanceMetrics(metrics: Metrics, build: { role: string; v
   ]);
   return {
     statement: (kind, seconds, ok) => statements.observe({ kind, outcome: ok ? 'ok' : 'error' }, seconds),
+    backplane: <B extends object & { route: unknown }>(backplane: B) =>
+      measured<B>(backplane, {
+        metrics,
+        name: 'relay_backplane_seconds',
+        help: 'Calls to the backplane: a route until its ACK, a request until its reply, the others until Redis has answered',
+        outcomes: ['route'],
+      }),
     watchPool: (read) => {
       metrics.gauge(
         'relay_database_connections',

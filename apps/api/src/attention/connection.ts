@@ -27,6 +27,7 @@ export class AppConnection {
   #socket: Socket | undefined;
   #following: Following | undefined;
   #expiry: NodeJS.Timeout | undefined;
+  #gaps = 0;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -43,16 +44,22 @@ export class AppConnection {
     this.#following = await follow(backplane, this.#principal.userId, {
       onFrame: (frame) => this.#deliver(frame),
       onGap: () => {
+        this.#gaps += 1;
         if (this.#options.since !== undefined) this.#socket?.send('{"type":"resync"}');
       },
     });
   }
 
-  /** The socket is open: what was missed, then what comes. */
-  async start(socket: Socket): Promise<void> {
+  /**
+   * The socket is open: what was missed, then what comes. Tells how that went: `fresh` had nothing to resume, `full` got
+   * everything it missed, `none` was told to reload.
+   */
+  async start(socket: Socket): Promise<'fresh' | 'full' | 'none'> {
     this.#socket = socket;
     this.#expireAt(this.#principal.expiresAt);
     await this.#following?.resume(this.#options.since);
+    if (!this.#options.since) return 'fresh';
+    return this.#gaps === 0 ? 'full' : 'none';
   }
 
   #deliver(frame: UserFrame): void {

@@ -35,6 +35,11 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const gauge = deps.metrics.gauge('relay_app_connections', 'Apps connected to this instance');
   const closes = deps.metrics.counter('relay_app_closes_total', 'App connections ended, by close code', ['code']);
   const refusals = deps.metrics.counter('relay_app_refusals_total', 'App upgrades refused, by error code', ['code']);
+  const resumes = deps.metrics.counter(
+    'relay_app_resumes_total',
+    'Apps that connected: fresh, with everything they missed (full), or told to reload (none)',
+    ['outcome'],
+  );
   const sockets = createSocketServer({
     limits: {
       maxFrameBytes: limits.attentionFrameBytes,
@@ -102,7 +107,7 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       // Either may have come while this connection was on its way, when nobody could find it to close it.
       if (deps.jwtVerifier.isRevoked(connection.principal)) connection.close('credential');
       else if (draining) connection.close('goingAway');
-      await started;
+      resumes.inc({ outcome: await started });
     } catch (error) {
       if (!connections.has(connection)) leave(connection);
       throw error;
