@@ -1,7 +1,10 @@
-/** The command line: words → one of four commands → an exit code. */
+/** The command line: words → one command → an exit code. */
 import { Command, CommanderError } from 'commander';
 import { type RegisterOptions, registerCommand } from './commands/register.ts';
-import { type RunOptions, runCommand } from './commands/run.ts';
+import { type UpOptions, upCommand } from './commands/up.ts';
+import { agentsCommand } from './commands/agents.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { type ServiceOptions, serviceCommand } from './commands/service.ts';
 import { statusCommand } from './commands/status.ts';
 import type { CommonOptions, Terminal } from './commands/terminal.ts';
 import { type UnregisterOptions, unregisterCommand } from './commands/unregister.ts';
@@ -16,9 +19,11 @@ Exit codes:
 
 const examples = `
 Examples:
-  relay-daemon run                                             the built-in demonstration
+  relay-daemon up                                              every profile that is registered
+  relay-daemon up --agent claude_code                          an agent that "relay-daemon agents" knows
+  relay-daemon up --agent-command "my-agent --acp"             any other agent that speaks ACP
   relay-daemon run --agent scripted --script conversation.json
-  relay-daemon run --agent command -- claude -p                the message goes on stdin
+  relay-daemon run --agent command -- claude -p                one process per message, the message goes on stdin
   relay-daemon run --agent command -- my-agent --session {session} --say {message}`;
 
 /** Runs one command to its end and returns the exit code. Never throws. `words` are the arguments without node and script. */
@@ -47,37 +52,75 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .showHelpAfterError('(relay-daemon --help says more)')
     .addHelpText('after', exitCodesHelp);
 
-  const command = (name: string, description: string) =>
-    program
-      .command(name)
-      .description(description)
+  const common = (command: Command) =>
+    command
       .option('--home <folder>', 'where everything is kept (default: RELAY_DAEMON_HOME, else XDG folders)')
+      .option('--profile <name>', 'which registration; each is a device of its own')
       .option('--json', 'machine-readable output');
+  const command = (name: string, description: string) => common(program.command(name).description(description));
+  const gather = (folder: string, folders: string[] = []) => [...folders, folder];
+  const withAgent = (with_: Command) =>
+    with_
+      .argument('[program...]', 'after "--": the program that answers, and its arguments')
+      .option(
+        '--agent <kind>',
+        'a name that "relay-daemon agents" shows, or "acp", "command", "scripted" (default: command if a program is given)',
+      )
+      .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
+      .option('--mode <mode>', 'mode of the agent that sessions are put into')
+      .option('--script <file>', 'conversation to play (default: a demonstration)')
+      .option('--project <folder>', 'where the agent works when an app names no project (default: here)')
+      .option(
+        '--allow <folder>',
+        'folder that apps may name as a project, again for more (default: your home)',
+        gather,
+      );
 
-  command('register', 'connect this machine to your account')
+  withAgent(command('register', 'connect this machine to your account'))
     .option('--server <address>', 'base address of the relay', 'http://localhost:4000')
-    .option('--agent-type <type>', 'what kind of agent answers here', 'scripted')
+    .option('--agent-type <type>', 'what kind of agent answers here (default: the name of the agent)')
     .option('--name <name>', 'how the device is shown (default: the host name)')
     .option('--hostname <name>', 'host name to register (default: of this machine)')
+    .option('--qr', 'draw the link for a camera also when this is no screen')
+    .option('--no-qr', 'never draw it')
     .option('--force', 'replace an existing registration')
-    .action(async (options: RegisterOptions) => done(await registerCommand(options, terminal)));
+    .action(async (words: string[], options: RegisterOptions) => done(await registerCommand(words, options, terminal)));
 
-  command('run', 'connect and do the work; ends with SIGINT or SIGTERM')
-    .argument('[program...]', 'after "--": the program that answers, and its arguments')
-    .option('--agent <kind>', '"scripted" or "command" (default: command if a program is given)')
-    .option('--script <file>', 'conversation to play (default: a demonstration)')
-    .option('--project <folder>', 'where the program runs when an app names no project (default: here)')
+  withAgent(command('up', 'connect and do the work; ends with SIGINT or SIGTERM'))
+    .alias('run')
     .option('--verbose', 'also log what is said')
     .addHelpText('after', examples)
-    .action(async (words: string[], options: RunOptions) => done(await runCommand(words, options, terminal)));
+    .action(async (words: string[], options: UpOptions) => done(await upCommand(words, options, terminal)));
 
   command('status', 'show registration, process and connection').action(async (options: CommonOptions) =>
     done(await statusCommand(options, terminal)),
   );
 
+  command('agents', 'show which agents are known, and which of them are installed here').action(
+    (options: CommonOptions) => done(agentsCommand(options, terminal)),
+  );
+
+  command('doctor', 'look for what is wrong, and say what to do').action(async (options: CommonOptions) =>
+    done(await doctorCommand(options, terminal)),
+  );
+
   command('unregister', 'remove this device from the relay and forget it')
     .option('--force', 'forget it here even if the relay cannot be told')
     .action(async (options: UnregisterOptions) => done(await unregisterCommand(options, terminal)));
+
+  const service = program.command('service').description('run the daemon as a service of yours');
+  const actions = {
+    install: 'write the service, start it, and start it with your session from now on',
+    uninstall: 'stop and remove it',
+    start: 'start it',
+    stop: 'stop it',
+    logs: 'show what it logged last',
+  } as const;
+  for (const [name, description] of Object.entries(actions) as [keyof typeof actions, string][]) {
+    const action = common(service.command(name).description(description));
+    if (name === 'install') action.option('--print', 'only show what would be written');
+    action.action((options: ServiceOptions) => done(serviceCommand(name, options, terminal)));
+  }
 
   return program;
 }

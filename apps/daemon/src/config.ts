@@ -11,6 +11,26 @@ export interface Config {
   name: string;
   agent_type: string;
   registered_at: string;
+  /** Who answers here; without it, what the agent type says, else the demonstration. */
+  agent?: AgentChoice;
+  /** Folders that an app may name as a project, with everything below; default: the home of the user. */
+  allow?: string[];
+  /** Where turns without a project run; default: where the daemon was started. */
+  project?: string;
+}
+
+/** An agent as it is chosen on the command line and kept in the config. */
+export interface AgentChoice {
+  kind: 'scripted' | 'command' | 'acp';
+  /** Name of the preset that the choice came from. */
+  preset?: string;
+  program?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  /** `acp`: the mode that sessions are put into. */
+  mode?: string;
+  /** `scripted`: the conversation to play. */
+  script?: string;
 }
 
 const fields = ['server', 'device_id', 'hostname', 'name', 'agent_type', 'registered_at'] as const;
@@ -35,7 +55,27 @@ export function readConfig(home: Home): Config | undefined {
   const record = value as Record<string, unknown>;
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
+  const { agent, allow, project } = record;
+  if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not understood');
+  if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
+  if (project !== undefined && typeof project !== 'string') throw broken('"project" must be a folder');
   return value as Config;
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+function isChoice(value: unknown): value is AgentChoice {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, preset, program, args, env, mode, script } = value as Record<string, unknown>;
+  const isText = (text: unknown) => text === undefined || typeof text === 'string';
+  const isEnv = typeof env === 'object' && env !== null && Object.values(env).every((text) => typeof text === 'string');
+  return (
+    (kind === 'scripted' || kind === 'command' || kind === 'acp') &&
+    [preset, program, mode, script].every(isText) &&
+    (args === undefined || isTexts(args)) &&
+    (env === undefined || isEnv)
+  );
 }
 
 /** Like `readConfig`, for commands that cannot do anything without a registration. */

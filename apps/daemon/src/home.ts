@@ -1,11 +1,17 @@
 /**
- * Where the daemon keeps things. Configuration and credentials in one folder, state (history, journal, connection state) in
+ * Where the daemon keeps things, per profile: each profile is a device of its own. The first one has no name.
+ *
+ *  Configuration and credentials in one folder, state (history, journal, connection state) in
  * another, after XDG; `RELAY_DAEMON_HOME` or `--home` puts both in one place.
  */
+import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Failure, exitCodes } from '@relay/daemon-kit';
 
 export interface Home {
+  /** Empty for the profile without a name. */
+  profile: string;
   configDir: string;
   stateDir: string;
   configFile: string;
@@ -17,23 +23,47 @@ export interface Home {
 export interface HomeChoice {
   /** `--home` */
   home?: string | undefined;
+  /** `--profile`; default the profile without a name. */
+  profile?: string | undefined;
   env?: NodeJS.ProcessEnv;
 }
 
-export function homeOf({ home, env = process.env }: HomeChoice): Home {
+const profilePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export function homeOf({ home, profile = '', env = process.env }: HomeChoice): Home {
+  if (profile !== '' && !profilePattern.test(profile)) {
+    throw new Failure(
+      'BAD_OPTION',
+      `--profile "${profile}" must be lower-case letters, digits, "_" or "-", at most 64.`,
+      exitCodes.usage,
+    );
+  }
   const chosen = home ?? env.RELAY_DAEMON_HOME;
   // An XDG variable that is set to a relative path is to be ignored (XDG base directory specification).
   const xdg = (name: string, fallback: string) => {
     const value = env[name];
     return join(value?.startsWith('/') ? value : join(env.HOME ?? homedir(), fallback), 'relay-daemon');
   };
-  const configDir = chosen ? resolve(chosen) : xdg('XDG_CONFIG_HOME', '.config');
-  const stateDir = chosen ? join(configDir, 'state') : xdg('XDG_STATE_HOME', join('.local', 'state'));
+  const below = profile === '' ? [] : ['profiles', profile];
+  const configRoot = chosen ? resolve(chosen) : xdg('XDG_CONFIG_HOME', '.config');
+  const configDir = join(configRoot, ...below);
+  const stateRoot = chosen ? join(configRoot, 'state') : xdg('XDG_STATE_HOME', join('.local', 'state'));
+  const stateDir = join(stateRoot, ...below);
   return {
+    profile,
     configDir,
     stateDir,
     configFile: join(configDir, 'config.json'),
     credentialsFile: join(configDir, 'credentials.json'),
     stateFile: join(stateDir, 'connection.json'),
   };
+}
+
+/** Every profile that is registered in this home, the one without a name first. */
+export function registeredHomes(choice: Omit<HomeChoice, 'profile'>): Home[] {
+  const first = homeOf(choice);
+  const folder = join(first.configDir, 'profiles');
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => profilePattern.test(name)) : [];
+  const homes = [first, ...names.sort().map((profile) => homeOf({ ...choice, profile }))];
+  return homes.filter(({ configFile }) => existsSync(configFile));
 }

@@ -14,7 +14,7 @@ describe('relay-daemon run', () => {
     const relay = await home.relay();
     const folder = registered(home, relay);
     const project = home.folder();
-    const program = running(home, folder, '--agent', 'command', '--', '/bin/cat');
+    const program = running(home, folder, '--allow', project, '--agent', 'command', '--', '/bin/cat');
     const connection = await relay.connection();
     expect(connection.headers).toMatchObject({
       authorization: `Bearer ${token}`,
@@ -89,9 +89,11 @@ describe('relay-daemon run', () => {
     const relay = await home.relay();
     const lines = await lifeLines();
     home.later(() => lines.close());
-    const program = running(home, registered(home, relay), '--', process.execPath, '-e', lines.announce('agent'));
+    const project = home.folder();
+    const agent = ['--project', project, '--', process.execPath, '-e', lines.announce('agent')];
+    const program = running(home, registered(home, relay), ...agent);
     const connection = await relay.connection();
-    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x', project_path: home.folder() });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
     await lines.born('agent');
     program.child.kill('SIGTERM');
     await connection.event('ERROR', 't1');

@@ -19,7 +19,7 @@ const node = (script: string) => ({ program: process.execPath, args: ['-e', scri
 async function begin({ program = 'cat', args = [], projectPath, timings = {} }: Run) {
   const relay = await home.relay();
   const defaultPath = home.folder();
-  const agent = commandAgent({ program, args, defaultPath, timings });
+  const agent = commandAgent({ program, args, rules: { defaultPath }, timings });
   home.daemon(relay, agent);
   const connection = await relay.connection();
   const start = (taskId: string, instruction = 'hello') =>
@@ -207,7 +207,7 @@ describe('the command agent', () => {
     const lines = await lifeLines();
     home.later(() => lines.close());
     const relay = await home.relay();
-    const agent = commandAgent({ ...node(lines.announce('child')), defaultPath: home.folder() });
+    const agent = commandAgent({ ...node(lines.announce('child')), rules: { defaultPath: home.folder() } });
     const daemon = home.daemon(relay, agent);
     const connection = await relay.connection();
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });

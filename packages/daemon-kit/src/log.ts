@@ -17,12 +17,15 @@ export interface LogOptions {
   verbose?: boolean;
   secrets?: readonly string[];
   now?: () => number;
+  /** On every line, before its own fields. */
+  about?: Fields;
 }
 
 export const silentLog: Log = { info: () => undefined, warn: () => undefined, speech: () => undefined };
 
-export function createLog({ write, json, verbose, secrets = [], now = Date.now }: LogOptions): Log {
-  const line = (level: 'info' | 'warn', event: string, fields: Fields = {}) => {
+export function createLog({ write, json, verbose, secrets = [], now = Date.now, about }: LogOptions): Log {
+  const line = (level: 'info' | 'warn', event: string, own: Fields = {}) => {
+    const fields = { ...about, ...own };
     const at = new Date(now()).toISOString();
     const text = json
       ? JSON.stringify({ at, level, event, ...fields })

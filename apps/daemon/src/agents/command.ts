@@ -3,9 +3,6 @@
  * turn. No shell is involved. When the turn ends, however it ends, nothing that the program started stays behind.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import {
   type Agent,
@@ -22,14 +19,14 @@ import {
   type Turn,
   type TurnReport,
 } from '@relay/daemon-kit';
+import { type ProjectRules, projectFolder } from './project.ts';
 import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
 
 export interface CommandOptions {
   program: string;
   /** `{message}`, `{session}`, `{task}` and `{project}` are filled in. */
   args: readonly string[];
-  /** Where turns without a project path run. */
-  defaultPath: string;
+  rules: ProjectRules;
   clock?: Clock;
   timings?: Partial<CommandTimings>;
 }
@@ -54,7 +51,7 @@ export function commandAgent(options: CommandOptions): Agent {
 
   return {
     start(turn, report) {
-      const path = directoryOf(turn.projectPath || options.defaultPath);
+      const path = projectFolder(turn.projectPath, options.rules);
       if ('error' in path) return refuse(report, path.error);
       const values = { message: turn.message, session: turn.sessionId, task: turn.taskId, project: path.directory };
       const args = options.args.map((arg) => fill(arg, values));
@@ -143,19 +140,6 @@ export function commandAgent(options: CommandOptions): Agent {
 function refuse(report: TurnReport, error: string): RunningTurn {
   report.error(error);
   return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
-}
-
-/** An app may know a path only as people write it: `~` is the home of whoever runs the daemon. */
-function directoryOf(path: string): { directory: string } | { error: string } {
-  const directory = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
-  if (!isAbsolute(directory)) return { error: `The project path must be absolute, but it is "${path}".` };
-  try {
-    if (statSync(directory).isDirectory()) return { directory };
-    return { error: `The project path ${directory} is not a directory.` };
-  } catch (error) {
-    const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
-    return { error: `The project path ${directory} ${why} on this machine.` };
-  }
 }
 
 function cannotStart(program: string, error: unknown): string {

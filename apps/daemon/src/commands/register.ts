@@ -1,5 +1,9 @@
 /** `relay-daemon register`: connects this machine to an account. */
 import { hostname as thisHost } from 'node:os';
+import { resolve } from 'node:path';
+import qrcode from 'qrcode-terminal';
+import { type ChoiceOptions, choiceOf } from '../agents/choice.ts';
+import { fromHome } from '../agents/project.ts';
 import { agentTypePattern, limits } from '@relay/protocol';
 import {
   createApi,
@@ -16,19 +20,28 @@ import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface RegisterOptions extends CommonOptions {
+export interface RegisterOptions extends CommonOptions, ChoiceOptions {
   server: string;
-  agentType: string;
+  agentType?: string;
   name?: string;
   hostname?: string;
   force?: boolean;
+  qr?: boolean;
+  allow?: string[];
+  project?: string;
 }
 
-export async function registerCommand(options: RegisterOptions, terminal: Terminal): Promise<number> {
-  const home = homeOf({ home: options.home, env: terminal.env });
+export async function registerCommand(
+  words: readonly string[],
+  options: RegisterOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const home = homeOf({ home: options.home, profile: options.profile, env: terminal.env });
   const server = serverAddress(options.server);
   const hostname = options.hostname ?? thisHost();
-  const device = { hostname, agentType: options.agentType, name: options.name ?? hostname };
+  const agent = choiceOf(words, options);
+  const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
+  const device = { hostname, agentType, name: options.name ?? hostname };
   checkDevice(device);
   if (!options.force) refuseIfRegistered(home);
   // Before anybody confirms anything: a credential that cannot be stored would be lost.
@@ -46,7 +59,10 @@ export async function registerCommand(options: RegisterOptions, terminal: Termin
     clock: systemClock,
     onCode({ userCode, link, expiresInMs }) {
       if (options.json) say({ event: 'code', link, user_code: userCode, expires_in: expiresInMs / 1000 });
-      else terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
+      else {
+        terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
+        if (options.qr ?? terminal.isScreen) terminal.out(`${drawing(link)}\n`);
+      }
     },
     onWait: (remainingMs, problem) => progress.waiting(remainingMs, problem),
   }).finally(progress.end);
@@ -59,10 +75,20 @@ export async function registerCommand(options: RegisterOptions, terminal: Termin
     name: device.name,
     agent_type: device.agentType,
     registered_at: new Date().toISOString(),
+    ...(agent ? { agent } : {}),
+    ...(options.allow ? { allow: options.allow.map((folder) => resolve(fromHome(folder))) } : {}),
+    ...(options.project === undefined ? {} : { project: resolve(fromHome(options.project)) }),
   });
   if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
   else terminal.out(`Registered as device ${deviceId}.\nNext: relay-daemon run --help\n`);
   return exitCodes.ok;
+}
+
+/** The link as a picture for the camera of a phone. */
+function drawing(link: string): string {
+  let drawn = '';
+  qrcode.generate(link, { small: true }, (picture) => (drawn = picture));
+  return drawn;
 }
 
 function refuseIfRegistered(home: ReturnType<typeof homeOf>): void {

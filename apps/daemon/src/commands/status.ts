@@ -2,37 +2,59 @@
 import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config.ts';
 import { type DaemonState, exitCodes } from '@relay/daemon-kit';
-import { homeOf } from '../home.ts';
+import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { lockAddress, lockHolder } from '../lock.ts';
 import { readState } from '../state-file.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
+/** With --profile that one; else the one without a name, and every other one behind it. */
 export async function statusCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
-  const home = homeOf({ home: options.home, env: terminal.env });
-  const config = readConfig(home);
-  const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
-  const state = readState(home);
-  if (options.json) terminal.out(`${JSON.stringify(recordOf(config, pid, state))}\n`);
-  else terminal.out(textOf(config, pid, state, home.configDir));
-  if (!config) return exitCodes.config;
-  return pid === undefined ? exitCodes.notRunning : exitCodes.ok;
+  const choice = { home: options.home, env: terminal.env };
+  const first = await look(homeOf({ ...choice, profile: options.profile }));
+  const named = options.profile === undefined ? registeredHomes(choice).filter(({ profile }) => profile !== '') : [];
+  const others = await Promise.all(named.map(look));
+  // Who uses only named profiles has none without a name.
+  const all = !first.config && others.length > 0 ? others : [first, ...others];
+  if (options.json) {
+    const profiles = others.map((one) => ({ profile: one.home.profile, ...recordOf(one) }));
+    terminal.out(`${JSON.stringify({ ...recordOf(first), ...(profiles.length > 0 ? { profiles } : {}) })}\n`);
+  } else {
+    terminal.out(all.map((one) => textOf(one)).join('\n'));
+  }
+  if (all.some(({ config }) => !config)) return exitCodes.config;
+  return all.every(({ pid }) => pid === undefined) ? exitCodes.notRunning : exitCodes.ok;
 }
 
-const recordOf = (config: Config | undefined, pid: number | undefined, state: DaemonState | undefined) => ({
-  registered: config !== undefined,
-  ...(config ?? {}),
-  running: pid !== undefined,
-  ...(pid ? { pid } : {}),
-  ...(state ? { connection: { ...state, current: pid !== undefined } } : {}),
-});
+interface Look {
+  home: Home;
+  config: Config | undefined;
+  pid: number | undefined;
+  state: DaemonState | undefined;
+}
 
-function textOf(
-  config: Config | undefined,
-  pid: number | undefined,
-  state: DaemonState | undefined,
-  folder: string,
-): string {
+async function look(home: Home): Promise<Look> {
+  const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
+  return { home, config: readConfig(home), pid, state: readState(home) };
+}
+
+function recordOf({ config, pid, state }: Look) {
+  // The variables of an agent may hold keys.
+  const { agent, ...rest } = config ?? {};
+  const { env: _env, ...shown } = agent ?? { kind: undefined };
+  return {
+    registered: config !== undefined,
+    ...rest,
+    ...(agent ? { agent: shown } : {}),
+    running: pid !== undefined,
+    ...(pid ? { pid } : {}),
+    ...(state ? { connection: { ...state, current: pid !== undefined } } : {}),
+  };
+}
+
+function textOf({ home, config, pid, state }: Look): string {
+  const folder = home.configDir;
   const rows: [string, string][] = [];
+  if (home.profile !== '') rows.push(['Profile', home.profile]);
   if (config) {
     rows.push(['Registered', `${config.name} (${config.hostname}), agent type ${config.agent_type}`]);
     rows.push(['Device', config.device_id], ['Server', config.server]);

@@ -18,4 +18,5 @@ export const processTerminal = (): Terminal => ({
 export interface CommonOptions {
   home?: string;
   json?: boolean;
+  profile?: string;
 }

@@ -12,7 +12,7 @@ export interface UnregisterOptions extends CommonOptions {
 }
 
 export async function unregisterCommand(options: UnregisterOptions, terminal: Terminal): Promise<number> {
-  const home = homeOf({ home: options.home, env: terminal.env });
+  const home = homeOf({ home: options.home, profile: options.profile, env: terminal.env });
   const config = requireConfig(home);
   let removed = true;
   try {

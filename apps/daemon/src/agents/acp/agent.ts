@@ -11,6 +11,7 @@ import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
 import type { Quirks } from './presets.ts';
+import { pidRecord } from './pid-record.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure, errorCodes, startAgentProcess } from './process.ts';
 import type { AgentProcessTimings } from './process.ts';
 
@@ -27,6 +28,8 @@ export interface AcpOptions {
   mode?: string | undefined;
   /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and nobody else's. */
   marker: string;
+  /** Where the numbers of live processes are kept; what an earlier daemon left there is ended at the start. */
+  pidFile?: string;
   maxProcesses?: number;
   clock?: Clock;
   timings?: Partial<AcpTimings>;
@@ -64,6 +67,12 @@ export function acpAgent(options: AcpOptions): Agent {
   /** Conversations whose process died while a question was open. */
   const unanswered = new Set<string>();
 
+  const marked = `${markerVariable}=${options.marker}`;
+  const pids = pidRecord(options.pidFile, log);
+  for (const pid of pids.left) {
+    if (killLeftOver(pid, marked)) log.info('agent left over by an earlier daemon ended', { pid });
+  }
+
   const start = (cwd: string): { agent: AgentProcess; link: (conversation: Conversation) => void } => {
     let conversation: Conversation | undefined;
     const agent = startAgentProcess({
@@ -81,8 +90,10 @@ export function acpAgent(options: AcpOptions): Agent {
       onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
     });
     processes.add(agent);
+    pids.write(processes);
     void agent.gone.then((how) => {
       processes.delete(agent);
+      pids.write(processes);
       log.info('agent process ended', { pid: agent.pid, how: how.split('\n')[0] });
     });
     return { agent, link: (linked) => (conversation = linked) };
@@ -253,7 +264,7 @@ export function acpAgent(options: AcpOptions): Agent {
     async close() {
       await Promise.all([...processes].map((agent) => agent.end()));
     },
-    reap: ({ pid }) => void killLeftOver(pid, `${markerVariable}=${options.marker}`),
+    reap: ({ pid }) => void killLeftOver(pid, marked),
     abort() {
       for (const agent of processes) agent.abort();
     },

@@ -1,0 +1,47 @@
+/** Asks an agent what it can do and whether somebody is logged in, in an empty folder, and ends it again. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
+import { acpTimings } from './agent.ts';
+import { type AgentAbilities, startAgentProcess } from './process.ts';
+
+export interface Probe {
+  /** undefined when the agent could not even be started. */
+  abilities?: AgentAbilities;
+  /** Why it cannot be used. */
+  problem?: string;
+}
+
+export async function probeAgent(launch: {
+  program: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  login?: string | undefined;
+}): Promise<Probe> {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'relay-daemon-doctor-')));
+  const agent = startAgentProcess({
+    program: launch.program,
+    args: launch.args,
+    env: { ...process.env, ...launch.env },
+    cwd,
+    login: launch.login ?? 'Log in with the agent in a terminal.',
+    clock: systemClock,
+    timings: { ...acpTimings, initializeMs: 30_000, openMs: 30_000 },
+    log: silentLog,
+    onUpdate: () => undefined,
+    onPermission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+    onForm: () => Promise.resolve({ action: 'cancel' }),
+  });
+  const probe: Probe = {};
+  try {
+    probe.abilities = await agent.ready;
+    await agent.request('session/new', { cwd, mcpServers: [] }, acpTimings.openMs);
+  } catch (error) {
+    probe.problem = reasonOf(error);
+  } finally {
+    await agent.end();
+    rmSync(cwd, { recursive: true, force: true });
+  }
+  return probe;
+}

@@ -1,0 +1,134 @@
+/** From a choice on the command line or in the config to an agent. The only place that knows all kinds of agents. */
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Agent, Failure, type Log, exitCodes, readScript, scriptedAgent } from '@relay/daemon-kit';
+import type { AgentChoice, Config } from '../config.ts';
+import { acpAgent } from './acp/agent.ts';
+import { presetOf, presets } from './acp/presets.ts';
+import { commandAgent } from './command.ts';
+import { demoScriptFile } from './demo-script.ts';
+import { commandWords, findProgram, startable } from './programs.ts';
+import { type ProjectRules, fromHome } from './project.ts';
+
+export interface ChoiceOptions {
+  agent?: string;
+  agentCommand?: string;
+  mode?: string;
+  script?: string;
+}
+
+/** The demonstration agent, which speaks ACP and is installed with this program. */
+export const demoAgentFile = fileURLToPath(new URL('../../scripts/demo-agent.mjs', import.meta.url));
+
+const usage = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
+
+/** What the words of a command line choose; undefined when they choose nothing. */
+export function choiceOf(words: readonly string[], options: ChoiceOptions): AgentChoice | undefined {
+  const { agent, agentCommand, mode, script } = options;
+  const withMode = mode === undefined ? {} : { mode };
+  if (agentCommand !== undefined) {
+    if (words.length > 0 || (agent !== undefined && agent !== 'acp')) {
+      throw usage('--agent-command names the agent; it goes with neither --agent nor a program after "--".');
+    }
+    return { kind: 'acp', ...withMode, ...programOf(commandWords(agentCommand), '--agent-command "my-agent --acp"') };
+  }
+  const kind = agent ?? (words.length > 0 ? 'command' : script === undefined ? undefined : 'scripted');
+  if (script !== undefined && kind !== 'scripted') throw usage('--script needs --agent scripted.');
+  switch (kind) {
+    case undefined:
+      return undefined;
+    case 'scripted':
+      if (words.length > 0) throw usage('A program after "--" needs --agent command.');
+      return { kind, ...(script === undefined ? {} : { script: resolve(script) }) };
+    case 'command':
+      return { kind, ...programOf(words, 'relay-daemon run --agent command -- claude -p') };
+    case 'acp':
+      return { kind, ...withMode, ...programOf(words, 'relay-daemon up --agent acp -- my-agent --acp') };
+    case 'demo':
+      return { kind: 'acp', preset: 'demo', ...withMode };
+    default: {
+      const preset = presetOf(kind);
+      if (!preset) {
+        const names = presets.map(({ name }) => name).join(', ');
+        throw usage(`--agent must be one of ${names}, demo, or "acp", "command" or "scripted", not "${kind}".`);
+      }
+      return { kind: 'acp', preset: preset.name, ...withMode };
+    }
+  }
+}
+
+function programOf(words: readonly string[], example: string): { program: string; args: string[] } {
+  const [program, ...args] = words;
+  if (program === undefined) throw usage(`Name the program after "--", for example: ${example}`);
+  return { program, args };
+}
+
+/** What runs for a registration when the command line says nothing. */
+export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentChoice {
+  if (agent) return agent;
+  const preset = presetOf(agentType);
+  return preset ? { kind: 'acp', preset: preset.name } : { kind: 'scripted' };
+}
+
+/** Where an agent may work: the folders that were allowed, else the home of the user; always where it works by default. */
+export function rulesOf(
+  config: Pick<Config, 'allow' | 'project'>,
+  given: { allow?: string[]; project?: string },
+): ProjectRules {
+  const defaultPath = resolve(fromHome(given.project ?? config.project ?? '.'));
+  const allowed = (given.allow ?? config.allow ?? [homedir()]).map((folder) => resolve(fromHome(folder)));
+  return { defaultPath, allowed: [...new Set([...allowed, defaultPath])] };
+}
+
+export interface AgentPlace {
+  rules: ProjectRules;
+  /** The state folder of the profile; marks the processes of its agents. */
+  stateDir: string;
+  log: Log;
+}
+
+/** How an ACP agent is started, and what is known about it. */
+export function launchOf(choice: AgentChoice) {
+  const preset = choice.preset === undefined ? undefined : presetOf(choice.preset);
+  const isDemo = choice.preset === 'demo';
+  const wanted = choice.program ?? (isDemo ? process.execPath : (preset?.command ?? ''));
+  const found = findProgram(wanted);
+  const started = startable(found ?? wanted);
+  return {
+    preset,
+    found,
+    program: started.program,
+    args: [...started.args, ...(choice.args ?? (isDemo ? [demoAgentFile] : [...(preset?.args ?? [])]))],
+    env: { ...preset?.env, ...choice.env },
+    login: preset?.login,
+  };
+}
+
+export function agentOf(choice: AgentChoice, { rules, stateDir, log }: AgentPlace): Agent {
+  switch (choice.kind) {
+    case 'scripted':
+      return scriptedAgent(readScript(choice.script ?? demoScriptFile));
+    case 'command':
+      return commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules });
+    case 'acp': {
+      const { preset, program, args, env, login } = launchOf(choice);
+      return acpAgent({
+        program,
+        args,
+        env,
+        rules,
+        log,
+        marker: markerOf(stateDir),
+        pidFile: join(stateDir, 'agents.json'),
+        mode: choice.mode,
+        ...(preset?.quirks ? { quirks: preset.quirks } : {}),
+        ...(login === undefined ? {} : { login }),
+      });
+    }
+  }
+}
+
+/** Equal for every start on the same state folder, and different for every other one. */
+export const markerOf = (stateDir: string) => createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 32);

@@ -1,0 +1,74 @@
+/** Programs on this machine: where one is, and which version of which package it belongs to. Runs nothing. */
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+
+/** The whole path of a program as a shell would find it; undefined when there is none. */
+export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (name === '') return undefined;
+  const suffixes = process.platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const folders = name.includes('/') || isAbsolute(name) ? [''] : (env.PATH ?? '').split(delimiter).filter(Boolean);
+  for (const folder of folders) {
+    for (const suffix of suffixes) {
+      const path = resolve(join(folder, `${name}${suffix}`));
+      if (isProgram(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The version of the npm package that a program belongs to; undefined when it belongs to no package, or to another one. */
+export function packageVersion(program: string, packageName: string): string | undefined {
+  let folder: string;
+  try {
+    folder = dirname(realpathSync(program));
+  } catch {
+    return undefined;
+  }
+  for (;;) {
+    try {
+      const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+      if (manifest.name === packageName) return typeof manifest.version === 'string' ? manifest.version : undefined;
+    } catch {
+      // No package here: look further up.
+    }
+    const above = dirname(folder);
+    if (above === folder) return undefined;
+    folder = above;
+  }
+}
+
+/**
+ * How a program is really started. On Windows npm installs `.cmd` files, which Node.js refuses to start without a shell; what
+ * they start is a script for Node.js, named in them relative to `%dp0%`.
+ */
+export function startable(
+  program: string,
+  platform: NodeJS.Platform = process.platform,
+): { program: string; args: string[] } {
+  if (platform !== 'win32' || !/\.(cmd|bat)$/i.test(program)) return { program, args: [] };
+  const script = scriptOfShim(readFileSync(program, 'utf8'));
+  if (script === undefined) return { program, args: [] };
+  return { program: process.execPath, args: [join(dirname(program), script)] };
+}
+
+export function scriptOfShim(text: string): string | undefined {
+  return /"%(?:~?dp0|dp0)%?\\([^"]+\.(?:js|mjs|cjs))"/i.exec(text)?.[1]?.replaceAll('\\', '/');
+}
+
+/** Words as a person writes a command: separated by blanks, quotes keep them together. No shell is involved. */
+export function commandWords(text: string): string[] {
+  const words: string[] = [];
+  for (const [, double, single, plain] of text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)) {
+    words.push(double?.replace(/\\(.)/g, '$1') ?? single ?? plain ?? '');
+  }
+  return words;
+}

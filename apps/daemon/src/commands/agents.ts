@@ -1,0 +1,49 @@
+/** `relay-daemon agents`: which agents this daemon knows, which of them are installed here, and in which version. */
+import { type Preset, installCommand, presets } from '../agents/acp/presets.ts';
+import { findProgram, packageVersion } from '../agents/programs.ts';
+import { exitCodes } from '@relay/daemon-kit';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface FoundAgent {
+  preset: Preset;
+  /** Where its program is; undefined when it is not installed. */
+  path: string | undefined;
+  /** undefined when it was not installed from the npm package. */
+  version: string | undefined;
+}
+
+export function findAgents(env: NodeJS.ProcessEnv): FoundAgent[] {
+  return presets.map((preset) => {
+    const path = findProgram(preset.command, env);
+    return { preset, path, version: path === undefined ? undefined : packageVersion(path, preset.package) };
+  });
+}
+
+export function agentsCommand(options: CommonOptions, terminal: Terminal): number {
+  const found = findAgents(terminal.env);
+  if (options.json) {
+    const agents = found.map(({ preset, path, version }) => ({
+      name: preset.name,
+      title: preset.title,
+      tier: preset.tier,
+      installed: path !== undefined,
+      path,
+      version,
+      tested: preset.version,
+      install: installCommand(preset),
+    }));
+    terminal.out(`${JSON.stringify({ agents })}\n`);
+    return exitCodes.ok;
+  }
+  for (const { preset, path, version } of found) {
+    const state = path === undefined ? 'not installed' : `${version ?? 'unknown version'}, ${path}`;
+    terminal.out(`${preset.name.padEnd(12)} ${preset.title.padEnd(20)} ${state}\n`);
+    if (path === undefined) terminal.out(`${' '.repeat(34)}${installCommand(preset)}\n`);
+    else if (version !== preset.version) terminal.out(`${' '.repeat(34)}tested with ${preset.version}\n`);
+  }
+  terminal.out(`${'demo'.padEnd(12)} ${'Demonstration'.padEnd(20)} built in, has no model\n`);
+  terminal.out(
+    '\nUse one with "relay-daemon register --agent <name>". Any other agent that speaks ACP: --agent-command "program --acp".\n',
+  );
+  return exitCodes.ok;
+}

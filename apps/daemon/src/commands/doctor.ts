@@ -1,0 +1,196 @@
+/** `relay-daemon doctor`: looks at everything that must be right before an agent can answer, and says what to do about the rest. */
+import { existsSync } from 'node:fs';
+import { exitCodes, reasonOf } from '@relay/daemon-kit';
+import { installCommand } from '../agents/acp/presets.ts';
+import { probeAgent } from '../agents/acp/probe.ts';
+import { choiceOfConfig, launchOf, rulesOf } from '../agents/choice.ts';
+import { packageVersion } from '../agents/programs.ts';
+import { projectFolder } from '../agents/project.ts';
+import { type AgentChoice, type Config, readConfig } from '../config.ts';
+import { readCredentials } from '../credentials.ts';
+import { type Home, homeOf, registeredHomes } from '../home.ts';
+import { lockAddress, lockHolder } from '../lock.ts';
+import { installedService } from '../service/service.ts';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface Finding {
+  /** `bad` keeps the daemon or its agent from working. */
+  state: 'good' | 'odd' | 'bad';
+  about: string;
+  says: string;
+  /** What to do. */
+  remedy?: string;
+}
+
+const healthTimeoutMs = 5000;
+const clockToleranceMs = 60_000;
+const lowestNode = '20.19.0';
+
+export async function doctorCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+  const choice = { home: options.home, env: terminal.env };
+  const all = options.profile === undefined ? registeredHomes(choice) : [];
+  const homes = all.length > 0 ? all : [homeOf({ ...choice, profile: options.profile })];
+  const findings: Finding[] = [nodeFinding(process.versions.node, lowestNode, 'Node.js', 'this program')];
+  for (const home of homes) {
+    const prefix = home.profile === '' ? '' : `${home.profile}: `;
+    for (const finding of await findingsOf(home, terminal.env)) {
+      findings.push({ ...finding, about: `${prefix}${finding.about}` });
+    }
+  }
+  const service = installedService(terminal.env);
+  findings.push({
+    state: 'good',
+    about: 'Service',
+    says:
+      service === undefined
+        ? 'not installed; "relay-daemon service install" starts the daemon with your session'
+        : service,
+  });
+  if (options.json) terminal.out(`${JSON.stringify({ findings })}\n`);
+  else for (const finding of findings) terminal.out(textOf(finding));
+  return findings.some(({ state }) => state === 'bad') ? exitCodes.failed : exitCodes.ok;
+}
+
+const signs = { good: 'ok  ', odd: 'note', bad: 'BAD ' } as const;
+const textOf = ({ state, about, says, remedy }: Finding) =>
+  `${signs[state]} ${about}: ${says.replaceAll('\n', '\n       ')}\n${remedy === undefined ? '' : `     → ${remedy}\n`}`;
+
+async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  let config: Config | undefined;
+  try {
+    config = readConfig(home);
+    if (config) readCredentials(home);
+  } catch (error) {
+    return [{ state: 'bad', about: 'Registration', says: reasonOf(error) }];
+  }
+  if (!config) {
+    return [
+      {
+        state: 'bad',
+        about: 'Registration',
+        says: `this machine is not registered (no ${home.configFile})`,
+        remedy: 'relay-daemon register --server <address> --agent <name>',
+      },
+    ];
+  }
+  findings.push({ state: 'good', about: 'Registration', says: `device ${config.device_id} at ${config.server}` });
+  findings.push(...(await relayFindings(config.server)));
+  const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
+  findings.push(
+    pid === undefined
+      ? { state: 'odd', about: 'Process', says: 'not running', remedy: 'relay-daemon up' }
+      : { state: 'good', about: 'Process', says: pid === 0 ? 'running' : `running, pid ${pid}` },
+  );
+  const rules = rulesOf(config, {});
+  const project = projectFolder('', rules);
+  findings.push(
+    'error' in project
+      ? { state: 'bad', about: 'Folder', says: project.error, remedy: 'Choose another one with --project.' }
+      : { state: 'good', about: 'Folders', says: `may work in ${rules.allowed?.join(', ')}` },
+  );
+  findings.push(...(await agentFindings(choiceOfConfig(config), env)));
+  return findings;
+}
+
+async function relayFindings(server: string): Promise<Finding[]> {
+  try {
+    const response = await fetch(`${server}/health`, { signal: AbortSignal.timeout(healthTimeoutMs) });
+    const body = (await response.json()) as { version?: unknown };
+    const version = typeof body.version === 'string' ? `, version ${body.version.slice(0, 40)}` : '';
+    const findings: Finding[] = [{ state: 'good', about: 'Relay', says: `${server} answers${version}` }];
+    const aheadMs = Date.now() - Date.parse(response.headers.get('date') ?? '');
+    if (Math.abs(aheadMs) > clockToleranceMs) {
+      const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+      findings.push({
+        state: 'odd',
+        about: 'Clock',
+        says: `this machine is ${minutes} min ${aheadMs > 0 ? 'ahead of' : 'behind'} the relay`,
+        remedy: 'Set the clock, for example with NTP.',
+      });
+    }
+    return findings;
+  } catch (error) {
+    const cause = (error as { cause?: unknown }).cause;
+    return [
+      {
+        state: 'bad',
+        about: 'Relay',
+        says: `${server} cannot be reached (${reasonOf(cause ?? error)})`,
+        remedy: 'Is it running, and is the network there?',
+      },
+    ];
+  }
+}
+
+async function agentFindings(choice: AgentChoice, env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  if (choice.kind === 'scripted') {
+    return [{ state: 'odd', about: 'Agent', says: 'the built-in demonstration', remedy: 'relay-daemon agents' }];
+  }
+  const launch = launchOf(choice);
+  const { preset, found } = launch;
+  const name = preset?.title ?? choice.program ?? choice.preset ?? '';
+  if (found === undefined) {
+    return [
+      {
+        state: 'bad',
+        about: 'Agent',
+        says: `${name} is not in the PATH (${choice.program ?? preset?.command ?? ''})`,
+        ...(preset ? { remedy: installCommand(preset) } : {}),
+      },
+    ];
+  }
+  const findings: Finding[] = [];
+  if (preset) {
+    const version = packageVersion(found, preset.package);
+    findings.push(
+      version === preset.version
+        ? { state: 'good', about: 'Agent', says: `${name} ${version}, ${found}` }
+        : {
+            state: 'odd',
+            about: 'Agent',
+            says: `${name} ${version ?? 'of unknown version'}, ${found}; tested with ${preset.version}`,
+            remedy: `If it does not work: ${installCommand(preset)}`,
+          },
+    );
+    if (preset.node !== undefined) {
+      findings.push(nodeFinding(process.versions.node, preset.node, 'Node.js of the agent', name));
+    }
+    if (preset.name === 'claude_code' && process.getuid?.() === 0 && env.IS_SANDBOX === undefined) {
+      findings.push({
+        state: 'odd',
+        about: 'User',
+        says: 'Claude Code refuses to open sessions for root',
+        remedy: 'Run the daemon as an ordinary user, or set IS_SANDBOX=1 if this is a container.',
+      });
+    }
+  } else findings.push({ state: 'good', about: 'Agent', says: found });
+  if (choice.kind !== 'acp') return findings;
+  const { abilities, problem } = await probeAgent(launch);
+  if (abilities) {
+    const can = (['resume', 'load', 'list', 'images'] as const).filter((what) => abilities[what]);
+    const who = [abilities.name, abilities.version].filter((text) => text !== '').join(' ');
+    findings.push({
+      state: 'good',
+      about: 'ACP',
+      says: `${who || 'the agent'} answers; can ${can.join(', ') || 'only start'}`,
+    });
+  }
+  if (problem !== undefined) findings.push({ state: 'bad', about: 'Session', says: problem });
+  else findings.push({ state: 'good', about: 'Session', says: 'the agent opens one' });
+  return findings;
+}
+
+function nodeFinding(version: string, lowest: string, about: string, who: string): Finding {
+  const numbers = (text: string) => text.split('.').map((part) => Number.parseInt(part, 10));
+  const [have, need] = [numbers(version), numbers(lowest)];
+  const difference = [0, 1, 2].map((at) => (have[at] ?? 0) - (need[at] ?? 0)).find((step) => step !== 0) ?? 0;
+  return difference >= 0
+    ? { state: 'good', about, says: `${version}` }
+    : {
+        state: 'odd',
+        about,
+        says: `${version}, but ${who} needs ${lowest}`,
+        remedy: `Install Node.js ${lowest} or newer.`,
+      };
+}

@@ -1,0 +1,73 @@
+/** `relay-daemon service install|uninstall|start|stop|logs`: the daemon as a service of the user. */
+import { spawnSync } from 'node:child_process';
+import { Failure, exitCodes } from '@relay/daemon-kit';
+import { requireConfig } from '../config.ts';
+import { homeOf, registeredHomes } from '../home.ts';
+import {
+  type Action,
+  removeDefinition,
+  runCommands,
+  servicePlan,
+  serviceSystem,
+  writeDefinition,
+} from '../service/service.ts';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface ServiceOptions extends CommonOptions {
+  /** Only show the definition. */
+  print?: boolean;
+}
+
+export function serviceCommand(
+  action: 'install' | 'uninstall' | Action,
+  options: ServiceOptions,
+  terminal: Terminal,
+): number {
+  const home = homeOf({ home: options.home, profile: options.profile, env: terminal.env });
+  const system = serviceSystem(terminal.env, home.stateDir);
+  const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
+    terminal.out(options.json ? `${JSON.stringify({ event, file: system.file, ...fields })}\n` : `${text}\n`);
+  const failed = (what: string) => new Failure('SERVICE_FAILED', what, exitCodes.failed);
+  switch (action) {
+    case 'install': {
+      const plan = servicePlan(terminal.env, home.stateDir, upArgs(options));
+      if (options.print) {
+        terminal.out(system.definition(plan));
+        return exitCodes.ok;
+      }
+      if (registeredHomes({ home: options.home, env: terminal.env }).length === 0) requireConfig(home);
+      writeDefinition(system, plan);
+      const problem = runCommands(system.install);
+      if (problem) throw failed(`${system.file} is written, but the service could not be started. ${problem}`);
+      say('installed', `Installed and started: ${system.file}${system.hint ? `\n${system.hint}` : ''}`);
+      return exitCodes.ok;
+    }
+    case 'uninstall': {
+      const problem = runCommands(system.uninstall);
+      const was = removeDefinition(system);
+      if (!was) throw failed(`The service is not installed (no ${system.file}).`);
+      if (system.name === 'systemd') runCommands([['systemctl', '--user', 'daemon-reload']]);
+      if (problem) terminal.err(`${problem}\n`);
+      say('uninstalled', `Removed: ${system.file}`);
+      return exitCodes.ok;
+    }
+    case 'start':
+    case 'stop': {
+      const problem = runCommands([system.run[action]]);
+      if (problem) throw failed(problem);
+      say(action === 'start' ? 'started' : 'stopped', action === 'start' ? 'Started.' : 'Stopped.');
+      return exitCodes.ok;
+    }
+    case 'logs': {
+      const [program = '', ...args] = system.run.logs;
+      const { status, error } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+      if (error) throw failed(`${program}: ${error.message}`);
+      return status ?? exitCodes.failed;
+    }
+  }
+}
+
+const upArgs = ({ home, profile }: CommonOptions) => [
+  ...(home === undefined ? [] : ['--home', home]),
+  ...(profile === undefined ? [] : ['--profile', profile]),
+];

@@ -1,0 +1,142 @@
+/** `relay-daemon up` (alias `run`): connects every profile, stays connected, and does the work until it is told to stop. */
+import { type Daemon, Failure, type Stop, createDaemon, createLog, exitCodes } from '@relay/daemon-kit';
+import { makePrivateFolder, reasonOf } from '@relay/daemon-kit';
+import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, rulesOf } from '../agents/choice.ts';
+import { type AgentChoice, type Config, requireConfig } from '../config.ts';
+import { readCredentials } from '../credentials.ts';
+import { type Home, homeOf, registeredHomes } from '../home.ts';
+import { lockAddress, takeLock } from '../lock.ts';
+import { writeState } from '../state-file.ts';
+import { daemonVersion } from '../version.ts';
+import type { CommonOptions, Terminal } from './terminal.ts';
+
+export interface UpOptions extends CommonOptions, ChoiceOptions {
+  allow?: string[];
+  project?: string;
+  verbose?: boolean;
+}
+
+interface Running {
+  home: Home;
+  daemon: Daemon;
+  release: () => Promise<void>;
+}
+
+export async function upCommand(words: readonly string[], options: UpOptions, terminal: Terminal): Promise<number> {
+  const given = choiceOf(words, options);
+  const homes = homesOf(options, given, terminal);
+  const several = homes.length > 1;
+  const running: Running[] = [];
+  try {
+    for (const home of homes) {
+      try {
+        running.push(await begin(home, given, options, terminal));
+      } catch (error) {
+        // One profile that cannot start does not keep the others from starting.
+        if (!several) throw error;
+        terminal.err(`Profile ${home.profile || '(default)'}: ${reasonOf(error)}\n`);
+      }
+    }
+    if (running.length === 0) throw new Failure('NOTHING_STARTED', 'No profile could be started.', exitCodes.config);
+    const release = stopOnSignals(running.map(({ daemon }) => daemon));
+    const stops = await Promise.all(running.map((one) => untilEnded(one, several, terminal)));
+    release();
+    return verdict(stops, several);
+  } finally {
+    await Promise.all(running.map((one) => one.release()));
+  }
+}
+
+/** The profile that was named; else all of them. An agent on the command line is for one profile. */
+function homesOf(options: UpOptions, given: AgentChoice | undefined, terminal: Terminal): Home[] {
+  const choice = { home: options.home, env: terminal.env };
+  if (options.profile !== undefined || given !== undefined) return [homeOf({ ...choice, profile: options.profile })];
+  const homes = registeredHomes(choice);
+  return homes.length > 0 ? homes : [homeOf(choice)];
+}
+
+async function begin(
+  home: Home,
+  given: AgentChoice | undefined,
+  options: UpOptions,
+  terminal: Terminal,
+): Promise<Running> {
+  const config = requireConfig(home);
+  const refreshToken = readCredentials(home);
+  const choice = given ?? choiceOfConfig(config);
+  const log = createLog({
+    write: terminal.err,
+    json: options.json ?? false,
+    verbose: options.verbose ?? false,
+    secrets: [refreshToken],
+    ...(home.profile === '' ? {} : { about: { profile: home.profile } }),
+  });
+  makePrivateFolder(home.stateDir);
+  const lock = await takeLock(lockAddress(home.stateDir));
+  try {
+    // Only behind the lock: it ends what an earlier daemon left running.
+    const agent = agentOf(choice, { rules: rulesOf(config, options), stateDir: home.stateDir, log });
+    log.info('starting', { version: daemonVersion, pid: process.pid, server: config.server, device: config.device_id });
+    const daemon = createDaemon({
+      ...identityOf(config, refreshToken),
+      agent,
+      storeDir: home.stateDir,
+      daemonVersion,
+      log,
+      onChange(state) {
+        try {
+          writeState(home, state);
+        } catch (error) {
+          log.warn('state not written', { why: reasonOf(error) });
+        }
+      },
+    });
+    daemon.start();
+    return { home, daemon, release: lock.release };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+const identityOf = (config: Config, refreshToken: string) => ({
+  server: config.server,
+  deviceId: config.device_id,
+  refreshToken,
+  agentType: config.agent_type,
+});
+
+async function untilEnded({ home, daemon }: Running, several: boolean, terminal: Terminal): Promise<Stop> {
+  const stop = await daemon.ended;
+  if (several && stop.reason !== 'stopped') terminal.err(`Profile ${home.profile || '(default)'}: ${stop.message}\n`);
+  return stop;
+}
+
+/** 78 tells a service manager that starting again will not help: when no profile is left that could go on. */
+function verdict(stops: readonly Stop[], several: boolean): number {
+  const refused = stops.find(({ reason }) => reason !== 'stopped');
+  if (!refused || stops.some(({ reason }) => reason === 'stopped')) return exitCodes.ok;
+  const message = several ? 'The relay turned every profile of this daemon away.' : refused.message;
+  throw new Failure(refused.reason.toUpperCase(), message, exitCodes.config);
+}
+
+/** The first signal leaves in order, the second one at once. Whatever ends this process, no agent stays behind. */
+function stopOnSignals(daemons: readonly Daemon[]): () => void {
+  let leaving = false;
+  const onSignal = () => {
+    if (leaving) process.exit(exitCodes.failed);
+    leaving = true;
+    for (const daemon of daemons) void daemon.stop();
+  };
+  const onExit = () => {
+    for (const daemon of daemons) daemon.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  process.on('exit', onExit);
+  return () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+    process.off('exit', onExit);
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * The daemon as a service of the user, as text: a systemd user unit, a launchd agent, a task of the Windows Task Scheduler. Pure. A
+ * service gets neither the PATH nor the variables of a shell, so everything that is needed stands in the definition.
+ */
+export interface ServicePlan {
+  /** Absolute: node, and the script of this program. */
+  node: string;
+  script: string;
+  /** Behind the script: `up` and its options. */
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Where launchd and Windows write what the daemon logs. */
+  logFile: string;
+}
+
+export const serviceName = 'relay-daemon';
+export const launchdLabel = 'dev.agent-session-relay.relay-daemon';
+
+/** Exit code 78: the relay turned the daemon away; starting it again would not help. */
+export function systemdUnit({ node, script, args, env }: ServicePlan): string {
+  const command = [node, script, ...args].map((word) => systemdWord(word)).join(' ');
+  const variables = Object.entries(env).map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`, false)}`);
+  return [
+    '[Unit]',
+    'Description=Relay daemon: the agents of this machine for your apps',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    'Type=exec',
+    `ExecStart=${command}`,
+    ...variables,
+    'EnvironmentFile=-%E/relay-daemon/env',
+    'Restart=always',
+    'RestartSec=5',
+    'RestartPreventExitStatus=78',
+    'KillMode=mixed',
+    'TimeoutStopSec=20',
+    'UMask=0077',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n');
+}
+
+/** systemd.service(5), "Command lines": % and, in commands, $ are special; quotes and backslashes are escaped. */
+function systemdWord(word: string, isCommand = true): string {
+  const escaped = word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('\n', '\\n');
+  return `"${isCommand ? escaped.replaceAll('$', '$$$$') : escaped}"`;
+}
+
+export function launchdPlist({ node, script, args, env, logFile }: ServicePlan): string {
+  const text = (value: string) => `<string>${xml(value)}</string>`;
+  const words = [node, script, ...args].map((word) => `    ${text(word)}`);
+  const variables = Object.entries(env).map(([name, value]) => `    <key>${xml(name)}</key>${text(value)}`);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+    '<plist version="1.0">',
+    '<dict>',
+    `  <key>Label</key>${text(launchdLabel)}`,
+    '  <key>ProgramArguments</key>',
+    '  <array>',
+    ...words,
+    '  </array>',
+    '  <key>EnvironmentVariables</key>',
+    '  <dict>',
+    ...variables,
+    '  </dict>',
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    '  <key>ThrottleInterval</key><integer>10</integer>',
+    '  <key>Umask</key><integer>63</integer>',
+    `  <key>StandardOutPath</key>${text(logFile)}`,
+    `  <key>StandardErrorPath</key>${text(logFile)}`,
+    '</dict>',
+    '</plist>',
+    '',
+  ].join('\n');
+}
+
+/** Runs at log-on of this user; started again one minute after a failure. */
+export function windowsTask({ node, script, args, env, logFile }: ServicePlan): string {
+  const set = Object.entries(env).map(([name, value]) => `set "${name}=${value}"&&`);
+  const words = [node, script, ...args].map((word) => `"${word}"`).join(' ');
+  const line = `/d /s /c "${[...set, words].join(' ')} >>"${logFile}" 2>&1"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-16"?>',
+    '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
+    '  <Triggers><LogonTrigger><Enabled>true</Enabled></LogonTrigger></Triggers>',
+    '  <Settings>',
+    '    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>',
+    '    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>',
+    '    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>',
+    '    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>',
+    '    <RestartOnFailure><Interval>PT1M</Interval><Count>999</Count></RestartOnFailure>',
+    '  </Settings>',
+    '  <Actions>',
+    `    <Exec><Command>cmd.exe</Command><Arguments>${xml(line)}</Arguments></Exec>`,
+    '  </Actions>',
+    '</Task>',
+    '',
+  ].join('\n');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+const xml = (text: string) => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);

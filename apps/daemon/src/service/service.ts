@@ -1,0 +1,148 @@
+/** The daemon as a service of the user on this system: where its definition lies, and the commands that move it. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Failure, exitCodes } from '@relay/daemon-kit';
+import { type ServicePlan, launchdLabel, launchdPlist, serviceName, systemdUnit, windowsTask } from './definitions.ts';
+
+export type Action = 'start' | 'stop' | 'logs';
+
+export interface ServiceSystem {
+  name: 'systemd' | 'launchd' | 'windows';
+  file: string;
+  definition: (plan: ServicePlan) => string;
+  /** Commands after the definition was written, and before it is removed. Each is a program and its arguments. */
+  install: string[][];
+  uninstall: string[][];
+  run: Readonly<Record<Action, string[]>>;
+  /** What the user may want to know. */
+  hint?: string;
+}
+
+/** Throws a Failure on systems without a known service manager. */
+export function serviceSystem(
+  env: NodeJS.ProcessEnv,
+  stateDir: string,
+  platform: NodeJS.Platform = process.platform,
+): ServiceSystem {
+  const home = env.HOME ?? homedir();
+  if (platform === 'linux') {
+    const config = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(home, '.config');
+    const systemctl = (...words: string[]) => ['systemctl', '--user', ...words];
+    return {
+      name: 'systemd',
+      file: join(config, 'systemd', 'user', `${serviceName}.service`),
+      definition: systemdUnit,
+      install: [systemctl('daemon-reload'), systemctl('enable', '--now', serviceName)],
+      uninstall: [systemctl('disable', '--now', serviceName)],
+      run: {
+        start: systemctl('start', serviceName),
+        stop: systemctl('stop', serviceName),
+        logs: ['journalctl', '--user', '--unit', serviceName, '--lines', '100', '--no-pager'],
+      },
+      hint: 'On a machine where you are not logged in all the time, also run: loginctl enable-linger',
+    };
+  }
+  if (platform === 'darwin') {
+    const file = join(home, 'Library', 'LaunchAgents', `${launchdLabel}.plist`);
+    const domain = `gui/${process.getuid?.() ?? 501}`;
+    return {
+      name: 'launchd',
+      file,
+      definition: launchdPlist,
+      install: [['launchctl', 'bootstrap', domain, file]],
+      uninstall: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
+      run: {
+        start: ['launchctl', 'kickstart', `${domain}/${launchdLabel}`],
+        stop: ['launchctl', 'kill', 'TERM', `${domain}/${launchdLabel}`],
+        logs: ['tail', '-n', '100', logFileOf(stateDir)],
+      },
+    };
+  }
+  if (platform === 'win32') {
+    const file = join(stateDir, `${serviceName}.xml`);
+    return {
+      name: 'windows',
+      file,
+      definition: windowsTask,
+      install: [['schtasks', '/Create', '/F', '/TN', serviceName, '/XML', file]],
+      uninstall: [['schtasks', '/Delete', '/F', '/TN', serviceName]],
+      run: {
+        start: ['schtasks', '/Run', '/TN', serviceName],
+        stop: ['schtasks', '/End', '/TN', serviceName],
+        logs: ['cmd', '/c', 'type', logFileOf(stateDir)],
+      },
+    };
+  }
+  throw new Failure(
+    'NO_SERVICE',
+    `There is no known service manager on ${platform}. Run "relay-daemon up" yourself.`,
+    exitCodes.failed,
+  );
+}
+
+const logFileOf = (stateDir: string) => join(stateDir, 'daemon.log');
+
+/** Variables that agents need and that a service does not get by itself. Keys are left out: they belong into the `env` file. */
+const keptVariables = [
+  'PATH',
+  'RELAY_DAEMON_HOME',
+  'XDG_CONFIG_HOME',
+  'XDG_STATE_HOME',
+  'LANG',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+];
+
+export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: readonly string[]): ServicePlan {
+  const kept = keptVariables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
+  return {
+    node: process.execPath,
+    script: fileURLToPath(new URL('../main.js', import.meta.url)),
+    args: ['up', ...args],
+    env: Object.fromEntries(kept),
+    logFile: logFileOf(stateDir),
+  };
+}
+
+export function writeDefinition(system: ServiceSystem, plan: ServicePlan): void {
+  mkdirSync(dirname(system.file), { recursive: true });
+  const text = system.definition(plan);
+  // The Task Scheduler reads UTF-16 with a byte order mark.
+  if (system.name === 'windows') writeFileSync(system.file, `\ufeff${text}`, { encoding: 'utf16le', mode: 0o600 });
+  else writeFileSync(system.file, text, { mode: 0o600 });
+}
+
+export function removeDefinition(system: ServiceSystem): boolean {
+  const was = existsSync(system.file);
+  rmSync(system.file, { force: true });
+  return was;
+}
+
+/** Runs the commands one after the other, up to the first that fails; undefined when all went well, else what was said. */
+export function runCommands(commands: readonly string[][]): string | undefined {
+  for (const [program = '', ...args] of commands) {
+    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000 });
+    if (status === 0) continue;
+    return `${[program, ...args].join(' ')}: ${error?.message ?? (stderr.trim() || `exit code ${status}`)}`;
+  }
+  return undefined;
+}
+
+/** Where the definition of an installed service lies; undefined when there is none. */
+export function installedService(env: NodeJS.ProcessEnv): string | undefined {
+  try {
+    const { file, name } = serviceSystem(env, '');
+    if (!existsSync(file)) return undefined;
+    const node = /ExecStart="([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1];
+    const gone = name === 'systemd' && node !== undefined && !existsSync(node);
+    return gone
+      ? `${file} starts ${node}, which is gone; run "relay-daemon service install" again`
+      : `installed, ${file}`;
+  } catch {
+    return undefined;
+  }
+}

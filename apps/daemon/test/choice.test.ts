@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ChoiceOptions, choiceOf, choiceOfConfig } from '../src/agents/choice.ts';
+import { presetOf, presets } from '../src/agents/acp/presets.ts';
+import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
+
+const config = { server: 's', device_id: 'd', hostname: 'h', name: 'n', agent_type: 'demo', registered_at: 'r' };
+
+describe('the choice of an agent', () => {
+  it.each<[string, string[], ChoiceOptions, unknown]>([
+    ['nothing', [], {}, undefined],
+    ['a program', ['cat', '-u'], {}, { kind: 'command', program: 'cat', args: ['-u'] }],
+    ['a preset', [], { agent: 'claude', mode: 'plan' }, { kind: 'acp', preset: 'claude_code', mode: 'plan' }],
+    ['the demonstration', [], { agent: 'demo' }, { kind: 'acp', preset: 'demo' }],
+    ['any ACP agent', ['x', '--acp'], { agent: 'acp' }, { kind: 'acp', program: 'x', args: ['--acp'] }],
+    [
+      'any ACP agent as words',
+      [],
+      { agentCommand: '"my agent" --acp' },
+      { kind: 'acp', program: 'my agent', args: ['--acp'] },
+    ],
+    ['a script', [], { script: '/s.json' }, { kind: 'scripted', script: '/s.json' }],
+  ])('is understood: %s', (_name, words, options, choice) => {
+    expect(choiceOf(words, options)).toEqual(choice);
+  });
+
+  it.each<[string, string[], ChoiceOptions, string]>([
+    ['an unknown name', [], { agent: 'magic' }, 'claude_code, codex'],
+    ['no program', [], { agent: 'acp' }, 'Name the program'],
+    ['two agents', ['cat'], { agentCommand: 'x' }, 'neither'],
+    ['a script for a preset', [], { agent: 'codex', script: 'x' }, '--script needs'],
+  ])('is refused: %s', (_name, words, options, sentence) => {
+    expect(() => choiceOf(words, options)).toThrow(sentence);
+  });
+
+  it('without words is what the config says, else what the agent type says, else the demonstration', () => {
+    expect(choiceOfConfig({ ...config, agent: { kind: 'acp', preset: 'codex' } })).toEqual({
+      kind: 'acp',
+      preset: 'codex',
+    });
+    expect(choiceOfConfig({ ...config, agent_type: 'opencode' })).toEqual({ kind: 'acp', preset: 'opencode' });
+    expect(choiceOfConfig(config)).toEqual({ kind: 'scripted' });
+  });
+});
+
+describe('the table of agents', () => {
+  it('names a version and a way to log in for each, and no name twice', () => {
+    expect(new Set(presets.map(({ name }) => name)).size).toBe(presets.length);
+    for (const { version, login, name } of presets) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(login).not.toBe('');
+      expect(name).toMatch(/^[a-z][a-z_]*$/);
+    }
+    expect(presetOf('claude-code')?.name).toBe('claude_code');
+  });
+});
+
+describe('programs', () => {
+  it('are found as a shell finds them, with the version of their package', () => {
+    expect(findProgram('node', { PATH: `/nowhere:${process.execPath.replace(/\/node$/, '')}` })).toBe(process.execPath);
+    expect(findProgram('node', { PATH: '/nowhere' })).toBeUndefined();
+    expect(findProgram(process.execPath, {})).toBe(process.execPath);
+    const jest = new URL('../../../node_modules/.bin/jest', import.meta.url).pathname;
+    expect(packageVersion(jest, 'jest')).toMatch(/^\d+\./);
+    expect(packageVersion(jest, 'something-else')).toBeUndefined();
+  });
+
+  it('behind a Windows shim are found in its text', () => {
+    const shim = '@ECHO off\r\n"%_prog%"  "%dp0%\\node_modules\\@a\\b\\dist\\cli.js" %*\r\n';
+    expect(scriptOfShim(shim)).toBe('node_modules/@a/b/dist/cli.js');
+    expect(scriptOfShim('@ECHO off')).toBeUndefined();
+  });
+
+  it('are told from their arguments by blanks, with quotes', () => {
+    expect(commandWords(`a 'b c' "d \\"e" f`)).toEqual(['a', 'b c', 'd "e', 'f']);
+  });
+});
