@@ -1,0 +1,117 @@
+/** The image: what the Dockerfile promises, and its one program. Building it takes minutes and an engine; this takes neither. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { validate } from 'dockerfile-utils';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (file: string) => readFile(join(root, file), 'utf8');
+
+/** One line per instruction, comments and continuations gone. */
+const instructionsOf = (text: string) =>
+  text
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line !== '');
+
+describe('the Dockerfile', () => {
+  let text: string;
+  let final: string[];
+
+  beforeAll(async () => {
+    text = await read('Dockerfile');
+    const instructions = instructionsOf(text);
+    final = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')));
+  });
+
+  const problemsOf = (dockerfile: string) => validate(dockerfile).map(({ message }) => message);
+
+  it('is well-formed, and what finds that out finds mistakes', () => {
+    expect(problemsOf(text)).toEqual([]);
+    expect(problemsOf(text.replace('WORKDIR /app', 'WORKDIR'))).not.toEqual([]);
+    expect(problemsOf(text.replace('USER 10001:10001', 'USR 10001'))).not.toEqual([]);
+  });
+
+  it('takes its base as an argument, and every stage stands on it or on another stage', () => {
+    const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+    expect(bases).toEqual(['${BASE_IMAGE}', 'ground', 'ground']);
+    expect(text).toMatch(/^ARG BASE_IMAGE=\S+:[\w.-]+$/m);
+    expect(text).not.toMatch(/:latest/);
+  });
+
+  it('runs as the user that the manifests name, who owns nothing that runs', () => {
+    expect(final.filter((line) => line.startsWith('USER '))).toEqual(['USER 10001:10001']);
+    expect(final.filter((line) => line.startsWith('COPY ')).join()).not.toMatch(/--chown/);
+  });
+
+  it('starts the one program, which gets signals itself', () => {
+    expect(final).toContain('ENTRYPOINT ["relay"]');
+    expect(final).toContain('CMD ["standalone"]');
+  });
+
+  it('brings no tool that made it: nothing but the built tree is copied from the build', () => {
+    expect(final.filter((line) => line.startsWith('COPY '))).toEqual([
+      'COPY --from=build /app /app',
+      'COPY docker/relay /usr/local/bin/relay',
+    ]);
+    expect(text).toMatch(/--omit=dev --omit=peer --omit=optional/);
+    expect(text).toMatch(/test ! -e node_modules\/prisma/);
+  });
+
+  it('says what it is, by the labels of OCI', () => {
+    const labels = [...(final.find((line) => line.startsWith('LABEL ')) ?? '').matchAll(/image\.(\w+)=/g)];
+    expect(labels.map(([, name]) => name).sort()).toEqual(
+      ['title', 'description', 'licenses', 'version', 'revision', 'created'].sort(),
+    );
+  });
+
+  it('sees of the repository only what is named', async () => {
+    const [first, ...rules] = (await read('.dockerignore')).split('\n').filter((line) => line && !line.startsWith('#'));
+    expect(first).toBe('*');
+    for (const secret of ['**/.env*', '**/data', '**/node_modules']) expect(rules).toContain(secret);
+    expect(rules).not.toContain('!.git');
+  });
+});
+
+describe('the program of the image', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-image-'));
+    // In the place of tini: tells what it would have run.
+    await writeFile(join(folder, 'tini'), '#!/bin/sh\necho "$@"\n');
+    await chmod(join(folder, 'tini'), 0o755);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const relay = (...words: string[]) =>
+    promisify(execFile)('/bin/sh', [join(root, 'docker/relay'), ...words], {
+      env: { PATH: `${folder}:/usr/bin:/bin` },
+    });
+
+  it.each([
+    ['api', 'apps/api/dist/main.js'],
+    ['gateway', 'apps/gateway/dist/main.js'],
+    ['standalone', 'apps/standalone/dist/main.js'],
+    ['migrate', 'packages/database/dist/migrate-cli.js'],
+  ])('runs %s under tini, from a file that is there after a build', async (role, file) => {
+    expect((await relay(role)).stdout).toBe(`-- node /app/${file}\n`);
+    await expect(readFile(join(root, file))).resolves.toBeDefined();
+  });
+
+  it('hands on what follows', async () => {
+    expect((await relay('api', '--help')).stdout).toMatch(/main\.js --help$/m);
+  });
+
+  it.each([[[]], [['bash']], [['../api']]])('refuses %j with the names it knows', async (words: string[]) => {
+    await expect(relay(...words)).rejects.toMatchObject({
+      code: 2,
+      stderr: 'usage: relay api | gateway | standalone | migrate\n',
+    });
+  });
+});
