@@ -131,8 +131,16 @@ function checked(result: { ok: true; value: unknown } | { ok: false; reason: str
 }
 
 /** The answer to an error that was thrown anywhere on the way. */
-export function answerError(error: unknown, request: Request, response: Response, deps: Pick<ApiDeps, 'logger'>): void {
+export function answerError(
+  error: unknown,
+  request: Request,
+  response: Response,
+  deps: Pick<ApiDeps, 'logger' | 'metrics'>,
+): void {
   const known = toRelayError(error);
+  deps.metrics
+    .counter('relay_http_errors_total', 'Requests answered with an error, by code', ['code'])
+    .inc({ code: known.code });
   if (
     known.status >= 500 &&
     known.code !== 'DEVICE_OFFLINE' &&
