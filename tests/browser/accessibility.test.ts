@@ -133,7 +133,8 @@ describe('every page', () => {
   });
 
   async function check(person: Person, path: string, heading: string, name: string): Promise<void> {
-    await person.goto(path);
+    // The relay and the page know the same addresses.
+    expect(await person.goto(path)).toBe(heading === 'There is no such page' ? 404 : 200);
     await person.heading(heading);
     // What is still being loaded is not what people see; on this page waiting is what it is for.
     if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });

@@ -31,7 +31,8 @@ export interface BrowserRelay {
   end(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody uses yet. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -54,8 +55,8 @@ function linkOf(relay: RelayProcess): Promise<string> {
 }
 
 /** Browsers need an address that is the same before and after the start, and of this machine: passwords travel to it. */
-export async function startBrowserRelay(env: Record<string, string> = {}): Promise<BrowserRelay> {
-  const port = await freePort();
+export async function startBrowserRelay(env: Record<string, string> = {}, givenPort?: number): Promise<BrowserRelay> {
+  const port = givenPort ?? (await freePort());
   const url = `http://localhost:${port}`;
   const relay = await startRelayProcess({
     env: {
@@ -123,8 +124,9 @@ export class Person {
     return this.#bearer;
   }
 
-  async goto(path: string): Promise<void> {
-    await this.page.goto(path.startsWith('http') ? path : `${this.url}${path}`);
+  /** The status of the page; undefined when only what is behind `#` changed. */
+  async goto(path: string): Promise<number | undefined> {
+    return (await this.page.goto(path.startsWith('http') ? path : `${this.url}${path}`))?.status();
   }
 
   async createAccount(link: string, email: string, name = 'Ada'): Promise<void> {

@@ -26,6 +26,11 @@ const client = createClient(place, access);
 const live = createLive({ place, ticket: client.ticket, renewAccess: () => access.renew() });
 access.onToken((token) => live.renew(token));
 access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
+// A machine that slept may hold a socket that is dead, and does not know it.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible' && access.state.kind === 'in')
+    access.bearer().then(live.renew, () => undefined);
+});
 if (!place.isElsewhere) void access.open();
 
 createRoot(document.getElementById('root')!).render(

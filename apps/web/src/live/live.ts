@@ -20,7 +20,7 @@ export interface Live {
   onFrame: (listener: (frame: AttentionFrame) => void) => () => void;
   start: () => void;
   stop: () => void;
-  /** A fresh token for the socket that is open. */
+  /** A token for the socket that is open. The answer also proves that the socket lives: without one it is opened anew. */
   renew: (token: string) => void;
 }
 
@@ -32,6 +32,7 @@ export interface LiveDeps {
 }
 
 const openTimeoutMs = 10_000;
+const answerTimeoutMs = 10_000;
 /** Close codes of contract §7 that a new credential may heal. */
 const credentialCodes = new Set([4401, 4403]);
 
@@ -48,6 +49,7 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
   let state: LiveState = { kind: 'off' };
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let answerTimer: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
   /** Position in the history of this person; empty: from now on. */
   let offset = '';
@@ -100,6 +102,7 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
       if (isGap) tell({ type: 'resync' });
     };
     opening.onmessage = ({ data }) => {
+      clearTimeout(answerTimer);
       const frame = mine === run ? frameIn(data) : undefined;
       if (!frame) return;
       if ('offset' in frame && typeof frame.offset === 'string') offset = frame.offset;
@@ -108,6 +111,7 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
     opening.onclose = ({ code }) => {
       if (mine !== run) return;
       clearTimeout(timer);
+      clearTimeout(answerTimer);
       socket = undefined;
       if (credentialCodes.has(code)) void renewAccess().then(again, again);
       else retry();
@@ -120,6 +124,7 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
   const stop = () => {
     run += 1;
     clearTimeout(timer);
+    clearTimeout(answerTimer);
     const closing = socket;
     socket = undefined;
     offset = '';
@@ -158,7 +163,11 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
       stop();
     },
     renew: (token) => {
-      if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'auth', token }));
+      const asked = socket;
+      if (asked?.readyState !== WebSocket.OPEN) return;
+      asked.send(JSON.stringify({ type: 'auth', token }));
+      clearTimeout(answerTimer);
+      answerTimer = setTimeout(() => asked.close(), answerTimeoutMs);
     },
   };
 }

@@ -1,0 +1,99 @@
+// Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { type OpenIdProvider, startOpenIdProvider } from '../openid-provider.ts';
+import {
+  type BrowserRelay,
+  type Person,
+  askForCode,
+  freePort,
+  launchBrowser,
+  newPerson,
+  phone,
+  startBrowserRelay,
+} from './browser.ts';
+
+const secret = 'a secret of the relay at the provider';
+
+describe('an account elsewhere', () => {
+  let corp: OpenIdProvider;
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    corp = await startOpenIdProvider({
+      configuration: {
+        clients: [
+          {
+            client_id: 'relay',
+            client_secret: secret,
+            token_endpoint_auth_method: 'client_secret_post',
+            redirect_uris: [`http://localhost:${port}/auth/callback/corp`],
+          },
+        ],
+      },
+    });
+    corp.people.set('alice', { email: 'alice@example.com', name: 'Alice' });
+    corp.people.set('bob', { email: 'bob@example.com', name: 'Bob' });
+    const upstream = {
+      provider: 'oidc',
+      id: 'corp',
+      name: 'Example Corp',
+      clientId: 'relay',
+      clientSecret: secret,
+      issuer: corp.issuer,
+    };
+    relay = await startBrowserRelay({ AUTH_UPSTREAM: JSON.stringify([upstream]) }, port);
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await relay?.end();
+    await corp?.close();
+  });
+  beforeEach(async () => {
+    person = await newPerson(browser, relay.url, { viewport: phone });
+  });
+  afterEach(async () => {
+    expect(person.complaints).toEqual([]);
+    await person.context.close();
+  });
+
+  it('is no way in while the service is away, and the page says which', async () => {
+    await corp.setDown(true);
+    await person.goto('/sign-in');
+    await person.click('Go on with Example Corp');
+    await person.page.getByRole('alert').getByText('Example Corp does not answer').waitFor();
+    await corp.setDown(false);
+  });
+
+  it('becomes the first account with the link of the console', async () => {
+    corp.visitor = 'alice';
+    await person.goto(relay.setupLink);
+    await person.click('Go on with Example Corp');
+    await person.heading('Connect a machine');
+    await person.goto('/account');
+    await person.page.getByRole('definition').getByText('alice@example.com').waitFor();
+  });
+
+  it('brings a person back to the machine that waits', async () => {
+    corp.visitor = 'alice';
+    const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
+    await person.goto(asked.link);
+    await person.heading('Sign in');
+    await person.picture('sign-in-with-provider');
+    await person.click('Go on with Example Corp');
+    await person.text('attic.lan');
+    expect(person.page.url()).toBe(asked.link);
+  });
+
+  it('of somebody who was not invited is told so', async () => {
+    corp.visitor = 'bob';
+    await person.goto('/sign-in');
+    await person.click('Go on with Example Corp');
+    await person.heading('The sign-in did not work');
+    await person.text('creating one needs an invitation');
+  });
+});
