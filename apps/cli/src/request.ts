@@ -106,7 +106,11 @@ async function answerOf(response: Response): Promise<Answer> {
 const advice: Readonly<Record<string, string>> = {
   SESSION_NOT_FOUND: '"relay sessions --all" lists them.',
   DEVICE_NOT_FOUND: '"relay devices" lists them.',
-  DEVICE_OFFLINE: 'Start its daemon; without --no-queue a message waits for it.',
+};
+
+/** Sentences for people who write requests, said for people who type commands. */
+const retold: Readonly<Record<string, string>> = {
+  DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue and the message waits for it.',
 };
 
 function exitCodeOf(status: number, code: string): number {
@@ -131,7 +135,7 @@ function failureOf(url: string, { status, body, retryAfter, location, requestId 
       return new Failure('UNREACHABLE', `Nobody is behind ${url} (${status}). Try again later.`, exitCodes.temporary);
     return notARelay(url, `it answered ${status}`);
   }
-  const said = [sentence(error.slice(0, 1000))];
+  const said = [retold[code] ?? sentence(error.slice(0, 1000))];
   if (status === 401 || code === 'INSUFFICIENT_SCOPE') said.push(`Run "relay login --url ${url}".`);
   else if (advice[code] !== undefined) said.push(advice[code]);
   else if (retryAfter && !/again/i.test(error)) said.push(`Try again in ${retryAfter} s.`);
