@@ -272,6 +272,21 @@ describe('an attacker', () => {
     expect(await relay.database.prisma.user.count()).toBe(0);
   });
 
+  it('cannot use an answer to another question: nonce and challenge belong to the sign-in that asked', async () => {
+    await begin();
+    for (const [parameter, error] of [
+      ['nonce', 'unable_to_get_user_info'],
+      ['code_challenge', 'invalid_code'],
+    ] as const) {
+      const browser = new Browser(relay);
+      const door = await leave(browser);
+      expect(door.searchParams.get(parameter)).not.toBeNull();
+      door.searchParams.set(parameter, 'x'.repeat(43));
+      expect(errorOf(await comeBack(browser, door))).toEqual(['/error', error]);
+    }
+    expect(await relay.database.prisma.user.count()).toBe(0);
+  });
+
   it('cannot have the browser sent anywhere else, before, after or on failure', async () => {
     await begin();
     for (const field of ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL'])
@@ -315,6 +330,23 @@ describe('a service that is away', () => {
     await corp.setDown(true);
     const end = await late.send('GET', back.pathname + back.search);
     expect(errorOf(new URL(end.headers.location!, publicUrl))).toEqual(['/error', 'invalid_code']);
+  });
+
+  it('or takes a connection and never answers ends in the same words', async () => {
+    const silent = createServer(() => undefined);
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    closers.push(async () => {
+      const closed = once(silent, 'close');
+      silent.close();
+      silent.closeAllConnections();
+      await closed;
+    });
+    const issuer = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await begin({ authUpstream: upstream({ issuer }) });
+    const body = { provider: 'corp', callbackURL: '/devices' };
+    const answer = await new Browser(relay).send('POST', '/auth/sign-in/social', { body });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
   });
 
   it('or that calls itself something else is not used', async () => {

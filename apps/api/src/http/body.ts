@@ -45,11 +45,13 @@ export function jsonIn(request: Request, bytes: Buffer): Record<string, unknown>
   return value as Record<string, unknown>;
 }
 
+const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
+
 /** Errors of the body parser carry a status, and most of them a `type` (body-parser's documentation). */
 function refusalOf(error: unknown, maxBytes: number): Error {
   const { type, status } = error as { type?: unknown; status?: unknown };
-  if (type === 'entity.too.large')
-    return new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${maxBytes / 1024} KiB.`);
+  if (type === 'entity.too.large') return new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${sizeOf(maxBytes)}.`);
   if (type === 'encoding.unsupported')
     return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
   if (typeof status === 'number' && status < 500)
