@@ -22,7 +22,7 @@ import { commandPart, mailText, readMail } from './redis/mail.ts';
 import { type Names, controlPartition, createNames, partitionOf, partitions, tagged } from './redis/names.ts';
 import { Probe } from './redis/probe.ts';
 import { readRecords, record } from './redis/records.ts';
-import { scriptText } from './redis/script.ts';
+import { longText, scriptText } from './redis/script.ts';
 import { Turns } from './redis/turns.ts';
 import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
 import { Users } from './redis/users.ts';
@@ -245,7 +245,9 @@ class RedisMember implements RedisBackplane {
     requireText(body);
     const partition = partitionOf(user);
     const id = tagged(partition, user);
-    return (await this.#run(partition, ['h', id, `${id.length},${body.length}`, body])) as number;
+    if (body.length <= longText)
+      return (await this.#run(partition, ['h', id, `${id.length},${body.length}`, body])) as number;
+    return (await this.#turns.publish(partition, this.#names.user(user), record('h', id, body))) as number;
   }
 
   async read(user: string, since = ''): Promise<HistoryPage> {
@@ -306,7 +308,7 @@ class RedisMember implements RedisBackplane {
   async publishControl(body: string): Promise<void> {
     this.#requireOpen();
     requireText(body);
-    await this.#run(controlPartition, ['m', this.#names.control, record('t', body)]);
+    await this.#turns.publish(controlPartition, this.#names.control, record('t', body));
   }
 
   onControl(listener: (body: string) => void): void {
@@ -401,11 +403,12 @@ class RedisMember implements RedisBackplane {
   async #mail(partition: number, to: string, text: string): Promise<number> {
     // The ACK of a command that was being delivered when this instance went is lost with it.
     if (this.#closed) return 0;
-    return (await this.#turns.run(partition, ['m', this.#names.instance(partition, to), text])) as number;
+    return (await this.#turns.publish(partition, this.#names.instance(partition, to), text)) as number;
   }
 
   #receive(channel: string, text: string): void {
     if (this.#closed) return;
+    if (this.#users.hearBody(channel, text)) return;
     try {
       readRecords(text, (kind, fields) => {
         if (this.#closed || this.#users.hear(channel, kind, fields)) return;

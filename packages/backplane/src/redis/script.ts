@@ -19,6 +19,12 @@ import type { BackplaneOptions } from '../backplane.ts';
 /** How long a fence is remembered after its lease ended, so that it rises even if the clock steps back. */
 const fenceMemoryMs = 24 * 60 * 60_000;
 
+/**
+ * Characters (bytes, for a script) from which on a body stays apart. Redis hashes every byte of every string that a script makes,
+ * more than a nanosecond each: a long body is passed on as it came, behind its record (`F`), as a message of its own.
+ */
+export const longText = 1024;
+
 /** The list is made anew by those who listen when it is gone. */
 const listTtlMs = 24 * 60 * 60_000;
 
@@ -49,27 +55,38 @@ local out, count = {now}, 1
 local boxes, channels = {}, {}
 -- Whose answer is how many heard it: the place of the answer, the channel, and for frames the user and the instance.
 local waiting, heardIn, heardOf, heardBy = {}, {}, {}, {}
-local function post(channel, text)
+local heard = {}
+local function flush(channel)
+  local box = boxes[channel]
+  if #box == 0 then return end
+  heard[channel] = call('${publish}', channel, #box == 1 and box[1] or concat(box))
+  boxes[channel] = {}
+end
+local function post(channel, text, body)
   local box = boxes[channel]
   if box then box[#box + 1] = text
   else
     boxes[channel] = {text}
     channels[#channels + 1] = channel
   end
+  if body then
+    flush(channel)
+    call('${publish}', channel, body)
+  end
 end
-local function posted(channel, text, id, instance)
-  post(channel, text)
+local function posted(channel, text, id, instance, body)
+  post(channel, text, body)
   local n = #waiting + 1
   waiting[n], heardIn[n], heardOf[n], heardBy[n] = count, channel, id or false, instance or false
   return 0
 end
 local function text(number) return string.format('%.0f', number) end
 local function channelOf(id, instance) return ${instanceChannel} end
-local function tell(id, frame)
+local function tell(id, frame, body)
   local listed = call('GET', P..'s:'..id)
-  if not listed or sub(listed, 1, 1) == '?' then return posted(P..'u:'..id, frame) end
-  if not find(listed, ' ', 1, true) then return posted(channelOf(id, listed), frame, id, listed) end
-  for instance in string.gmatch(listed, '%S+') do posted(channelOf(id, instance), frame, id, instance) end
+  if not listed or sub(listed, 1, 1) == '?' then return posted(P..'u:'..id, frame, false, false, body) end
+  if not find(listed, ' ', 1, true) then return posted(channelOf(id, listed), frame, id, listed, body) end
+  for instance in string.gmatch(listed, '%S+') do posted(channelOf(id, instance), frame, id, instance, body) end
   return 0
 end
 local function list(id, instances)
@@ -108,13 +125,19 @@ local arity = {a = 4, h = 3, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o 
 local function act(letter, id, a, b, c)
   if letter == 'a' then -- append: id, offset, lengths of id and body, body
     local before = call('SET', P..'t:'..id, a, 'PX', ${limits.topTtlMs}, 'GET') or ''
-    local entry = 'f'..#a..','..#before..','..b..':'..a..before..id..c
-    local key = P..'h:'..id
-    local length = call('RPUSH', key, entry)
+    local key, length, long = P..'h:'..id, nil, #c > ${longText}
+    local entry = #a..','..#before..','..b..':'..a..before..id
+    if long then
+      entry = 'F'..entry
+      length = call('RPUSH', key, c, entry)
+    else
+      entry = 'f'..entry..c
+      length = call('RPUSH', key, entry)
+    end
     -- Offsets end with a letter that changes when it is time to prolong the life of the list.
-    if length == 1 or sub(before, -1) ~= sub(a, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
-    if length > ${limits.historyLimit + historySlack} then call('LTRIM', key, ${-limits.historyLimit}, -1) end
-    return tell(id, entry)
+    if length < 3 or sub(before, -1) ~= sub(a, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
+    if length > ${2 * (limits.historyLimit + historySlack)} then call('LTRIM', key, ${-2 * limits.historyLimit}, -1) end
+    return tell(id, entry, long and c)
   elseif letter == 'h' then -- hot: id, lengths of id and body, body
     return tell(id, 'h'..a..':'..id..b)
   elseif letter == 'm' then -- mail: channel, text
@@ -172,13 +195,20 @@ local function act(letter, id, a, b, c)
     local top = call('GET', P..'t:'..id) or ''
     if a == '' or a == top then return {top, 1} end
     local entries = call('LRANGE', P..'h:'..id, 0, -1)
-    local expected = top
-    for n = #entries, math.max(1, #entries - ${limits.historyLimit - 1}), -1 do
-      local size, before, from = match(entries[n], '^f(%d+),(%d+),%d+,%d+:()')
-      local offset = sub(entries[n], from, from + size - 1)
-      if expected == '' or offset ~= expected then break end
-      expected = sub(entries[n], from + size, from + size + before - 1)
-      if expected == a then return {top, 1, concat(entries, '', n)} end
+    local expected, found, n = top, {}, #entries
+    while n > 0 and expected ~= '' and #found < ${limits.historyLimit} do
+      local kind, size, before, from = match(entries[n], '^([fF])(%d+),(%d+),%d+,%d+:()')
+      if not kind or sub(entries[n], from, from + size - 1) ~= expected then break end
+      local entry = entries[n]
+      if kind == 'F' then
+        n = n - 1
+        if n == 0 then break end
+        entry = 'f'..sub(entry, 2)..entries[n]
+      end
+      table.insert(found, 1, entry)
+      expected = sub(entry, from + size, from + size + before - 1)
+      if expected == a then return {top, 1, concat(found)} end
+      n = n - 1
     end
     return {top, 0}
   elseif letter == 'b' then -- entries may be missing: id, its length
@@ -226,12 +256,7 @@ while at <= #ARGV do
   at = at + arity[letter] + 1
 end
 
-local heard = {}
-for n = 1, #channels do
-  local channel = channels[n]
-  local box = boxes[channel]
-  heard[channel] = call('${publish}', channel, #box == 1 and box[1] or concat(box))
-end
+for n = 1, #channels do flush(channels[n]) end
 for n = 1, #waiting do
   local place, heard = waiting[n], heard[heardIn[n]]
   if type(out[place]) == 'number' then out[place] = out[place] + heard end

@@ -68,7 +68,7 @@ export class RedisServer {
     try {
       return await this.#connection.call(command, ...args);
     } catch (error) {
-      throw unavailable(error);
+      throw this.#explain(error);
     }
   }
 

@@ -35,6 +35,8 @@ export class Users {
   readonly #subscriptions: Subscriptions;
   readonly #byUser = new Map<string, Listened>();
   readonly #byChannel = new Map<string, Listened>();
+  /** Records whose body is the next message of the channel. */
+  readonly #bodiless = new Map<string, readonly string[]>();
   /** Users of whom something may have been missed, and who are not on the list again yet. */
   readonly #unlisted = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -64,6 +66,10 @@ export class Users {
 
   /** True when the record was about a user, listened to or not. */
   hear(channel: string, kind: string, fields: readonly string[]): boolean {
+    if (kind === 'F') {
+      this.#bodiless.set(channel, fields);
+      return true;
+    }
     const place = kind === 'f' ? 2 : kind === 'i' ? 1 : kind === 'h' || kind === 'g' ? 0 : undefined;
     if (place === undefined) return false;
     const id = fields[place] ?? '';
@@ -76,8 +82,17 @@ export class Users {
     return true;
   }
 
+  /** True when the text is the body of the record before it. */
+  hearBody(channel: string, text: string): boolean {
+    const fields = this.#bodiless.size > 0 ? this.#bodiless.get(channel) : undefined;
+    if (!fields) return false;
+    this.#bodiless.delete(channel);
+    return this.hear(channel, 'f', [...fields.slice(0, 3), text]);
+  }
+
   /** These channels were dead for a while and are live again. */
   restored(channels: readonly string[]): void {
+    for (const channel of channels) this.#bodiless.delete(channel);
     for (const channel of channels) {
       const listened = this.#byChannel.get(channel);
       if (listened) this.#unlisted.add(listened.user);
