@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AgentChoice, readConfig, writeConfig } from '../src/config.ts';
+import { homeOf } from '../src/home.ts';
+import { house } from './house.ts';
+import { runProgram } from './program.ts';
+import { registered } from './registered.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+type Relay = Parameters<typeof registered>[1];
+
+interface Finding {
+  state: string;
+  about: string;
+  says: string;
+  remedy?: string;
+}
+
+/** A home registered at a server that answers GET /health with this time. */
+async function place(agent: AgentChoice, date = new Date()) {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', Date: date.toUTCString() });
+    response.end('{"status":"ok","version":"1.2.3"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  home.later(() => new Promise((resolve) => server.close(() => resolve())));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const folder = registered(home, { url } as Relay);
+  const where = homeOf({ home: folder, env: {} });
+  const config = readConfig(where);
+  if (config) writeConfig(where, { ...config, agent });
+  return folder;
+}
+async function doctor(folder: string) {
+  const { out, code } = await runProgram(['doctor', '--json', '--home', folder]);
+  const { findings } = JSON.parse(out) as { findings: Finding[] };
+  return { code, of: (about: string) => findings.find((finding) => finding.about === about) };
+}
+
+describe('relay-daemon doctor', () => {
+  it('finds everything in order, down to a session that the agent opens', async () => {
+    const folder = await place({ kind: 'acp', preset: 'demo', env: { DEMO_AGENT_HOME: home.folder() } });
+    const { code, of } = await doctor(folder);
+    expect(code).toBe(0);
+    expect(of('Relay')).toMatchObject({ state: 'good', says: expect.stringContaining('1.2.3') });
+    expect(of('ACP')).toMatchObject({ state: 'good', says: 'demo-agent 1.0.0 answers; can resume, load, list' });
+    expect(of('Session')).toMatchObject({ state: 'good' });
+    expect(of('Clock')).toBeUndefined();
+  });
+
+  it.each<[string, AgentChoice, string, string]>([
+    [
+      'an agent that is not installed',
+      { kind: 'acp', preset: 'kilo', program: 'no-kilo-here' },
+      'Agent',
+      'npm install --global @kilocode/cli',
+    ],
+    [
+      'an agent where nobody is logged in',
+      { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_FAULT: 'auth' } },
+      'Session',
+      'not logged in',
+    ],
+    [
+      'an agent that dies',
+      { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_FAULT: 'exit' } },
+      'Session',
+      'cannot work like this',
+    ],
+  ])('names %s and what to do', async (_name, agent, about, words) => {
+    const env = { DEMO_AGENT_HOME: home.folder(), ...agent.env };
+    const { code, of } = await doctor(await place({ ...agent, env }));
+    expect(code).toBe(1);
+    expect(of(about)).toMatchObject({ state: 'bad' });
+    expect(`${of(about)?.says} ${of(about)?.remedy}`).toContain(words);
+  });
+
+  it('notices a clock that is wrong, and a relay that is away', async () => {
+    const late = await doctor(await place({ kind: 'scripted' }, new Date(Date.now() + 3_600_000)));
+    expect(late.of('Clock')?.says).toContain('60 min behind');
+    const { code, of } = await doctor(registered(home, { url: 'http://127.0.0.1:9' } as Relay));
+    expect(code).toBe(1);
+    expect(of('Relay')).toMatchObject({ state: 'bad', remedy: expect.any(String) });
+  });
+});
+
+describe('relay-daemon agents', () => {
+  it('lists every agent with how to install it, and finds what is in the PATH', async () => {
+    const { out } = await runProgram(['agents', '--json'], { PATH: '/nowhere' });
+    const { agents } = JSON.parse(out) as { agents: { name: string; installed: boolean; install: string }[] };
+    expect(agents.map(({ name }) => name)).toContain('opencode');
+    expect(agents.every(({ installed }) => !installed)).toBe(true);
+    expect((await runProgram(['agents'])).out).toContain('npm install --global opencode-ai@');
+  });
+});
