@@ -83,6 +83,7 @@ describe('an account elsewhere', () => {
     const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
     await person.goto(asked.link);
     await person.heading('Sign in');
+    await person.page.getByRole('button', { name: 'Go on with Example Corp' }).waitFor();
     await person.picture('sign-in-with-provider');
     await person.click('Go on with Example Corp');
     await person.text('attic.lan');
