@@ -28,3 +28,10 @@ export function environmentOf(
   container: KubernetesObject,
   given?: Record<string, string>,
 ): Record<string, string>;
+export type Exported = Map<string, Set<string>>;
+export function readQuery(
+  query: string,
+  declared: { has(name: string): boolean },
+): { metrics: { name: string; labels: string[] }[]; grouped: string[] };
+export function readExposition(text: string): Exported;
+export function queryProblems(query: string, exported: Exported): string[];

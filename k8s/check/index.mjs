@@ -6,9 +6,23 @@ import { fieldProblems } from './fields.mjs';
 import { containersOf, environmentOf, find, ofKind } from './objects.mjs';
 import { fleetProblems, podProblems } from './policy-pods.mjs';
 import { referenceProblems, silentProblems } from './policy-references.mjs';
+import { queryProblems, readExposition, readQuery } from './queries.mjs';
 import { RenderError, kustomizations, parseObjects, render } from './render.mjs';
 
-export { RenderError, containersOf, environmentOf, fieldProblems, find, kustomizations, ofKind, parseObjects, render };
+export {
+  RenderError,
+  containersOf,
+  environmentOf,
+  fieldProblems,
+  find,
+  kustomizations,
+  ofKind,
+  parseObjects,
+  queryProblems,
+  readExposition,
+  readQuery,
+  render,
+};
 
 /** Made outside of the manifests: by the operator, and by cert-manager. */
 export const external = ['Secret/relay-secrets', 'Secret/relay-tls'];
@@ -47,6 +61,8 @@ export function placeholders(objects) {
   if (text.includes('registry.example.com')) problems.push('the image is in registry.example.com: name your registry');
   if (text.includes('relay.example.com'))
     problems.push('the host is relay.example.com: name yours, in PUBLIC_URL and at the edge');
+  if (text.includes('git.example.com'))
+    problems.push('the links to the runbooks lead to git.example.com: name where yours are');
   for (const { metadata } of ofKind(objects, 'Secret'))
     problems.push(`Secret/${metadata.name} is part of the manifests, and so of git`);
   for (const object of objects)

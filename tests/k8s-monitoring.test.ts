@@ -1,0 +1,202 @@
+/** What operators look at: every query of the alerts and of the dashboard asks for what a running relay exports, and nothing it exports is overlooked. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RelayProcess, connectApp, connectDaemon, freePort, startRelayProcess } from '@relay/testing';
+import { parse } from 'yaml';
+import {
+  type Exported,
+  type KubernetesObject,
+  containersOf,
+  find,
+  ofKind,
+  overlays,
+  queryProblems,
+  readExposition,
+  readQuery,
+  render,
+} from '../k8s/check/index.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const monitoring = join(root, 'k8s/components/monitoring');
+
+interface Rule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+interface Panel {
+  title: string;
+  type: string;
+  targets?: { expr: string; legendFormat: string }[];
+}
+
+let rules: Rule[];
+let panels: Panel[];
+
+beforeAll(async () => {
+  const { spec } = parse(await readFile(join(monitoring, 'alerts.yaml'), 'utf8')) as {
+    spec: { groups: { rules: Rule[] }[] };
+  };
+  rules = spec.groups.flatMap((group) => group.rules);
+  panels = (JSON.parse(await readFile(join(monitoring, 'dashboard.json'), 'utf8')) as { panels: Panel[] }).panels;
+});
+
+describe('the queries', () => {
+  let relay: RelayProcess;
+  let exported: Exported;
+  let metricsPort: number;
+
+  const read = async () => readExposition(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
+
+  beforeAll(async () => {
+    metricsPort = await freePort();
+    relay = await startRelayProcess({
+      env: { METRICS_PORT: String(metricsPort), PING_INTERVAL_MS: '200', DRAIN_SECONDS: '0' },
+    });
+    // Whatever has a label shows it once it has happened.
+    await fetch(`${relay.url}/ready`);
+    await relay.call('GET', '/api/sessions/nobody');
+    await expect(connectDaemon(relay, { headers: { Authorization: 'Bearer no' } })).rejects.toThrow();
+    await expect(connectApp(relay, { token: 'no' })).rejects.toThrow();
+    const app = await connectApp(relay, { since: '' });
+    const daemon = await connectDaemon(relay);
+    daemon.send({ type: 'unheard_of' });
+    const { body } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'hello' },
+    });
+    const start = await daemon.next('task_start');
+    daemon.event(start.task_id as string, 'SESSION_STARTED', { session_id: 'native' });
+    daemon.event(start.task_id as string, 'TASK_COMPLETE', { result: 'done' });
+    await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'AGENT');
+    const history = relay.call('GET', `/api/sessions/${body.id as string}/messages`);
+    const asked = await daemon.next('get_messages');
+    daemon.send({
+      type: 'messages',
+      request_id: asked.request_id,
+      session_id: 'native',
+      messages: [],
+      has_more: false,
+    });
+    await history;
+    await app.close();
+    await daemon.close();
+    const seen = async (name: string, label: string) => (await read()).get(name)?.has(label) === true;
+    const deadline = Date.now() + 20_000;
+    const late = [
+      ['relay_daemon_closes_total', 'code'],
+      ['relay_app_closes_total', 'code'],
+      ['nodejs_gc_duration_seconds', 'kind'],
+    ] as const;
+    for (const [name, label] of late)
+      while (!(await seen(name, label)) && Date.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    exported = await read();
+  });
+  afterAll(() => relay.end('SIGTERM'));
+
+  it('of every alert ask for what a relay exports', () => {
+    expect(rules.length).toBeGreaterThan(15);
+    expect(rules.flatMap(({ expr }) => queryProblems(expr, exported))).toEqual([]);
+  });
+
+  it('of every panel ask for what a relay exports, and their legends for labels that are left', () => {
+    const targets = panels.flatMap((panel) => panel.targets ?? []);
+    expect(targets.length).toBeGreaterThan(40);
+    expect(targets.flatMap(({ expr }) => queryProblems(expr, exported))).toEqual([]);
+    const unknown = targets.filter(({ expr, legendFormat }) => {
+      const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+      const { metrics, grouped } = readQuery(expr, exported);
+      const aggregated = /^(sum|count|min|max|histogram_quantile)\b/.test(expr);
+      const left = aggregated ? grouped : ['pod', ...metrics.flatMap(({ name }) => [...(exported.get(name) ?? [])])];
+      return shown.some((label) => !left.includes(label));
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('would be found out if they asked for something else', () => {
+    expect(queryProblems('sum(relay_daemon_conections)', exported)).toHaveLength(1);
+    expect(queryProblems('rate(relay_app_closes_total{reason="x"}[5m])', exported)).toHaveLength(1);
+    expect(queryProblems('sum by (reason) (relay_app_closes_total)', exported)).toHaveLength(1);
+    expect(queryProblems('relay_http_request_seconds_bucket{le="1",path="/"} > 1', exported)).toHaveLength(1);
+    expect(queryProblems('1 > bool 0', exported)).toHaveLength(1);
+    expect(
+      queryProblems('sum by (le) (rate(relay_http_request_seconds_bucket{route="/"}[5m] offset 1h))', exported),
+    ).toEqual([]);
+  });
+
+  it('leave nothing of the relay unseen', () => {
+    const queries = [
+      ...rules.map(({ expr }) => expr),
+      ...panels.flatMap((panel) => panel.targets ?? []).map(({ expr }) => expr),
+    ];
+    const asked = new Set(queries.flatMap((query) => readQuery(query, exported).metrics.map(({ name }) => name)));
+    expect([...exported.keys()].filter((name) => name.startsWith('relay_') && !asked.has(name))).toEqual([]);
+  });
+});
+
+describe('every alert', () => {
+  it('says what happened, how bad it is, how long it lasted and where the runbook is', () => {
+    for (const { alert, labels, annotations, for: lasting } of rules) {
+      expect(alert).toMatch(/^Relay[A-Z]/);
+      expect(['critical', 'warning']).toContain(labels.severity);
+      expect(lasting).toMatch(/^\d+[mh]$/);
+      expect(annotations.summary.length).toBeGreaterThan(10);
+      expect(annotations.description.length).toBeGreaterThan(10);
+      expect(annotations.runbook_url).toMatch(new RegExp(`/docs/runbooks/${alert}\\.md$`));
+    }
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+
+  it('has a runbook, and every runbook an alert', async () => {
+    const folder = join(root, 'docs/runbooks');
+    const pages = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'README.md');
+    expect(pages.sort()).toEqual(rules.map(({ alert }) => `${alert}.md`).sort());
+    for (const page of pages) {
+      const text = await readFile(join(folder, page), 'utf8');
+      expect(text).toMatch(new RegExp(`^# ${page.replace('.md', '')}\n`));
+      for (const heading of ['## What it means', '## Look', '## Do']) expect(text).toContain(heading);
+    }
+    const index = await readFile(join(folder, 'README.md'), 'utf8');
+    for (const page of pages) expect(index).toContain(`(${page})`);
+  });
+});
+
+describe('numbers that stand in two places', () => {
+  let production: KubernetesObject[];
+  beforeAll(async () => {
+    production = await render(overlays[1] ?? '');
+  });
+
+  const expression = (name: string) => rules.find(({ alert }) => alert === name)?.expr ?? '';
+
+  it('agree: the alert of memory knows the limits of the pods', () => {
+    for (const [role, factor] of [
+      ['api', '640 * 1024 * 1024'],
+      ['gateway', '1024 * 1024 * 1024'],
+    ] as const) {
+      const deployment = find(production, 'Deployment', `relay-${role}`) ?? {};
+      const limit = containersOf(deployment)[0]?.resources.limits.memory as string;
+      expect(expression('RelayMemoryHigh')).toContain(`role="${role}"} > 0.85 * ${factor}`);
+      expect(limit).toBe(role === 'api' ? '640Mi' : '1Gi');
+    }
+  });
+
+  it('agree: the alert of full gateways is above what the autoscaler holds', () => {
+    const [pods] = find(production, 'HorizontalPodAutoscaler', 'relay-gateway')?.spec.metrics as KubernetesObject[];
+    expect(pods?.pods.metric.name).toBe('relay_daemon_connections');
+    expect(pods?.pods.target.averageValue).toBe('5000');
+    expect(expression('RelayGatewaysFull')).toMatch(/> 6000$/m);
+  });
+
+  it('agree: what Prometheus scrapes is called relay, as the queries ask', () => {
+    const [monitor] = ofKind(production, 'ServiceMonitor');
+    const service = find(production, 'Service', 'relay-metrics');
+    expect(service?.metadata.labels[monitor?.spec.jobLabel as string]).toBe('relay');
+    for (const { expr } of rules)
+      for (const [selector] of expr.matchAll(/\{[^}]*\}/g)) expect(selector).toContain('job="relay"');
+  });
+});
