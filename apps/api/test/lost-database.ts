@@ -30,6 +30,7 @@ export async function openLosableDatabase(): Promise<LosableDatabase> {
     });
   return {
     kind: database.kind,
+    pool: () => database.pool(),
     prisma: failing(database.prisma) as Database['prisma'],
     health: () => (lost ? Promise.resolve({ ok: false, probeMs: 0 }) : database.health()),
     close: () => database.close(),
