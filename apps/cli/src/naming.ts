@@ -109,6 +109,16 @@ export async function findSessionId(api: Api, typed: string): Promise<string> {
   return earlier ?? only('session', typed, sessions, shown, questions).id;
 }
 
+/**
+ * The session as it is now. From the list where it can be: reading one session asks its daemon for messages, and waits for it.
+ * @throws Failure as `findSessionId`
+ */
+export async function findSession(api: Api, typed: string): Promise<Session> {
+  const sessionId = await findSessionId(api, typed);
+  const sessions = await api.sessions({ archived: 'all' });
+  return sessions.find(({ id }) => id === sessionId) ?? api.session(sessionId, 1);
+}
+
 /** The session that was called like this before its device named it: every device may have had it. */
 async function findByPlaceholder(api: Api, typed: string): Promise<string | undefined> {
   const ulid = typed.replace(/^PENDING-/, '');

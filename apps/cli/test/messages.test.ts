@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scene } from './scene.ts';
+import { scene, tellHistory } from './scene.ts';
 
 const stage = scene();
 
@@ -41,10 +41,12 @@ describe('relay new', () => {
     daemon.event(task, 'SESSION_STARTED', { session_id: 'real-name' });
     daemon.event(task, 'TASK_COMPLETE', { session_id: 'real-name', result: 'ok' });
     await daemon.next('task_resume');
+    const told = tellHistory(daemon);
     expect(await stage.own.json(['send', name, 'Still'])).toMatchObject({
       exit: 0,
       sessionId: `${daemon.deviceId}:scripted:real-name`,
     });
+    await told;
     expect(await stage.own.json(['send', '01ARZ3NDEKTSV4RRFFQ69G5FAV', 'x'])).toMatchObject({ exit: 4 });
   });
 

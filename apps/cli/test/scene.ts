@@ -60,3 +60,23 @@ export function scene() {
   afterAll(() => world.close());
   return state;
 }
+
+/** Answers one request for history with these messages. */
+export async function tellHistory(daemon: TestDaemon, ...said: [role: string, content: string][]): Promise<void> {
+  const request = await daemon.next('get_messages');
+  const messages = said.map(([role, content], index) => ({
+    uuid: `history-${index}`,
+    role,
+    content,
+    timestamp: new Date(Date.now() - 3_600_000).toISOString(),
+  }));
+  daemon.send({
+    type: 'messages',
+    request_id: request.request_id,
+    session_id: request.session_id,
+    messages,
+    has_more: false,
+    oldest_uuid: messages[0]?.uuid ?? null,
+    newest_uuid: messages.at(-1)?.uuid ?? null,
+  });
+}

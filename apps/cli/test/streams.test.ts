@@ -1,28 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TestDaemon } from '@relay/testing';
-import { scene } from './scene.ts';
+import { scene, tellHistory } from './scene.ts';
 
 const stage = scene();
-
-/** Answers one request for history with these messages. */
-async function tellHistory(daemon: TestDaemon, ...said: [role: string, content: string][]): Promise<void> {
-  const request = await daemon.next('get_messages');
-  const messages = said.map(([role, content], index) => ({
-    uuid: `history-${index}`,
-    role,
-    content,
-    timestamp: new Date(Date.now() - 3_600_000).toISOString(),
-  }));
-  daemon.send({
-    type: 'messages',
-    request_id: request.request_id,
-    session_id: request.session_id,
-    messages,
-    has_more: false,
-    oldest_uuid: messages[0]?.uuid ?? null,
-    newest_uuid: messages.at(-1)?.uuid ?? null,
-  });
-}
 
 async function nextTask(daemon: TestDaemon): Promise<string> {
   return ((await daemon.next('task_resume')) as unknown as { task_id: string }).task_id;
@@ -153,7 +133,7 @@ describe('relay tail', () => {
     const id = await stage.session(daemon, 'long');
     const sockets = stage.world.front.count('GET /ws/attention');
     const renewals = stage.world.front.count('"auth_ok"');
-    stage.own.change((stored) => (stored.expiresAt = new Date(Date.now() + 61_000).toISOString()));
+    stage.own.change((stored) => (stored.expiresAt = new Date(Date.now() + 66_000).toISOString()));
     const before = stage.own.stored();
     const program = stage.own.start(['tail', id, '-n', '0']);
     await tellHistory(daemon);

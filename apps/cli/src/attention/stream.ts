@@ -120,7 +120,7 @@ function keepRenewed(socket: AttentionSocket, access: Access, first: Grant) {
   const next = () => {
     if (!access.renewable || grant.expiresAt === undefined) return;
     const leftMs = grant.expiresAt - Date.now();
-    schedule(Math.max(leftMs - renewBeforeMs, leftMs / 2));
+    schedule(leftMs > renewBeforeMs ? leftMs - renewBeforeMs : leftMs / 2);
   };
   const renew = async () => {
     try {

@@ -1,7 +1,7 @@
 /** `relay send` and `relay answer`: a message into a session, at most once. */
 import type { Session } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
-import { findSessionId, nameOf } from '../naming.ts';
+import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { promptText } from '../show/said.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
@@ -35,8 +35,7 @@ export async function answerCommand(
   if (typedText !== undefined && options.option !== undefined) throw usage('Give a text or --option, not both.');
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
-  const sessionId = await findSessionId(context.api, typedSession);
-  const { id, status, prompt } = await context.api.session(sessionId, 1);
+  const { id, status, prompt } = await findSession(context.api, typedSession);
   if (status !== 'waiting' || !prompt) {
     throw new Failure(
       'NOT_WAITING',
