@@ -18,6 +18,7 @@ import {
   startPostgres,
   startRelay,
 } from '@relay/testing';
+import { until } from '../until.ts';
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
@@ -75,8 +76,13 @@ describe('while the database is away', () => {
     const browser = new Browser(relay);
     await browser.signUp('carol@example.com');
     const { access_token: token } = await signedInWeb(browser);
-    const ticket = (await relay.call('POST', '/api/ws-tickets', { user: null, headers: bearer(token) })).body
-      .ticket as string;
+    // Keys that could not be had a moment ago are asked for again after a second.
+    let ticket = '';
+    await until('the keys are known', async () => {
+      const answer = await relay.call('POST', '/api/ws-tickets', { user: null, headers: bearer(token) });
+      ticket = (answer.body as { ticket?: string }).ticket ?? '';
+      return answer.status === 201;
+    });
     const device = await registerDevice(relay);
     const cold = await startRelay({ identity: true, database, config: { authSecret: [...relay.config.authSecret] } });
     const bodies: Partial<Record<RouteName, object>> = {
