@@ -61,6 +61,8 @@ const longReply = 32 * 1024;
 /** Characters that may wait for answers of Redis. */
 const maxInFlight = 64 * 1024 * 1024;
 const probeNowMs = 1_000;
+/** How often it is said, at most, why Redis cannot be reached. */
+const troubleEveryMs = 5_000;
 
 /**
  * Resolves when this instance hears what is sent to it.
@@ -98,6 +100,7 @@ class RedisMember implements RedisBackplane {
   #started = false;
   #closed = false;
   #trouble = 'no answer';
+  #quietUntil = 0;
 
   constructor(address: RedisAddress, options: RedisBackplaneOptions) {
     const commandTimeoutMs = options.commandTimeoutMs ?? 1_500;
@@ -466,7 +469,10 @@ class RedisMember implements RedisBackplane {
   #noteTrouble(reason: string): void {
     if (this.#closed) return;
     this.#trouble = reason;
-    if (this.#started) this.#onError(new Error(`Redis: ${reason}`));
+    // Every attempt of every connection fails for the same reason: once in a while is enough.
+    if (!this.#started || performance.now() < this.#quietUntil) return;
+    this.#quietUntil = performance.now() + troubleEveryMs;
+    this.#onError(new Error(`Redis: ${reason}`));
   }
 
   #requireOpen(): void {

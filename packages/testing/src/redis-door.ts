@@ -1,5 +1,5 @@
 /** The door for tests that need Redis and nothing of the relay. */
 export { startRedis } from './redis.ts';
 export type { RedisSettings, TestRedis } from './redis.ts';
-export { startRedisCluster, startSentinel } from './redis-groups.ts';
+export { moveSlots, startRedisCluster, startSentinel } from './redis-groups.ts';
 export type { TestRedisCluster, TestSentinel } from './redis-groups.ts';

@@ -58,6 +58,17 @@ export async function startRedisCluster(): Promise<TestRedisCluster> {
   };
 }
 
+/** Moves the first `count` slots of one node to another, with what is in them, as an operator would; some seconds. */
+export async function moveSlots(cluster: TestRedisCluster, from: number, to: number, count: number): Promise<void> {
+  const [source, target] = [cluster.nodes[from]!, cluster.nodes[to]!];
+  const idOf = (node: TestRedis) => node.command('CLUSTER', 'MYID');
+  const ids = await Promise.all([idOf(source), idOf(target)]);
+  await source.cli(
+    ...['--cluster', 'reshard', `${source.host}:${source.port}`, '--cluster-from', ids[0], '--cluster-to', ids[1]],
+    ...['--cluster-slots', String(count), '--cluster-yes'],
+  );
+}
+
 export interface TestSentinel {
   /** `redis+sentinel://…/relay` with all sentinels. */
   readonly url: string;

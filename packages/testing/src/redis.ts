@@ -10,6 +10,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const startTimeoutMs = 30_000;
+const commandTimeoutMs = 5_000;
 
 export interface TestRedis {
   readonly host: string;
@@ -18,6 +19,8 @@ export interface TestRedis {
   readonly url: string;
   /** Sends one command, by redis-cli, and returns what it answers; fails after 5 s. */
   command(...words: string[]): Promise<string>;
+  /** Runs redis-cli with these arguments alone; fails after a minute. */
+  cli(...args: string[]): Promise<string>;
   /** Everything stored is lost; who is connected stays. */
   flush(): Promise<void>;
   /** Ends it like a crash, and waits until it is gone. Nothing is kept. */
@@ -67,19 +70,20 @@ export async function startRedis(settings: RedisSettings = {}): Promise<TestRedi
     ...(settings.configFile === undefined ? [] : [settings.configFile]),
     ...config.flatMap(([name, value]) => [`--${name}`, value ?? '']),
   ];
-  const command = async (...words: string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(cli, ['-h', host, '-p', String(port), '--no-auth-warning', ...words], {
-      timeout: 5_000,
-      ...(password === undefined ? {} : { env: { ...process.env, REDISCLI_AUTH: password } }),
-    });
+  const ask = async (args: string[], timeout: number): Promise<string> => {
+    const env = password === undefined ? process.env : { ...process.env, REDISCLI_AUTH: password };
+    const { stdout } = await promisify(execFile)(cli, args, { timeout, env, maxBuffer: 64 * 1024 * 1024 });
     return stdout.trim();
   };
+  const command = (...words: string[]) =>
+    ask(['-h', host, '-p', String(port), '--no-auth-warning', ...words], commandTimeoutMs);
   let server = await launch(program, args, folder);
   return {
     host,
     port,
     url: `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}${host}:${port}`,
     command,
+    cli: (...args) => ask(args, 60_000),
     flush: async () => void (await command('FLUSHALL')),
     kill: () => server.end(),
     restart: async () => {

@@ -64,6 +64,21 @@ export function openConnection(
   return connection;
 }
 
+/**
+ * Connects again when the library has given up: a failover that is noticed while it asks the sentinels for the master ends the
+ * connection for good. Not when `isOver` says that it was ended by us.
+ */
+export function keepAlive(connection: Redis, isOver: () => boolean): void {
+  connection.on('end', () => {
+    const timer = setTimeout(() => {
+      if (!isOver() && connection.status === 'end') connection.connect().catch(() => undefined);
+    }, reviveMs);
+    timer.unref();
+  });
+}
+
+const reviveMs = 50;
+
 /** What a caller is told when Redis cannot be asked, or does not do what it was asked. */
 export function unavailable(error: unknown): BackplaneError {
   const reason = error instanceof Error ? error.message : String(error);

@@ -4,6 +4,7 @@
  */
 import type { Redis } from 'ioredis';
 import { BackplaneError } from '../errors.ts';
+import { keepAlive } from './connection.ts';
 
 interface Channel {
   readonly name: string;
@@ -53,6 +54,7 @@ export class Listening {
     });
     connection.on('ready', () => this.#begin());
     connection.on('close', () => this.#lose());
+    keepAlive(connection, () => this.#closed);
     connection.on('moved', () => events.onMoved());
     if (connection.status === 'ready') this.#begin();
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
-import { uncertain, unavailable } from './connection.ts';
+import { keepAlive, uncertain, unavailable } from './connection.ts';
 
 export interface ServerEvents {
   /** It can be asked, for the first time or again. */
@@ -23,6 +23,7 @@ export class RedisServer {
   readonly #events: ServerEvents;
   readonly #timeoutMs: number;
   #up = false;
+  #closed = false;
 
   /** `connection` is this server's from now on. */
   constructor(connection: Redis, script: string, timeoutMs: number, events: ServerEvents) {
@@ -33,6 +34,7 @@ export class RedisServer {
     this.#events = events;
     connection.on('ready', () => void this.#greet());
     connection.on('close', () => (this.#up = false));
+    keepAlive(connection, () => this.#closed);
   }
 
   get up(): boolean {
@@ -79,6 +81,7 @@ export class RedisServer {
   }
 
   close(): void {
+    this.#closed = true;
     this.#up = false;
     this.#connection.disconnect();
   }
@@ -96,12 +99,12 @@ export class RedisServer {
   /** The script is there and the time is known before the first operation is sent. */
   async #greet(): Promise<void> {
     try {
-      const loaded = this.#connection.script('LOAD', this.#script);
       this.clock.reset();
       const sentAt = performance.now();
-      const [seconds, micros] = (await this.#connection.time()).map(Number);
-      this.clock.sample(sentAt, seconds! * 1000 + Math.floor(micros! / 1000), performance.now());
-      await loaded;
+      const [time] = await Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
+      const [seconds = 0, micros = 0] = time.map(Number);
+      // Late for the range, because the script was loaded meanwhile, but true.
+      this.clock.sample(sentAt, seconds * 1000 + Math.floor(micros / 1000), performance.now());
       this.#up = this.#connection.status === 'ready';
       if (this.#up) this.#events.onUp();
     } catch {
