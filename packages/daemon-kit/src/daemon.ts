@@ -20,12 +20,16 @@ import { openJournal } from './journal.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Ending, Stop } from './reconnect.ts';
 import { activityOf, reportOf } from './report.ts';
+import { type Outside, joinOutside } from './outside.ts';
+import { reasonOf } from './failure.ts';
 import { openStore } from './store.ts';
 import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
 
 export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   /** Between `report_sessions` frames. */
   reportIntervalMs: number;
+  /** Between looks at the watched sessions that the agent keeps by itself. */
+  watchIntervalMs: number;
   /** How long a stopping daemon waits for the relay to receive the last frames. */
   farewellMs: number;
 }
@@ -37,6 +41,8 @@ export interface DaemonOptions {
   refreshToken: string;
   agentType: string;
   agent: Agent;
+  /** What the agent keeps by itself: sessions begun at the desk are then reported, and can be gone on with. */
+  outside?: Outside;
   /** History and journal live here. Created if needed; never shared by two daemons. */
   storeDir: string;
   /** What `X-Daemon-Version` says. */
@@ -78,10 +84,14 @@ export interface Daemon {
   counts(): InboundCounts;
 }
 
+/** More watched sessions than this are looked at only when they are asked for. */
+const maxLookedAt = 200;
+
 const defaults: DaemonTimings = {
   ...connectionTimings,
   ...taskTimings,
   reportIntervalMs: 30_000,
+  watchIntervalMs: 1000,
   farewellMs: 2000,
 };
 
@@ -111,18 +121,62 @@ export function createDaemon(options: DaemonOptions): Daemon {
     });
     const watched = createWatched();
     let cancelReport: Cancel = () => undefined;
+    let cancelWatch: Cancel = () => undefined;
+    const joined = joinOutside(store, options.outside, (sessionId) => tasks.isActive(sessionId));
+    const stamps = new Map<string, string | undefined>();
 
     const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
     const sendStatus = () => send({ type: 'status', running_tasks: tasks.running() });
+    /** A reader of foreign files may meet anything; the daemon goes on without it. */
+    const known = () => {
+      try {
+        return joined.sessions();
+      } catch (error) {
+        log.warn('sessions at the desk not read', { why: reasonOf(error) });
+        return store.sessions();
+      }
+    };
+    /** What was said at the desk joins the history, and is told to those who watch, whoever asked first. */
+    const takeOver = (sessionId: string) => {
+      const { added, completed } = joined.sync(sessionId);
+      const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
+      if (session) send(activityOf(session, completed));
+    };
+    /** From here on changes at the desk are told; what was said before can be asked for. */
+    const watch = (sessionId: string) => {
+      try {
+        if (!watched.has(sessionId)) joined.sync(sessionId);
+        stamps.set(sessionId, joined.stamp(sessionId));
+      } catch (error) {
+        log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+      }
+      watched.add(sessionId);
+    };
+    /** Watched sessions that changed at the desk. Looks at nothing but their stamps unless one moved. */
+    const look = () => {
+      cancelWatch();
+      for (const sessionId of watched.all().slice(-maxLookedAt)) {
+        try {
+          const stamp = joined.stamp(sessionId);
+          if (stamps.get(sessionId) === stamp || tasks.isActive(sessionId)) continue;
+          stamps.set(sessionId, stamp);
+          takeOver(sessionId);
+        } catch (error) {
+          log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+        }
+      }
+      if (options.outside) cancelWatch = clock.after(timings.watchIntervalMs, look);
+    };
     const sendReport = () => {
       cancelReport();
-      send(reportOf(store.sessions(), (sessionId) => tasks.isActive(sessionId)));
+      send(reportOf(known(), (sessionId) => tasks.isActive(sessionId)));
       cancelReport = clock.after(timings.reportIntervalMs, sendReport);
     };
 
     const tasks = createTasks({
       agent,
       store,
+      sync: takeOver,
       journal,
       log,
       clock,
@@ -142,7 +196,14 @@ export function createDaemon(options: DaemonOptions): Daemon {
         },
       },
     });
-    const inbound = createInbound({ tasks, store, watched, send: (frame) => void send(frame), log });
+    const inbound = createInbound({
+      tasks,
+      store,
+      sync: takeOver,
+      watched: { ...watched, add: watch },
+      send: (frame) => void send(frame),
+      log,
+    });
 
     const onOpen = () => {
       watched.clear();
@@ -155,6 +216,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
       }
       sendStatus();
       sendReport();
+      stamps.clear();
+      look();
       for (const resolve of waiting.splice(0)) resolve();
     };
 
@@ -170,12 +233,14 @@ export function createDaemon(options: DaemonOptions): Daemon {
           return changed({ connection: 'connected', since, lastConnectedAt: since });
         case 'waiting': {
           cancelReport();
+          cancelWatch();
           const problem = problemOf(now.ending);
           log.warn('disconnected', { why: problem, retryInMs: now.waitMs });
           return changed({ connection: 'waiting', since, problem, nextAttemptAt: time(clock.now() + now.waitMs) });
         }
         case 'stopped':
           cancelReport();
+          cancelWatch();
           if (now.stop.reason === 'stopped') {
             log.info('stopped');
             return changed({ connection: 'stopped', since });

@@ -16,6 +16,8 @@ export interface InboundCounts {
 export interface InboundOptions {
   tasks: Tasks;
   store: Store;
+  /** Takes over what was said in a session elsewhere, before it is read. */
+  sync?: (sessionId: string) => void;
   watched: Watched;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
@@ -26,6 +28,8 @@ export interface Watched {
   add(sessionId: string): void;
   remove(sessionId: string): void;
   has(sessionId: string): boolean;
+  /** In the order in which they were named. */
+  all(): string[];
   /** A new connection: the relay names them again. */
   clear(): void;
 }
@@ -35,7 +39,7 @@ type Handlers = { [T in ToDaemonFrame['type']]: (frame: ToDaemon<T>) => void };
 /** Bound on one `messages` frame; the endpoint takes 16 MiB. */
 const maxPageBytes = 8 * 1024 * 1024;
 
-export function createInbound({ tasks, store, watched, send, log }: InboundOptions): {
+export function createInbound({ tasks, store, sync, watched, send, log }: InboundOptions): {
   receive: (text: string) => void;
   counts: () => InboundCounts;
 } {
@@ -53,6 +57,7 @@ export function createInbound({ tasks, store, watched, send, log }: InboundOptio
     const fail = (error: string) =>
       send({ ...reply, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, error });
     try {
+      sync?.(sessionId);
       const messages = store.messages(sessionId);
       if (!messages) return fail('this device has no such session');
       const result = pageOf(messages, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes });
@@ -111,6 +116,7 @@ export function createWatched(maxSessions: number = 10_000): Watched {
     },
     remove: (sessionId) => void sessions.delete(sessionId),
     has: (sessionId) => sessions.has(sessionId),
+    all: () => [...sessions],
     clear: () => sessions.clear(),
   };
 }

@@ -11,6 +11,7 @@ export { type Daemon, type DaemonOptions, type DaemonState, type DaemonTimings, 
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Fields, type Log, type LogOptions, createLog, silentLog } from './log.ts';
+export type { Outside, OutsideMessage, OutsideSession } from './outside.ts';
 export { type OutputStream, outputStream, tail } from './output.ts';
 export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
 export { makePrivateFolder } from './private-folder.ts';

@@ -3,19 +3,21 @@ import { basename } from 'node:path';
 import type { FromDaemon, ReportEntry } from '@relay/protocol';
 import type { SessionSummary } from './store.ts';
 
+type Reported = SessionSummary & { isActive?: boolean };
+
 /**
  * Sessions in the order given, as many as fit: a frame may hold 16 MiB, and leaving a session out does not delete it
  * (contract §5: absence is not deletion).
  */
 export function reportOf(
-  sessions: readonly SessionSummary[],
+  sessions: readonly Reported[],
   isActive: (sessionId: string) => boolean,
   maxBytes: number = 8 * 1024 * 1024,
 ): FromDaemon<'report_sessions'> {
   const entries: ReportEntry[] = [];
   let bytes = 0;
   for (const session of sessions) {
-    const entry = entryOf(session, isActive(session.sessionId));
+    const entry = entryOf(session, session.isActive === true || isActive(session.sessionId));
     bytes += Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
     if (bytes > maxBytes) break;
     entries.push(entry);

@@ -30,6 +30,8 @@ export interface Store {
   has(sessionId: string): boolean;
   /** Adds a message with a new uuid and the time of now. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
+  /** Adds messages that were said elsewhere; those whose uuid is there are passed over. How many were added. */
+  take(sessionId: string, messages: readonly HistoryMessage[]): number;
   /** The whole conversation, oldest first; undefined for an unknown session. */
   messages(sessionId: string): HistoryMessage[] | undefined;
   session(sessionId: string): SessionSummary | undefined;
@@ -79,6 +81,20 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       appendRow(pathOf(sessionId), { m: message });
       note(summary, message);
       return message;
+    },
+    take(sessionId, messages) {
+      const summary = summaries.get(sessionId);
+      if (!summary) throw new TypeError(`no session ${sessionId}`);
+      const known = new Set(readSession(pathOf(sessionId)).messages.map(({ uuid }) => uuid));
+      let added = 0;
+      for (const { uuid, role, content, timestamp } of messages) {
+        if (known.has(uuid)) continue;
+        const message = { uuid, role, content: keepHead(content, fieldBytes.message), timestamp };
+        appendRow(pathOf(sessionId), { m: message });
+        note(summary, message);
+        added++;
+      }
+      return added;
     },
     messages: (sessionId) => (summaries.has(sessionId) ? readSession(pathOf(sessionId)).messages : undefined),
     session(sessionId) {

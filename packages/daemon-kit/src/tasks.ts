@@ -27,6 +27,8 @@ export interface Voice {
 export interface TasksOptions {
   agent: Agent;
   store: Store;
+  /** Takes over what was said in a session elsewhere; a session begun at the desk is known afterwards. */
+  sync?: (sessionId: string) => void;
   journal: Journal;
   voice: Voice;
   log: Log;
@@ -79,7 +81,7 @@ const maxTasks = 500;
 const maxRememberedIds = 10_000;
 const maxOptions = 100;
 
-export function createTasks({ agent, store, journal, voice, log, clock, timings }: TasksOptions): Tasks {
+export function createTasks({ agent, store, sync, journal, voice, log, clock, timings }: TasksOptions): Tasks {
   const tasks = new Map<string, Task>();
   /** Per session the tasks whose turn is not completely gone; the first one runs. */
   const lines = new Map<string, Task[]>();
@@ -262,6 +264,11 @@ export function createTasks({ agent, store, journal, voice, log, clock, timings 
     },
     resume({ task_id: id, session_id: sessionId, message, project_path: given }) {
       if (!remember(id)) return;
+      try {
+        sync?.(sessionId);
+      } catch (error) {
+        log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+      }
       const session = store.session(sessionId);
       const task: Task = {
         id,

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Agent, Failure, type Log, exitCodes, readScript, scriptedAgent } from '@relay/daemon-kit';
+import { type Agent, Failure, type Log, type Outside, exitCodes, readScript, scriptedAgent } from '@relay/daemon-kit';
 import type { AgentChoice, Config } from '../config.ts';
 import { acpAgent } from './acp/agent.ts';
 import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
+import { historyOf } from './history/readers.ts';
 import { demoScriptFile } from './demo-script.ts';
 import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
@@ -128,6 +129,13 @@ export function agentOf(choice: AgentChoice, { rules, stateDir, log }: AgentPlac
       });
     }
   }
+}
+
+/** What the agent of this choice keeps in files of its own, if they can be read. */
+export function outsideOf(choice: AgentChoice): Outside | undefined {
+  if (choice.kind !== 'acp') return undefined;
+  const { preset, env } = launchOf(choice);
+  return historyOf(preset, { ...process.env, ...env });
 }
 
 /** Equal for every start on the same state folder, and different for every other one. */

@@ -1,0 +1,20 @@
+/** Which agent's files are read by what. */
+import type { Outside } from '@relay/daemon-kit';
+import type { Preset } from '../acp/presets.ts';
+import { claudeFormat } from './claude.ts';
+import { codexFormat } from './codex.ts';
+import { geminiFormat } from './gemini.ts';
+import { type Format, nativeHistory } from './native.ts';
+import { qwenFormat } from './qwen.ts';
+
+const formats: Readonly<Record<NonNullable<Preset['history']>, Format>> = {
+  claude: claudeFormat,
+  codex: codexFormat,
+  qwen: qwenFormat,
+  gemini: geminiFormat,
+};
+
+/** `env`: of the agent, since its variables may move its files. */
+export function historyOf(preset: Preset | undefined, env: NodeJS.ProcessEnv): Outside | undefined {
+  return preset?.history && nativeHistory(formats[preset.history], env);
+}

@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { presetOf } from '../src/agents/acp/presets.ts';
+import { historyOf } from '../src/agents/history/readers.ts';
+import { demoAgent } from './demo-agent.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const put = (path: string, rows: readonly unknown[]) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+};
+const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+const claudeUser = (uuid: string, text: unknown, second: number, more = {}) => ({
+  type: 'user',
+  uuid,
+  cwd: '/my/project',
+  timestamp: time(second),
+  message: { role: 'user', content: text },
+  ...more,
+});
+const claudeAgent = (id: string, content: unknown[], second: number, more = {}) => ({
+  type: 'assistant',
+  uuid: `row-${second}`,
+  timestamp: time(second),
+  message: { id, role: 'assistant', content, stop_reason: 'end_turn' },
+  ...more,
+});
+const text = (words: string) => ({ type: 'text', text: words });
+
+/** Files of each agent in a fresh home, as they write them; all hold "hello" and "agent: hello". */
+const kept: Record<string, (root: string) => string> = {
+  claude_code(root) {
+    const path = join(root, '.claude/projects/-my-project/c1.jsonl');
+    put(path, [
+      { type: 'summary', summary: 'Saying hello' },
+      claudeUser('u0', '<command-name>/model</command-name>', 0),
+      claudeUser('u1', 'hello', 1),
+      claudeUser('u2', 'side', 1, { isSidechain: true }),
+      claudeUser('u3', 'meta', 1, { isMeta: true }),
+      claudeAgent('m1', [text('agent: ')], 2),
+      claudeAgent('m1', [{ type: 'tool_use', name: 'x' }], 3),
+      claudeUser('u4', [{ type: 'tool_result', content: 'result' }], 3),
+      claudeAgent('m1', [text('hello')], 4),
+      claudeAgent('m2', [text('API Error')], 5, { isApiErrorMessage: true }),
+      '{"type":"user","torn',
+    ]);
+    return 'c1';
+  },
+  codex(root) {
+    const path = join(root, '.codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-x1.jsonl');
+    const event = (payload: object, second: number) => ({ type: 'event_msg', timestamp: time(second), payload });
+    put(path, [
+      { type: 'session_meta', payload: { id: 'x1', cwd: '/my/project', source: 'exec' } },
+      event({ type: 'task_started' }, 0),
+      event({ type: 'user_message', message: 'hello' }, 1),
+      event({ type: 'item_completed', item: { type: 'UserMessage', id: 'i1', content: [text('hello')] } }, 1),
+      event({ type: 'item_completed', item: { type: 'Reasoning', id: 'i2', text: 'thought' } }, 1),
+      event({ type: 'item_completed', item: { type: 'AgentMessage', id: 'i3', content: [text('agent: hello')] } }, 4),
+      event({ type: 'agent_message', message: 'agent: hello' }, 4),
+      event({ type: 'task_complete' }, 4),
+    ]);
+    return 'x1';
+  },
+  qwen(root) {
+    put(join(root, '.qwen/projects/-my-project/chats/q1.jsonl'), [
+      {
+        type: 'user',
+        uuid: 'a',
+        sessionId: 'q1',
+        cwd: '/my/project',
+        timestamp: time(1),
+        message: { parts: [{ text: 'hello' }] },
+      },
+      {
+        type: 'assistant',
+        uuid: 'b',
+        sessionId: 'q1',
+        timestamp: time(4),
+        message: { parts: [{ text: 'thinking', thought: true }, { text: 'agent: hello' }] },
+      },
+    ]);
+    return 'q1';
+  },
+  gemini(root) {
+    const folder = join(root, '.gemini/tmp/project');
+    put(join(folder, '.project_root'), ['/my/project']);
+    put(join(folder, 'chats/session-1.jsonl'), [
+      { sessionId: 'g1', startTime: time(0) },
+      { id: 'z', type: 'user', timestamp: time(0), content: 'forgotten' },
+      { $set: { messages: [{ id: 'a', type: 'user', timestamp: time(1), content: [{ text: 'hello' }] }] } },
+      { id: 'b', type: 'gemini', timestamp: time(4), content: 'agent: hello' },
+      { id: 'c', type: 'info', content: 'note' },
+    ]);
+    return 'g1';
+  },
+};
+
+const reader = (agent: string, root: string) => {
+  const outside = historyOf(presetOf(agent), { HOME: root });
+  if (!outside) throw new Error(`no reader for ${agent}`);
+  return outside;
+};
+
+describe('the files of an agent', () => {
+  it.each(Object.keys(kept))('of %s are read as sessions with project, times and the words that were said', (agent) => {
+    const root = home.folder();
+    const sessionId = kept[agent]!(root);
+    const outside = reader(agent, root);
+    expect(outside.sessions()).toEqual([
+      {
+        sessionId,
+        title: agent === 'claude_code' ? 'Saying hello' : 'hello',
+        projectPath: '/my/project',
+        lastMessage: 'agent: hello',
+        lastActivity: time(4),
+        messageCount: 2,
+        isActive: false,
+      },
+    ]);
+    const read = outside.read(sessionId);
+    expect(read).toMatchObject({ projectPath: '/my/project', open: false });
+    expect(read?.messages.map(({ role, content, timestamp }) => [role, content, timestamp])).toEqual([
+      ['USER', 'hello', time(1)],
+      ['AGENT', 'agent: hello', time(4)],
+    ]);
+  });
+
+  it('may be missing, empty, foreign or damaged', () => {
+    const root = home.folder();
+    expect(reader('codex', root).sessions()).toEqual([]);
+    put(join(root, '.claude/projects/p/a.jsonl'), []);
+    put(join(root, '.claude/projects/p/b.jsonl'), [
+      'not JSON',
+      '[1]',
+      '{"type":"user"}',
+      '{"type":"user","message":7}',
+    ]);
+    mkdirSync(join(root, '.claude/projects/p/c.jsonl'), { recursive: true });
+    const outside = reader('claude_code', root);
+    expect(outside.sessions()).toEqual([]);
+    expect(outside.read('b')).toBeUndefined();
+    expect(outside.stamp('nobody')).toBeUndefined();
+  });
+
+  it('are not touched by reading', () => {
+    const root = home.folder();
+    kept.claude_code!(root);
+    const path = join(root, '.claude/projects/-my-project/c1.jsonl');
+    const [before, stat] = [readFileSync(path), statSync(path)];
+    const outside = reader('claude_code', root);
+    outside.sessions();
+    outside.read('c1');
+    expect(readFileSync(path)).toEqual(before);
+    expect(statSync(path).mtimeMs).toBe(stat.mtimeMs);
+  });
+
+  it('of Claude Code say which sessions are at work', () => {
+    const root = home.folder();
+    kept.claude_code!(root);
+    put(join(root, `.claude/sessions/${process.pid}.json`), [{ sessionId: 'c1', status: 'busy' }]);
+    expect(reader('claude_code', root).sessions()).toMatchObject([{ isActive: true }]);
+  });
+});
+
+describe('a session at the desk of Claude Code', () => {
+  it('appears at the relay, and tells the relay when it is watched and goes on', async () => {
+    const root = home.folder();
+    kept.claude_code!(root);
+    const relay = await home.relay();
+    const { agent } = demoAgent(home);
+    home.daemon(relay, agent, {
+      outside: reader('claude_code', root),
+      timings: { watchIntervalMs: 20, reportIntervalMs: 50 },
+    });
+    const connection = await relay.connection();
+    expect((await connection.frame('report_sessions')).sessions).toMatchObject([
+      { session_id: 'c1', title: 'Saying hello', project: '/my/project', message_count: 2 },
+    ]);
+    connection.send({ type: 'watch_session', session_id: 'c1' });
+    await connection.settle();
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: 'c1', limit: 10 });
+    expect((await connection.frame('messages')).messages).toHaveLength(2);
+    const rows = [claudeUser('u9', 'and now', 8), claudeAgent('m9', [text('done')], 9)];
+    appendFileSync(
+      join(root, '.claude/projects/-my-project/c1.jsonl'),
+      `\n${rows.map((row) => JSON.stringify(row)).join('\n')}\n`,
+    );
+    expect(await connection.frame('session_activity')).toEqual({
+      type: 'session_activity',
+      session_id: 'c1',
+      last_message: 'done',
+      message_count: 4,
+      is_completion: true,
+      last_activity: time(9),
+    });
+  });
+});

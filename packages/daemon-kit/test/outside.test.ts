@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { HistoryMessage, Outside, OutsideMessage } from '../src/index.ts';
+import { foreignUuid, newBehind } from '../src/outside.ts';
+import { echo, house, playing } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+const theirs = (words: string, minute = 0): OutsideMessage => ({
+  id: `id ${words}`,
+  role: words.startsWith('agent') ? 'AGENT' : 'USER',
+  content: words,
+  timestamp: at(minute),
+});
+const ours = (words: string, minute = 0): HistoryMessage => ({
+  uuid: '11111111-1111-4111-8111-111111111111',
+  role: words.startsWith('agent') ? 'AGENT' : 'USER',
+  content: words,
+  timestamp: at(minute),
+});
+const words = (messages: readonly { content: string }[]) => messages.map(({ content }) => content).join();
+
+describe('what was said at the desk', () => {
+  it.each<[string, [string, number][], [string, number][], string]>([
+    [
+      'is all new for an empty store',
+      [],
+      [
+        ['hi', 0],
+        ['agent hi', 1],
+      ],
+      'hi,agent hi',
+    ],
+    [
+      'is what stands behind the last common message',
+      [
+        ['hi', 0],
+        ['agent hi', 1],
+      ],
+      [
+        ['hi', 0],
+        ['agent hi', 1],
+        ['more', 2],
+        ['agent more', 3],
+      ],
+      'more,agent more',
+    ],
+    [
+      'is nothing when the agent has forgotten half',
+      [
+        ['hi', 0],
+        ['agent hi', 1],
+        ['more', 2],
+        ['agent x', 3],
+      ],
+      [
+        ['hi', 0],
+        ['agent hi', 1],
+      ],
+      '',
+    ],
+    [
+      'does not hold what the agent said on the way to an answer of ours',
+      [
+        ['do', 0],
+        ['agent done', 9],
+      ],
+      [
+        ['do', 1],
+        ['agent first', 2],
+        ['agent done', 3],
+      ],
+      '',
+    ],
+    [
+      'does not hold the half of a turn that we ended with an error',
+      [
+        ['do', 1],
+        ['error', 9],
+      ],
+      [
+        ['do', 2],
+        ['agent half', 3],
+      ],
+      '',
+    ],
+    [
+      'may repeat words that were said before',
+      [
+        ['ok', 0],
+        ['agent ok', 1],
+      ],
+      [
+        ['ok', 0],
+        ['agent ok', 1],
+        ['ok', 2],
+        ['agent ok', 3],
+      ],
+      'ok,agent ok',
+    ],
+  ])('%s', (_name, mine, other, expected) => {
+    const stored = mine.map(([text, minute]) => ours(text, minute));
+    expect(
+      words(
+        newBehind(
+          stored,
+          other.map(([text, minute]) => theirs(text, minute)),
+        ),
+      ),
+    ).toBe(expected);
+  });
+
+  it('has uuids of version 5, equal whenever they are made, and different in every session', () => {
+    expect(foreignUuid('s', 'm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(foreignUuid('s', 'm')).toBe(foreignUuid('s', 'm'));
+    expect(foreignUuid('t', 'm')).not.toBe(foreignUuid('s', 'm'));
+  });
+});
+
+/** Sessions at the desk that a test writes; counts how often one is loaded. */
+function desk() {
+  const sessions = new Map<string, { messages: OutsideMessage[]; open: boolean; version: number }>();
+  let reads = 0;
+  const read: Outside['read'] = (sessionId) => {
+    reads++;
+    const session = sessions.get(sessionId);
+    return session && { projectPath: '/desk', messages: session.messages, open: session.open };
+  };
+  const outside: Outside = {
+    read,
+    sessions: () =>
+      [...sessions].map(([sessionId, { messages, open }]) => ({
+        sessionId,
+        title: `title of ${sessionId}`,
+        projectPath: '/desk',
+        lastMessage: messages.at(-1)?.content ?? '',
+        lastActivity: messages.at(-1)?.timestamp ?? at(0),
+        messageCount: messages.length,
+        isActive: open,
+      })),
+    stamp: (sessionId) => sessions.get(sessionId)?.version.toString(),
+  };
+  return {
+    outside,
+    reads: (): number => reads,
+    say: (sessionId: string, messages: OutsideMessage[], open = false) => {
+      const version = (sessions.get(sessionId)?.version ?? 0) + 1;
+      const before = sessions.get(sessionId)?.messages ?? [];
+      sessions.set(sessionId, { messages: [...before, ...messages], open, version });
+    },
+  };
+}
+
+describe('a session begun at the desk', () => {
+  const begin = async () => {
+    const relay = await home.relay();
+    const world = desk();
+    const { outside } = world;
+    world.say('desk-1', [theirs('hi', 1), theirs('agent hi', 2)]);
+    home.daemon(relay, echo(), { outside, timings: { watchIntervalMs: 10, reportIntervalMs: 20 } });
+    return { ...world, connection: await relay.connection() };
+  };
+
+  it('is reported with title, project, time and count', async () => {
+    const { connection } = await begin();
+    const { sessions } = await connection.frame('report_sessions');
+    expect(sessions).toEqual([
+      {
+        session_id: 'desk-1',
+        title: 'title of desk-1',
+        project: '/desk',
+        project_name: 'desk',
+        last_message: 'agent hi',
+        last_activity: at(2),
+        message_count: 2,
+        is_active: false,
+      },
+    ]);
+  });
+
+  it('is paged with its own times, and keeps its uuids when more is said', async () => {
+    const { connection, say } = await begin();
+    const page = async () => {
+      connection.send({ type: 'get_messages', request_id: 'r', session_id: 'desk-1', limit: 50 });
+      return (await connection.frame('messages')).messages ?? [];
+    };
+    const before = await page();
+    expect(before).toMatchObject([
+      { role: 'USER', content: 'hi', timestamp: at(1) },
+      { role: 'AGENT', content: 'agent hi', timestamp: at(2) },
+    ]);
+    say('desk-1', [theirs('more', 3)]);
+    const after = await page();
+    expect(after.slice(0, 2)).toEqual(before);
+    expect(words(after)).toBe('hi,agent hi,more');
+  });
+
+  it('can be gone on with from an app', async () => {
+    const { connection } = await begin();
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('You said: from afar');
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: 'desk-1', limit: 50 });
+    expect(words((await connection.frame('messages')).messages ?? [])).toBe(
+      'hi,agent hi,from afar,You said: from afar',
+    );
+  });
+
+  it('causes session_activity when it is watched and changes, and no completion before the turn is over', async () => {
+    const { connection, say } = await begin();
+    connection.send({ type: 'watch_session', session_id: 'desk-1' });
+    await connection.settle();
+    await connection.frame('report_sessions');
+    await connection.frame('report_sessions');
+    say('desk-1', [theirs('more', 3)], true);
+    expect(await connection.frame('session_activity')).toMatchObject({ last_message: 'more', is_completion: false });
+    say('desk-1', [theirs('agent more', 4)], false);
+    expect(await connection.frame('session_activity')).toMatchObject({
+      session_id: 'desk-1',
+      last_message: 'agent more',
+      message_count: 4,
+      is_completion: true,
+    });
+  });
+
+  it('is not loaded again while nothing changes, however often it is looked at', async () => {
+    const { connection, reads } = await begin();
+    connection.send({ type: 'watch_session', session_id: 'desk-1' });
+    for (let report = 0; report < 6; report++) await connection.frame('report_sessions');
+    expect(reads()).toBe(1);
+  });
+
+  it('that cannot be read costs nothing but itself', async () => {
+    const relay = await home.relay();
+    const broken = (): never => {
+      throw new Error('damaged');
+    };
+    const outside: Outside = { sessions: broken, stamp: () => 'x', read: broken };
+    home.daemon(relay, playing([{ type: 'complete', text: 'fine' }]), { outside });
+    const connection = await relay.connection();
+    connection.send({ type: 'watch_session', session_id: 'desk-1' });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('fine');
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 'desk-1', message: 'x' });
+    expect((await connection.event('ERROR', 't2')).error).toContain('no such session');
+  });
+});
