@@ -11,6 +11,7 @@ import { createAttentionDoor } from './attention/door.ts';
 import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
+import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { watchOutboxLag } from './notify/lag.ts';
 import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
@@ -119,6 +120,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
 
   for (const revocation of deps.identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
   deps.identity?.mount(app);
+  mountProtectedResource(app, config, deps.identity?.issuer.issuer);
   const handlers = {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),
