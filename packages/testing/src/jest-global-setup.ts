@@ -1,4 +1,8 @@
 /** Runs once before all tests, in the process of Jest. */
+import { prepareTestBus } from './bus.ts';
 import { prepareTestDatabases } from './template.ts';
 
-export default prepareTestDatabases;
+export default async function prepare(): Promise<void> {
+  await prepareTestDatabases();
+  await prepareTestBus();
+}

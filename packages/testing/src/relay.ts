@@ -8,11 +8,12 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Api, type Identity, type Transport, createApi, createIdentity } from '@relay/api';
 import { createDeviceVerifier, createJwtVerifier } from '@relay/auth';
-import { type Backplane, createMemoryBus } from '@relay/backplane';
+import type { Backplane } from '@relay/backplane';
 import { type RelayConfig, testConfig } from '@relay/config';
 import { type Database, readCredential } from '@relay/database';
 import { type Gateway, createGateway } from '@relay/gateway';
 import { createLogger, createMetrics, createReadiness, type Metrics } from '@relay/telemetry';
+import { openTestBus } from './bus.ts';
 import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
 import { type Answer, type RequestOptions, send } from './rest.ts';
 import { openTestDatabase } from './template.ts';
@@ -115,23 +116,23 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
   });
   const database = options.database ?? (await openTestDatabase());
   const issuer = await startIssuer(`${config.publicUrl}/api`);
-  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs });
+  const bus = openTestBus(config.leaseTtlMs);
   const stops: (() => Promise<void>)[] = [];
-  const shared = (name: string) => {
+  const shared = async (name: string) => {
     const metrics = createMetrics({ instance: name });
     return {
       config,
       database,
       metrics,
       logger: createLogger({ level: config.logLevel, name: 'test', instance: name }),
-      backplane: bus.connect(name),
+      backplane: await bus.connect(name),
       deviceVerifier: createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) }),
     };
   };
 
   const apis = await Promise.all(
     Array.from({ length: options.apis ?? 1 }, async (_, index) => {
-      const deps = shared(`api${index}`);
+      const deps = await shared(`api${index}`);
       const readiness = createReadiness({
         checks: { database: () => database.health(), backplane: () => deps.backplane.health() },
         timeoutMs: 2000,
@@ -156,7 +157,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
 
   const gateways = await Promise.all(
     Array.from({ length: options.gateways ?? 1 }, async (_, index) => {
-      const deps = shared(`gateway${index}`);
+      const deps = await shared(`gateway${index}`);
       const gateway = createGateway(deps);
       const server = createServer((_request, response) => response.writeHead(404).end());
       server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
@@ -170,7 +171,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
         })());
       const kill = () =>
         (stopped ??= (async () => {
-          bus.kill(deps.backplane.instance);
+          bus.kill(deps.backplane);
           await close();
           await gateway.close().catch(() => undefined);
         })());

@@ -1,0 +1,46 @@
+/**
+ * The backplane between the instances of a test: in memory by default, on one real Redis with TEST_BACKPLANE=redis, so that the
+ * same tests run on both.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Backplane, type RedisBackplane, createMemoryBus, createRedisBackplane } from '@relay/backplane';
+import { startRedis } from './redis.ts';
+
+/** Set by `prepareTestBus` for the processes of the test run: the address of Redis. */
+const redisVariable = 'RELAY_TEST_REDIS';
+
+export interface TestBus {
+  connect(name: string): Promise<Backplane>;
+  /** The instance vanishes like a killed process. */
+  kill(backplane: Backplane): void;
+}
+
+function wantsRedis(): boolean {
+  const wanted = process.env.TEST_BACKPLANE ?? 'memory';
+  if (wanted === 'redis') return true;
+  if (wanted === 'memory') return false;
+  throw new Error(`TEST_BACKPLANE must be "memory" or "redis", not "${wanted}"`);
+}
+
+/** Called before the first test of a run. The server ends with this process. */
+export async function prepareTestBus(): Promise<void> {
+  if (wantsRedis()) process.env[redisVariable] = (await startRedis()).url;
+}
+
+/** A bus that no other test shares. */
+export function openTestBus(leaseTtlMs: number): TestBus {
+  if (!wantsRedis()) {
+    const bus = createMemoryBus({ leaseTtlMs });
+    return {
+      connect: async (name) => Promise.resolve(bus.connect(name)),
+      kill: (backplane) => bus.kill(backplane.instance),
+    };
+  }
+  const url = process.env[redisVariable];
+  if (url === undefined) throw new Error('TEST_BACKPLANE=redis works in a test run only: its start sets up the server');
+  const prefix = `test-${randomUUID()}`;
+  return {
+    connect: (name) => createRedisBackplane({ url, name, prefix, leaseTtlMs }),
+    kill: (backplane) => (backplane as RedisBackplane).vanish(),
+  };
+}
