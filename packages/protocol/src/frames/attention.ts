@@ -8,7 +8,7 @@ const offset = maybe(text('Position in the history of the user; only for clients
 
 export const SessionUpdate = frame('session_update', 'A session changed. Always the whole session, never a patch.', {
   session: Session,
-  previousId: maybe(id('The id it had until now: a placeholder, or a native id the daemon replaced')),
+  previousId: maybe(sessionId('The id it had until now: a placeholder, or a native id the daemon replaced')),
   offset,
 });
 
