@@ -12,14 +12,15 @@ import { withDefaults } from './backplane.ts';
 import type { Backplane, BackplaneOptions, Command, HistoryPage, Lease, UserFrame } from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
-import type { Mail } from './mail.ts';
 import { openConnection } from './redis/connection.ts';
 import { Fleet } from './redis/fleet.ts';
 import { Gaps } from './redis/gaps.ts';
 import { leaseRest, readLease } from './redis/lease.ts';
 import { heldWithin } from './redis/listening.ts';
-import { commandPart, mailText, readMail } from './redis/mail.ts';
+import { readMail } from './redis/mail.ts';
 import { type Names, controlPartition, createNames, partitionOf, partitions, tagged } from './redis/names.ts';
+import type { RedisBackplaneOptions } from './redis/options.ts';
+import { Post } from './redis/post.ts';
 import { Probe } from './redis/probe.ts';
 import { readRecords, record } from './redis/records.ts';
 import { longText, scriptText } from './redis/script.ts';
@@ -28,36 +29,13 @@ import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
 import { Users } from './redis/users.ts';
 import { requireText, tell } from './text.ts';
 
-export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
-  /** As `parseRedisUrl` reads it. */
-  url: string;
-  /** Of this process; letters, digits, `_`, `.` and `-`, others are replaced. The instance is `${name}-${random}`. */
-  name: string;
-  /** Begins every key and channel: relays that share a Redis differ in it. Default `relay`. */
-  prefix?: string;
-  /** How long anything asked of Redis may take. Default 1500. */
-  commandTimeoutMs?: number;
-  /** How long the first connection may take. Default 10,000. */
-  startTimeoutMs?: number;
-  /** The longest pause between two attempts to connect again. Default 2000. */
-  reconnectMs?: number;
-  /** How long a connection may be silent before it is tested, up to twice that. Default 15,000. */
-  probeSilenceMs?: number;
-  /** How long that test may take before the connection is made anew. Default 5000. */
-  probeTimeoutMs?: number;
-  /** How often the map of a cluster is read without a reason. Default 5000. */
-  mapRefreshMs?: number;
-  /** Hears what a listener threw and why Redis cannot be reached; never holds a secret. Default: a process warning. */
-  onError?: (error: unknown) => void;
-}
+export type { RedisBackplaneOptions } from './redis/options.ts';
 
 export interface RedisBackplane extends Backplane {
   /** For tests: the instance vanishes like a killed process. Nothing is released, nobody is told. */
   vanish(): void;
 }
 
-/** Replies longer than this are kept under a key and fetched: the channel of an instance is not for the long. */
-const longReply = 32 * 1024;
 /** Characters that may wait for answers of Redis. */
 const maxInFlight = 64 * 1024 * 1024;
 const probeNowMs = 1_000;
@@ -82,8 +60,7 @@ class RedisMember implements RedisBackplane {
   readonly #names: Names;
   readonly #fleet: Fleet;
   readonly #turns: Turns;
-  /** Over the connections for what is long. */
-  readonly #bulk: Turns;
+  readonly #post: Post;
   readonly #commands: Commands;
   readonly #gaps: Gaps;
   readonly #probe: Probe;
@@ -126,7 +103,14 @@ class RedisMember implements RedisBackplane {
     });
     const turns = { sharded: this.#sharded, maxInFlight };
     this.#turns = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.server });
-    this.#bulk = new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.bulk });
+    this.#post = new Post({
+      instance: this.instance,
+      fleet: this.#fleet,
+      names: this.#names,
+      turns: this.#turns,
+      bulk: new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.bulk }),
+      isClosed: () => this.#closed,
+    });
     this.#gaps = new Gaps((user) => this.#on(user, 'b', String(this.#id(user).length)), this.#onError);
     this.#users = new Users({
       instance: this.instance,
@@ -139,13 +123,9 @@ class RedisMember implements RedisBackplane {
     this.#probe = new Probe(this.#fleet, {
       silenceMs: options.probeSilenceMs ?? 15_000,
       patienceMs: options.probeTimeoutMs ?? 5_000,
-      send: (partition, id) => this.#mail(partition, this.instance, record('p', id)),
+      send: (partition, id) => this.#post.publish(partition, this.instance, record('p', id)),
     });
-    const post = {
-      toOwner: (id: string, command: Omit<Command, 'fence'>, deadline: number) => this.#toOwner(id, command, deadline),
-      toInstance: (to: string, mail: Mail) => this.#toInstance(to, mail),
-    };
-    this.#commands = new Commands(this.instance, post, this.#options, this.#onError);
+    this.#commands = new Commands(this.instance, this.#post, this.#options, this.#onError);
   }
 
   async start(timeoutMs: number): Promise<void> {
@@ -372,41 +352,9 @@ class RedisMember implements RedisBackplane {
     return tagged(partitionOf(name), text);
   }
 
-  #run(partition: number, args: readonly string[], deadline?: number): Promise<unknown> {
+  #run(partition: number, args: readonly string[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(closed(this.instance));
-    return this.#turns.run(partition, args, deadline);
-  }
-
-  async #toOwner(id: string, command: Omit<Command, 'fence'>, deadline: number) {
-    const { lengths, fields } = commandPart(id, this.instance, command);
-    const partition = partitionOf(command.device);
-    const posted = (await this.#run(
-      partition,
-      ['w', tagged(partition, command.device), lengths, fields],
-      deadline,
-    )) as number;
-    if (posted > 0) return 'posted' as const;
-    return posted === 0 ? 'owner_gone' : posted === -1 ? 'offline' : 'expired';
-  }
-
-  async #toInstance(to: string, mail: Mail): Promise<void> {
-    // Commands and evictions are posted by the script, together with what they depend on.
-    if (mail.kind === 'command' || mail.kind === 'evicted') return;
-    const partition = partitionOf(to);
-    if (mail.kind !== 'reply' || mail.body.length <= longReply) {
-      await this.#mail(partition, to, mailText(mail));
-      return;
-    }
-    const key = tagged(partition, `${this.instance}:${mail.correlation}:${to}`);
-    this.#requireOpen();
-    await this.#bulk.run(partition, ['v', key, '10000', mail.body]);
-    await this.#mail(partition, to, record('s', mail.correlation, key));
-  }
-
-  async #mail(partition: number, to: string, text: string): Promise<number> {
-    // The ACK of a command that was being delivered when this instance went is lost with it.
-    if (this.#closed) return 0;
-    return (await this.#turns.publish(partition, this.#names.instance(partition, to), text)) as number;
+    return this.#turns.run(partition, args);
   }
 
   #receive(channel: string, text: string): void {
@@ -441,8 +389,8 @@ class RedisMember implements RedisBackplane {
   }
 
   async #fetchReply(correlation: string, key: string): Promise<void> {
-    const [body] = (await this.#bulk.run(partitionOf(this.instance), ['g', key])) as [string | null];
-    if (body !== null) this.#commands.receive({ kind: 'reply', correlation, body });
+    const body = await this.#post.fetch(key);
+    if (body !== undefined) this.#commands.receive({ kind: 'reply', correlation, body });
   }
 
   #letGo(device: string, fence: number): void {

@@ -35,11 +35,14 @@ describe('a cluster', () => {
     const { api, gateway, leases } = await open('cluster-loss');
     const readers = await Promise.all(devices.map((user) => readNumbers(api, user)));
     await cluster.nodes[2]!.kill();
-    await until('it is noticed', async () => !(await isHealthy(api)));
-    const asked = await Promise.all(devices.map((device) => endOf(api.request(device, 'hello', 5_000))));
-    expect(new Set(asked)).toEqual(new Set(['hello', 'UNAVAILABLE']));
-    await Promise.all(devices.map((user) => endOf(gateway.append(user, '0'))));
-    await cluster.nodes[2]!.restart();
+    try {
+      await until('it is noticed', async () => !(await isHealthy(api)) && !(await isHealthy(gateway)));
+      const asked = await Promise.all(devices.map((device) => endOf(api.request(device, 'hello', 5_000))));
+      expect(new Set(asked)).toEqual(new Set(['hello', 'UNAVAILABLE']));
+      await Promise.all(devices.map((user) => endOf(gateway.append(user, '0'))));
+    } finally {
+      await cluster.nodes[2]!.restart();
+    }
     await healthy(api, gateway);
     expect(await gateway.refresh(leases)).toEqual([]);
     const answers = await Promise.all(devices.map((device) => api.request(device, 'again', 10_000)));

@@ -61,6 +61,23 @@ export function describeFrames(makeBus: MakeBus): void {
       expect(fromOne).toEqual(Array.from({ length: 50 }, (_, n) => `1 ${2 * n + 1}`));
     });
 
+    it('hears long and short texts in the order in which they were said, and finds them so in the history', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      const [begin] = await appendAll(gateway, 'user', ['begin']);
+      const texts = Array.from({ length: 40 }, (_, n) => `${n} ${'żółw 🐢 "\n\0'.repeat(n % 3 ? n * 50 : 0)}`);
+      await Promise.all(
+        texts.map((text, n) => (n % 4 === 3 ? gateway.publish('user', text) : gateway.append('user', text))),
+      );
+      await until('all are heard', () => frames.heard.length === texts.length + 1);
+      expect(bodies(frames.heard).slice(1)).toEqual(texts);
+      const kept = texts.filter((_, n) => n % 4 !== 3);
+      expect(bodies((await api.read('user', begin)).items)).toEqual(kept);
+      const last = frames.heard.findLast(({ hot }) => !hot)!;
+      expect((await api.read('user')).top).toBe(last.offset);
+    });
+
     it('hears nothing of another user', async () => {
       const { gateway, api } = await open();
       const frames = createEar<UserFrame>();

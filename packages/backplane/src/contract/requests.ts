@@ -39,6 +39,26 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await Promise.all(replies)).toEqual(bodies.map((body) => `answer to ${body}`));
     });
 
+    it('is answered with a long text as with a short one, and nothing short waits behind it', async () => {
+      const { api, gateway } = await open();
+      const commands = collectInto(gateway);
+      const long = 'żółw 🐢 "\n'.repeat(100_000);
+      const asked = [api.request('device', 'for much', 10_000), api.request('device', 'for little', 10_000)] as const;
+      await answer(gateway, await commands.next(), long);
+      await answer(gateway, await commands.next(), 'little');
+      expect(await asked[1]).toBe('little');
+      expect((await asked[0]) === long).toBe(true);
+    });
+
+    it('with a long question is answered too', async () => {
+      const { api, gateway } = await open();
+      gateway.onCommand(async (command) => {
+        await answer(gateway, command, String(command.body.length));
+        return true;
+      });
+      expect(await api.request('device', '?'.repeat(300_000), 10_000)).toBe('300000');
+    });
+
     it('takes a reply that comes before the acknowledgement', async () => {
       const { api, gateway } = await open();
       gateway.onCommand(async (command) => {

@@ -130,7 +130,7 @@ export class Turns {
       operation.resolve(answer);
     } catch (error) {
       this.#inFlight -= operation.size;
-      operation.reject(error as Error);
+      operation.reject(error instanceof BackplaneError ? error : unavailable(error));
     }
   }
 
