@@ -1,0 +1,73 @@
+/** The settings of the manifests: each is a variable of the relay, each that an operator may need is explained, and the doors accept what is rendered. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ConfigError, type Role, describeVariables, readConfig } from '@relay/config';
+import { containersOf, environmentOf, find, overlays, render } from '../k8s/check/index.mjs';
+
+const k8s = fileURLToPath(new URL('../k8s', import.meta.url));
+const settings = (file: string) => readFile(join(k8s, file), 'utf8');
+/** Names at the beginning of a line, set or commented out. */
+const namesIn = (text: string) => [...text.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
+
+const variables = describeVariables();
+
+/** Set by the manifests, or by nobody: their defaults are what the manifests rely on. */
+const fixed = ['PORT', 'HOST', 'METRICS_PORT', 'INSTANCE_NAME'];
+
+describe('relay.env and the example of the secrets', () => {
+  let config: string[];
+  let secrets: string[];
+  beforeAll(async () => {
+    config = namesIn(await settings('base/relay.env'));
+    secrets = namesIn(await settings('overlays/production/secrets.env.example'));
+  });
+
+  it('name only variables that exist, each once', () => {
+    const known = new Set([...variables.map(({ name }) => name), 'MIGRATE_DATABASE_URL']);
+    expect([...config, ...secrets].filter((name) => !known.has(name))).toEqual([]);
+    expect(new Set([...config, ...secrets]).size).toBe(config.length + secrets.length);
+  });
+
+  it('explain every variable of a door, but limits and timings, which docs/configuration.md lists', () => {
+    const named = new Set([...config, ...secrets, ...fixed]);
+    const missing = variables
+      .filter(({ group }) => group !== 'Limits' && group !== 'Timings')
+      .filter(({ readBy }) => readBy.some((role) => role !== 'standalone'))
+      .map(({ name }) => name)
+      .filter((name) => !named.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  it('keep what is secret out of the ConfigMap', () => {
+    const secret = variables
+      .filter((variable) => variable.secret && variable.name !== 'OTEL_EXPORTER_OTLP_ENDPOINT')
+      .map(({ name }) => name);
+    expect(config.filter((name) => secret.includes(name))).toEqual([]);
+    expect(secrets).toEqual(expect.arrayContaining(secret));
+  });
+});
+
+describe.each(overlays)('%s', (folder) => {
+  it.each(['api', 'gateway'] as const)('gives %s an environment that it accepts', async (role: Role) => {
+    const objects = await render(folder);
+    const [container = {}] = containersOf(find(objects, 'Deployment', `relay-${role}`) ?? {});
+    const example = await settings('overlays/production/secrets.env.example');
+    const given = Object.fromEntries(
+      [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+    const environment = environmentOf(objects, container, {
+      ...given,
+      AUTH_SECRET: 'a secret of at least 32 characters',
+    });
+    const config = readConfig(role, environment);
+    expect(config).toMatchObject({ port: 4000, host: '0.0.0.0', metricsPort: 9464, trustProxy: 1 });
+    expect(config.instanceName).toBe('from-metadata.name');
+    const { terminationGracePeriodSeconds } = find(objects, 'Deployment', `relay-${role}`)?.spec.template.spec as {
+      terminationGracePeriodSeconds: number;
+    };
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds);
+    expect(() => readConfig(role, { ...environment, AUTH_SECRET: '', REDIS_URL: '' })).toThrow(ConfigError);
+  });
+});
