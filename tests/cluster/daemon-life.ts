@@ -1,0 +1,174 @@
+/**
+ * A daemon that works under any circumstances: it does the tasks it gets, keeps them over reconnects as daemons in the field do,
+ * and says numbered lines. Everything that reaches it is in the journal.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Registration } from '@relay/testing';
+import { WebSocket } from 'ws';
+import type { Chance } from './chance.ts';
+import { type Doors, codeOf } from './doors.ts';
+import { type Journal, lineText } from './journal.ts';
+import { type LivingSocket, startLivingSocket } from './living-socket.ts';
+
+export interface DaemonLife {
+  readonly registration: Registration;
+  /** Its connection now; undefined while it has none. */
+  readonly connection: number | undefined;
+  /** Tasks that it runs. */
+  readonly running: ReadonlySet<string>;
+  /** Says a line of its desk now; undefined while it has no connection. */
+  speak(): { connection: number; number: number } | undefined;
+  drop(): void;
+  /** No more lines by itself; tasks go on. */
+  quieten(): void;
+  stop(): Promise<void>;
+}
+
+export interface DaemonLifeOptions {
+  registration: Registration;
+  doors: Doors;
+  journal: Journal;
+  chance: Chance;
+  /** Between two lines of the desk. */
+  lineEveryMs: number;
+  /** The longest task. */
+  taskMs: number;
+  silenceMs: number;
+}
+
+interface Running {
+  readonly native: string;
+  /** Its end has not been said yet, because there was nobody to say it to. */
+  over: boolean;
+  timer?: NodeJS.Timeout;
+}
+
+type Command = Record<string, string> & { type: string };
+
+export function startDaemonLife(options: DaemonLifeOptions): DaemonLife {
+  const { registration, doors, journal, chance } = options;
+  const { user, deviceId } = registration;
+  const running = new Map<string, Running>();
+  let natives = 0;
+  let number = 0;
+  let open: { socket: WebSocket; connection: number } | undefined;
+
+  const write = (frame: object) => open?.socket.send(JSON.stringify(frame));
+  const line = (words: string): string | undefined => {
+    if (open?.socket.readyState !== WebSocket.OPEN) return undefined;
+    const said = { user, connection: open.connection, number: (number += 1) };
+    journal.note({ what: 'said', line: said });
+    return lineText(said, words);
+  };
+  const event = (taskId: string, type: string, fields: object) =>
+    write({ type: 'event', task_id: taskId, event_type: type, ...fields });
+
+  const finish = (task: string) => {
+    const entry = running.get(task);
+    if (!entry) return;
+    entry.over = true;
+    const result = line('is done');
+    if (result === undefined || !open) return;
+    running.delete(task);
+    event(task, 'TASK_COMPLETE', { session_id: entry.native, result });
+    journal.note({ what: 'completed', user, connection: open.connection, task });
+  };
+
+  const begin = (task: string, native: string, started: boolean) => {
+    journal.note({ what: 'written', user, device: deviceId, connection: open!.connection, task });
+    if (running.has(task)) return;
+    const entry: Running = { native, over: false };
+    running.set(task, entry);
+    if (started) event(task, 'SESSION_STARTED', { session_id: native });
+    const content = line('works');
+    if (content !== undefined) event(task, 'AGENT_RESPONSE', { session_id: native, uuid: randomUUID(), content });
+    journal.note({ what: 'began', user, connection: open!.connection, task });
+    entry.timer = setTimeout(() => finish(task), chance.between(0, options.taskMs));
+  };
+
+  const obey = (command: Command) => {
+    switch (command.type) {
+      case 'ping':
+        return write({ type: 'pong' });
+      case 'task_start':
+        return begin(command.task_id!, `${user}-n${(natives += 1)}`, true);
+      case 'task_resume':
+        return begin(command.task_id!, command.session_id!, false);
+      case 'task_cancel':
+        clearTimeout(running.get(command.task_id!)?.timer);
+        return running.delete(command.task_id!);
+      case 'get_messages': {
+        const request = Number(command.before_uuid?.split('-')[1] ?? 0);
+        journal.note({ what: 'questioned', user, connection: open!.connection, request });
+        const message = {
+          uuid: randomUUID(),
+          role: 'AGENT',
+          content: `history of ${user}`,
+          timestamp: new Date().toISOString(),
+        };
+        return write({
+          type: 'messages',
+          request_id: command.request_id,
+          session_id: command.session_id,
+          messages: [message],
+          has_more: false,
+        });
+      }
+    }
+  };
+
+  const living: LivingSocket = startLivingSocket({
+    address: () => ({
+      url: `${doors.gateway().replace(/^http/, 'ws')}/ws/daemon`,
+      ca: doors.ca,
+      headers: {
+        Authorization: `Bearer ${registration.refreshToken}`,
+        'X-Device-ID': deviceId,
+        'X-Agent-Type': registration.agentType,
+        'X-Daemon-Version': '1.0.0',
+      },
+    }),
+    onOpen: (socket) => {
+      open = { socket, connection: journal.number('connection') };
+      number = 0;
+      journal.note({ what: 'connected', user, device: deviceId, connection: open.connection, gateway: socket.url });
+      write({ type: 'status', running_tasks: [...running.keys()] });
+      write({ type: 'report_sessions', sessions: [] });
+      for (const [task, { over }] of running) if (over) finish(task);
+    },
+    onText: (text) => void obey(JSON.parse(text) as Command),
+    onClose: (code) => {
+      journal.note({ what: 'disconnected', user, connection: open!.connection, code });
+      open = undefined;
+    },
+    onRefused: (status, body) => journal.note({ what: 'refused', who: 'daemon', user, status, code: codeOf(body) }),
+    silenceMs: options.silenceMs,
+    pauseMs: () => chance.between(50, 400),
+  });
+
+  const speak = () => {
+    const content = line('at the desk');
+    if (content === undefined || !open) return undefined;
+    const desk = { session_id: `${user}-desk`, uuid: randomUUID(), content };
+    event('', 'AGENT_RESPONSE', desk);
+    return { connection: open.connection, number };
+  };
+  const lines = setInterval(speak, options.lineEveryMs);
+  return {
+    registration,
+    get connection() {
+      return open?.connection;
+    },
+    get running() {
+      return new Set(running.keys());
+    },
+    speak,
+    drop: () => living.drop(),
+    quieten: () => clearInterval(lines),
+    stop: async () => {
+      clearInterval(lines);
+      for (const { timer } of running.values()) clearTimeout(timer);
+      await living.stop();
+    },
+  };
+}

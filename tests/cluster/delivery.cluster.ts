@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Cluster, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
+import { loadTimes, startLoad } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { until } from './until.ts';
+
+/** Promise: a task is accepted once, written to a daemon at most once, and its outcome is never guessed (contract §2). */
+describe('a task, whatever dies between its acceptance and its daemon', () => {
+  let cluster: Cluster;
+  let truth: Truth;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, STATUS_WAIT_MS: '60000' } });
+    truth = await openTruth(cluster);
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+
+  const post = (deviceId: string, message: string, options: { api?: number; key?: string } = {}) =>
+    cluster.call('POST', '/api/sessions', {
+      api: options.api ?? 0,
+      body: { deviceId, message },
+      headers: options.key === undefined ? {} : { 'Idempotency-Key': options.key },
+    });
+
+  it('is written by the next gateway when the one that was woken dies before it took the task', async () => {
+    const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
+    const { deviceId, registration } = waiting;
+    const { taskId } = (await post(deviceId, 'between waking and taking')).body as { taskId: string };
+    // The gateway begins to take the task, and stands at the lock of the device when it dies.
+    const unlock = await truth.lockDevice(deviceId);
+    waiting.send({ type: 'status', running_tasks: [] });
+    await until('the gateway stands at the lock', () => truth.isWaitedFor());
+    await cluster.gateways[0]!.kill();
+    await unlock();
+    const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId });
+    await cluster.gateways[0]!.start();
+    daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'taken-later', result: 'done' });
+    await until('it has ended', async () => (await truth.task(taskId))?.state === 'completed');
+    expect(waiting.inbox.count('task_start')).toBe(0);
+    expect(daemon.inbox.count('task_start')).toBe(1);
+    await daemon.close();
+  }, 120_000);
+
+  it('is unknown, and not written again, when the gateway dies after it took the task and before it wrote it', async () => {
+    const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
+    const { deviceId, registration } = waiting;
+    const { taskId } = (await post(deviceId, 'between taking and writing')).body as { taskId: string };
+    const app = await connectApp(cluster, { api: 1 });
+    // The commit of the taking is done long before its answer is back at the gateway.
+    cluster.wires.database.set('pass', { latencyMs: 1500 });
+    waiting.send({ type: 'status', running_tasks: [] });
+    await until('the task is taken', async () => (await truth.task(taskId))?.state === 'sent');
+    await cluster.gateways[0]!.kill();
+    cluster.wires.database.set('pass');
+    expect(waiting.inbox.count('task_start')).toBe(0);
+    const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
+    await app.next('session_update', (frame) => {
+      const { status, lastTask } = frame.session as { status: string; lastTask?: { id: string; code?: string } };
+      return status === 'failed' && lastTask?.id === taskId && lastTask.code === 'DELIVERY_UNKNOWN';
+    });
+    // A later task arrives, the first one never does.
+    const later = (await post(deviceId, 'later')).body as { taskId: string };
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: later.taskId });
+    expect(daemon.inbox.count('task_start')).toBe(1);
+    await cluster.gateways[0]!.start();
+    await Promise.all([daemon.close(), app.close()]);
+  }, 120_000);
+
+  it('is one task when its api dies with the request pending and the request is repeated at another', async () => {
+    const daemon = await connectDaemon(cluster, { gateway: 1 });
+    const unlock = await truth.lockDevice(daemon.deviceId);
+    const first = post(daemon.deviceId, 'once', { api: 0, key: 'api-died' }).then(
+      () => 'answered',
+      () => 'broken',
+    );
+    await until('the request stands at the lock', () => truth.isWaitedFor());
+    await cluster.apis[0]!.kill();
+    expect(await first).toBe('broken');
+    const again = post(daemon.deviceId, 'once', { api: 1, key: 'api-died' });
+    await unlock();
+    const answer = await again;
+    expect(answer.status).toBe(201);
+    const { taskId } = answer.body as { taskId: string };
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId });
+    const repeated = await post(daemon.deviceId, 'once', { api: 1, key: 'api-died' });
+    expect(repeated.body).toMatchObject({ taskId });
+    const later = (await post(daemon.deviceId, 'later', { api: 1 })).body as { taskId: string };
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: later.taskId });
+    expect(daemon.inbox.count('task_start')).toBe(2);
+    expect((await truth.tasks()).filter((row) => row.device_id === daemon.deviceId)).toHaveLength(2);
+    await cluster.apis[0]!.start();
+    await daemon.close();
+  }, 120_000);
+
+  it('is written when its wake-up was lost because Redis was away', async () => {
+    const registration = await registerDevice(cluster);
+    const daemon = await connectDaemon(cluster, { registration, gateway: 0 });
+    await until('it is online', async () => (await truth.fences([daemon.deviceId])).size === 1);
+    await cluster.redis.kill();
+    const accepted = await post(daemon.deviceId, 'while Redis is away');
+    expect(accepted.status).toBe(201);
+    await cluster.redis.restart();
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: accepted.body.taskId as string });
+    expect(daemon.inbox.count('task_start')).toBe(1);
+    await daemon.close();
+  }, 120_000);
+
+  it('keeps all of that for many at once, while gateways and apis are killed', async () => {
+    const load = await startLoad({ cluster, truth, seed: 1, people: 4 });
+    await load.flows();
+    for (const instance of [...cluster.gateways, ...cluster.apis]) {
+      await load.fault(`kill ${instance.name}`, () => instance.kill());
+      await load.flows();
+      await instance.start();
+    }
+    expect(await load.settle({ mayCut: true })).toEqual([]);
+  }, 240_000);
+});

@@ -1,0 +1,83 @@
+/** Where peers of the relay go: to one instance after the other, or to HAProxy as everybody does. */
+import { readFileSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { type Cluster } from '@relay/testing';
+import type { Chance } from './chance.ts';
+
+export interface Doors {
+  api(): string;
+  gateway(): string;
+  readonly ca: Buffer | undefined;
+}
+
+/** Every instance may be meant, dead ones too: whoever finds nobody goes to another. */
+export function direct(cluster: Pick<Cluster, 'apis' | 'gateways'>, chance: Chance): Doors {
+  return {
+    api: () => chance.pick(cluster.apis).url,
+    gateway: () => chance.pick(cluster.gateways).url,
+    ca: undefined,
+  };
+}
+
+export function throughHaproxy({ haproxy }: Cluster): Doors {
+  if (!haproxy) throw new TypeError('this cluster has no HAProxy');
+  return { api: () => haproxy.url, gateway: () => haproxy.url, ca: readFileSync(haproxy.certificate) };
+}
+
+export interface Reply {
+  status: number;
+  text: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** One request on a connection of its own. Rejects when the connection breaks or nothing came for so long. */
+export function ask(
+  url: string,
+  method: string,
+  options: { token: string; body?: unknown; key?: string; ca: Buffer | undefined; patienceMs: number },
+): Promise<Reply> {
+  const payload = options.body === undefined ? undefined : JSON.stringify(options.body);
+  const send = url.startsWith('https') ? secureRequest : plainRequest;
+  return new Promise((resolve, reject) => {
+    const request = send(
+      url,
+      {
+        method,
+        agent: false,
+        signal: AbortSignal.timeout(options.patienceMs),
+        ...(options.ca ? { ca: options.ca } : {}),
+        headers: {
+          Authorization: `Bearer ${options.token}`,
+          ...(options.key === undefined ? {} : { 'Idempotency-Key': options.key }),
+          ...(payload === undefined
+            ? {}
+            : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString('utf8'),
+            headers: response.headers,
+          }),
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(payload);
+  });
+}
+
+/** The code of an error's body; empty when it has none, as the answers of a balancer. */
+export const codeOf = (body: string): string => {
+  try {
+    return (JSON.parse(body) as { code?: string }).code ?? '';
+  } catch {
+    return '';
+  }
+};

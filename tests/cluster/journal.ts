@@ -1,0 +1,83 @@
+/**
+ * What peers of the relay saw, in the order in which they saw it: an append-only log that is judged afterwards (`verdict.ts`).
+ * It knows nothing of what is right.
+ */
+
+/** The line that daemons put into what they say: who spoke, over which connection, and what number it had there. */
+export interface Line {
+  user: string;
+  connection: number;
+  number: number;
+}
+
+export type Event =
+  | { what: 'fault'; fault: string }
+  | { what: 'asked'; request: number; user: string; call: string; patienceMs: number }
+  | { what: 'answered'; request: number; status: number; code: string; strangers: string[] }
+  /** The connection broke before the answer came. */
+  | { what: 'cut'; request: number; why: string }
+  | { what: 'accepted'; user: string; device: string; task: string; session: string; key: string }
+  | { what: 'refused'; who: 'daemon' | 'app'; user: string; status: number; code: string }
+  | { what: 'connected'; user: string; device: string; connection: number; gateway: string }
+  | { what: 'disconnected'; user: string; connection: number; code: number }
+  /** A command with a task reached the daemon. */
+  | { what: 'written'; user: string; device: string; connection: number; task: string }
+  /** A question reached the daemon; `request` is who asked. */
+  | { what: 'questioned'; user: string; connection: number; request: number }
+  | { what: 'began'; user: string; connection: number; task: string }
+  | { what: 'completed'; user: string; connection: number; task: string }
+  | { what: 'said'; line: Line }
+  /** `since` as it was sent: empty begins afresh. */
+  | { what: 'listening'; user: string; app: number; since: string }
+  | { what: 'deaf'; user: string; app: number; code: number }
+  | { what: 'resync'; user: string; app: number }
+  | {
+      what: 'heard';
+      user: string;
+      app: number;
+      frame: string;
+      offset: string;
+      line: Line | undefined;
+      strangers: string[];
+    };
+
+export type Entry = Event & { atMs: number };
+
+export class Journal {
+  readonly entries: Entry[] = [];
+  readonly #counters = new Map<string, number>();
+
+  note(event: Event): void {
+    this.entries.push({ ...event, atMs: performance.now() });
+  }
+
+  /** A new number of this kind: of a connection, an app, a request. */
+  number(kind: string): number {
+    const next = (this.#counters.get(kind) ?? 0) + 1;
+    this.#counters.set(kind, next);
+    return next;
+  }
+
+  count<W extends Event['what']>(what: W, match: (entry: Extract<Entry, { what: W }>) => boolean = () => true): number {
+    return this.of(what).filter(match).length;
+  }
+
+  of<W extends Event['what']>(what: W): Extract<Entry, { what: W }>[] {
+    return this.entries.filter((entry): entry is Extract<Entry, { what: W }> => entry.what === what);
+  }
+}
+
+/** `user|connection#number`, with words behind it. */
+export const lineText = ({ user, connection, number }: Line, words = ''): string =>
+  `${user}|${connection}#${number} ${words}`;
+
+export function readLine(text: string): Line | undefined {
+  const found = /^([\w-]+)\|(\d+)#(\d+) /.exec(text);
+  return found ? { user: found[1]!, connection: Number(found[2]), number: Number(found[3]) } : undefined;
+}
+
+/** Users other than `user` whose names stand in a text: every text of the load carries the name of whom it belongs to. */
+export function strangersIn(text: string, user: string): string[] {
+  const named = text.match(/\buser-\d+\b/g) ?? [];
+  return [...new Set(named)].filter((name) => name !== user);
+}

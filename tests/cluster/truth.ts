@@ -1,0 +1,103 @@
+/** What the database and the leases say, asked past every wire that a fault may cut. */
+import { createRedisBackplane } from '@relay/backplane';
+import { openDatabase } from '@relay/database';
+import type { Cluster } from '@relay/testing';
+
+export interface TaskRow {
+  id: string;
+  seq: number;
+  session_key: string;
+  device_id: string;
+  owner_id: string;
+  state: string;
+  error_code: string | null;
+}
+
+export interface DeviceRow {
+  id: string;
+  status: string;
+  fence: number;
+  /** Connections that nobody noted the end of. */
+  open: number;
+}
+
+export interface Truth {
+  tasks(): Promise<TaskRow[]>;
+  task(id: string): Promise<TaskRow | undefined>;
+  devices(): Promise<DeviceRow[]>;
+  device(id: string): Promise<DeviceRow | undefined>;
+  /** Fence of the live lease of each device that has one. */
+  fences(devices: readonly string[]): Promise<Map<string, number>>;
+  /** Runs one statement that changes something. */
+  run(sql: string): Promise<void>;
+  /** Whether somebody waits for a lock. */
+  isWaitedFor(): Promise<boolean>;
+  /** Holds the lock of a device until the returned function is called. */
+  lockDevice(id: string): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export async function openTruth(
+  cluster: Pick<Cluster, 'databaseUrl' | 'redis'>,
+  redisUrl = cluster.redis.url,
+): Promise<Truth> {
+  const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 4 });
+  const { prisma } = database;
+  const backplane = await createRedisBackplane({ url: redisUrl, name: 'witness', onError: () => undefined });
+  const tasks = async (id?: string) => {
+    const rows = await prisma.$queryRawUnsafe<(Omit<TaskRow, 'seq'> & { seq: bigint })[]>(
+      `SELECT id, seq, session_key, device_id, owner_id, state, error_code FROM tasks ${id ? 'WHERE id = $1' : ''} ORDER BY seq`,
+      ...(id ? [id] : []),
+    );
+    return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+  };
+  const devices = async (id?: string) => {
+    const rows = await prisma.$queryRawUnsafe<(Omit<DeviceRow, 'fence' | 'open'> & { fence: bigint; open: bigint })[]>(
+      `SELECT d.id, d.status, d.connection_fence AS fence,
+        (SELECT count(*) FROM device_connections c WHERE c.device_id = d.id AND c.disconnected_at IS NULL) AS open
+       FROM devices d ${id ? 'WHERE d.id = $1' : ''} ORDER BY d.id`,
+      ...(id ? [id] : []),
+    );
+    return rows.map((row) => ({ ...row, fence: Number(row.fence), open: Number(row.open) }));
+  };
+  return {
+    tasks: () => tasks(),
+    task: async (id) => (await tasks(id))[0],
+    devices: () => devices(),
+    device: async (id) => (await devices(id))[0],
+    fences: async (ids) => {
+      const leases = await backplane.owners(ids);
+      return new Map([...leases].map(([id, { fence }]) => [id, fence]));
+    },
+    run: async (sql) => void (await prisma.$executeRawUnsafe(sql)),
+    isWaitedFor: async () => {
+      const rows = await prisma.$queryRawUnsafe<unknown[]>(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
+      return rows.length > 0;
+    },
+    lockDevice: async (id) => {
+      let unlock!: () => void;
+      const free = new Promise<void>((resolve) => (unlock = resolve));
+      let locked!: () => void;
+      const held = new Promise<void>((resolve) => (locked = resolve));
+      const done = prisma.$transaction(
+        async (tx) => {
+          await tx.$queryRawUnsafe('SELECT id FROM devices WHERE id = $1 FOR UPDATE', id);
+          locked();
+          await free;
+        },
+        { timeout: 60_000 },
+      );
+      await Promise.race([held, done]);
+      return async () => {
+        unlock();
+        await done;
+      };
+    },
+    close: async () => {
+      await backplane.close();
+      await database.close();
+    },
+  };
+}

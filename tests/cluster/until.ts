@@ -1,0 +1,18 @@
+/** Waits for something that must come true. Asks again and again; whatever it throws counts as "not yet". */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export async function until(what: string, isSo: () => Promise<boolean> | boolean, withinMs = 90_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      if (await isSo()) return;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > deadline)
+      throw new Error(`never came true within ${withinMs} ms: ${what}`, last === undefined ? {} : { cause: last });
+    await delay(100);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Whether what peers saw, and what the database says in the end, keeps the promises (contract §2). Pure: journal and rows in,
+ * sentences about what is wrong out. An empty list is a kept promise.
+ */
+import { errorCatalogue } from '@relay/protocol';
+import type { Entry, Journal } from './journal.ts';
+import type { DeviceRow, TaskRow } from './truth.ts';
+
+/** How late a question may reach a daemon after its caller was answered: what this process needs to notice both. */
+const noticeMs = 2000;
+
+/** `mayCut`: instances that serve requests were killed, so that connections broke. */
+export interface Circumstances {
+  mayCut: boolean;
+}
+
+/** Everything that can be told from the journal alone. */
+export function judgeJournal(journal: Journal, circumstances: Circumstances): string[] {
+  return [
+    ...judgeWrites(journal),
+    ...judgeAnswers(journal, circumstances),
+    ...judgeQuestions(journal),
+    ...judgeFrames(journal),
+    ...judgeStrangers(journal),
+    ...judgeRefusals(journal),
+  ];
+}
+
+/** A task reaches a daemon at most once, and the daemon it was meant for. */
+function judgeWrites(journal: Journal): string[] {
+  const wrong: string[] = [];
+  const accepted = new Map(journal.of('accepted').map((entry) => [entry.task, entry]));
+  const seen = new Set<string>();
+  for (const { task, device, user } of journal.of('written')) {
+    if (seen.has(task)) wrong.push(`task ${task} of ${user} was written twice`);
+    seen.add(task);
+    const order = accepted.get(task);
+    if (order && order.device !== device) wrong.push(`task ${task} was written to another device`);
+  }
+  for (const { key, task } of accepted.values())
+    if ([...accepted.values()].some((other) => other.key === key && other.task !== task))
+      wrong.push(`one request made two tasks: ${key}`);
+  return wrong;
+}
+
+/** Every request ends, within its time, with an answer that the contract knows. */
+function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
+  const wrong: string[] = [];
+  const answered = new Map(journal.of('answered').map((entry) => [entry.request, entry]));
+  const cut = new Map(journal.of('cut').map((entry) => [entry.request, entry]));
+  const catalogue: Record<string, { status: number } | undefined> = errorCatalogue;
+  for (const { request, call, user } of journal.of('asked')) {
+    const answer = answered.get(request);
+    const broken = cut.get(request);
+    if (!answer) {
+      if (!broken) wrong.push(`nothing came of: ${call}`);
+      // Nobody listening is how a dead instance is met; only a connection that was lost needs an excuse.
+      else if (broken.why.startsWith('TimeoutError') || (!mayCut && !broken.why.includes('ECONNREFUSED')))
+        wrong.push(`${call} had no answer: ${broken.why}`);
+      continue;
+    }
+    const { status, code } = answer;
+    if (status < 300) continue;
+    if (code === '' && mayCut && [502, 503, 504].includes(status)) continue;
+    if (catalogue[code]?.status !== status) wrong.push(`${call} was answered ${status} "${code}"`);
+    if (status === 401 || status === 403 || status === 500)
+      wrong.push(`${call} of ${user} was answered ${status} ${code}`);
+  }
+  return wrong;
+}
+
+/** No question reaches a daemon after its caller has been answered. */
+function judgeQuestions(journal: Journal): string[] {
+  const answeredAt = new Map(journal.of('answered').map(({ request, atMs }) => [request, atMs]));
+  return journal
+    .of('questioned')
+    .filter(({ request, atMs }) => atMs > (answeredAt.get(request) ?? Infinity) + noticeMs)
+    .map(({ request, user }) => `a daemon of ${user} was asked for request ${request} after it was answered`);
+}
+
+/**
+ * What a daemon says over one connection an app hears in order, without a gap and once, or it is told to reload before what
+ * follows the gap. Only the last lines of a connection that was lost may be lost with it.
+ */
+function judgeFrames(journal: Journal): string[] {
+  const wrong: string[] = [];
+  const beganAt = new Map<number, number>();
+  /** Per app: where in the journal it last began afresh, and the last line of each connection with the place of its hearing. */
+  const apps = new Map<number, { freshAt: number; lines: Map<number, { number: number; at: number }> }>();
+  for (const [at, entry] of journal.entries.entries()) {
+    if (entry.what === 'connected') beganAt.set(entry.connection, at);
+    if (entry.what === 'listening' || entry.what === 'resync') {
+      const app = apps.get(entry.app) ?? { freshAt: at, lines: new Map() };
+      if (entry.what === 'resync' || entry.since === '') app.freshAt = at;
+      apps.set(entry.app, app);
+    }
+    if (entry.what !== 'heard' || !entry.line) continue;
+    const { line } = entry;
+    const app = apps.get(entry.app)!;
+    const last = app.lines.get(line.connection);
+    const told = `app ${entry.app} of ${entry.user} heard line ${line.number} of connection ${line.connection}`;
+    if (last && line.number <= last.number) wrong.push(`${told} after line ${last.number}`);
+    const from = last?.at ?? beganAt.get(line.connection)!;
+    if (line.number > (last?.number ?? 0) + 1 && app.freshAt < from)
+      wrong.push(`${told} after line ${last?.number ?? 0}, and was not told to reload`);
+    app.lines.set(line.connection, { number: line.number, at });
+  }
+  return wrong;
+}
+
+function judgeStrangers(journal: Journal): string[] {
+  const foreign = [...journal.of('heard'), ...journal.of('answered')].filter(({ strangers }) => strangers.length > 0);
+  return foreign.map(
+    (entry) => `something of ${entry.strangers.join()} reached somebody else: ${JSON.stringify(entry)}`,
+  );
+}
+
+/** A dependency that is down says nothing about a credential: daemons give up after five 401. */
+function judgeRefusals(journal: Journal): string[] {
+  return journal
+    .of('refused')
+    .filter(({ status, code }) => ![502, 503, 504].includes(status) || (status !== 503 && code !== ''))
+    .map(({ who, user, status, code }) => `a ${who} of ${user} was refused with ${status} ${code}`);
+}
+
+/** What must be so when nothing fails any more and everybody had time: the rows of the load against its journal. */
+export function judgeTruth(
+  journal: Journal,
+  truth: { tasks: readonly TaskRow[]; devices: readonly DeviceRow[]; fences: ReadonlyMap<string, number> },
+  runs: ReadonlySet<string>,
+): string[] {
+  const wrong: string[] = [];
+  for (const { id, status, fence, open } of truth.devices) {
+    if (status !== 'online') wrong.push(`device ${id} is connected and said to be ${status}`);
+    if (truth.fences.get(id) !== fence)
+      wrong.push(`device ${id} is leased under ${truth.fences.get(id) ?? 'nothing'} and noted under ${fence}`);
+    if (open !== 1) wrong.push(`device ${id} has ${open} connections that nobody noted the end of`);
+  }
+  const accepted = new Map(journal.of('accepted').map((entry) => [entry.task, entry]));
+  const rows = new Map(truth.tasks.map((row) => [row.id, row]));
+  for (const { task, user, device } of accepted.values()) {
+    const row = rows.get(task);
+    if (!row) wrong.push(`task ${task} of ${user} was accepted and is not there`);
+    else if (row.device_id !== device || !row.owner_id.endsWith(`|${user}`))
+      wrong.push(`task ${task} is not of ${user}`);
+  }
+  for (const { id } of truth.tasks) if (!accepted.has(id)) wrong.push(`task ${id} exists and was told to nobody`);
+  return [...wrong, ...judgeOutcomes(journal, truth.tasks, runs), ...judgeOrder(journal, truth.tasks)];
+}
+
+/** The outcome of a task is what its daemon said, and is never guessed. */
+function judgeOutcomes(journal: Journal, tasks: readonly TaskRow[], runs: ReadonlySet<string>): string[] {
+  const wrong: string[] = [];
+  const lost = new Set(journal.of('disconnected').map(({ connection }) => connection));
+  const connections = (entries: readonly { task: string; connection: number }[]) =>
+    new Map(entries.map(({ task, connection }) => [task, connection]));
+  const written = connections(journal.of('written'));
+  const completed = connections(journal.of('completed'));
+  for (const { id, state, error_code: code } of tasks) {
+    const [writtenTo, completedBy] = [written.get(id), completed.get(id)];
+    const isExcused = writtenTo === undefined || lost.has(writtenTo);
+    const told = `task ${id} is ${state} ${code ?? ''}`;
+    if ((state === 'queued' || state === 'expired') && writtenTo !== undefined) wrong.push(`${told} and was written`);
+    if ((state === 'sent' || state === 'running') && !runs.has(id)) wrong.push(`${told} and runs nowhere`);
+    if (state === 'unknown' && !isExcused) wrong.push(`${told}, and its connection lives`);
+    if (state === 'failed' && (code !== 'TASK_LOST' || !isExcused)) wrong.push(`${told}, and its daemon never said so`);
+    if (state === 'completed' && completedBy === undefined) wrong.push(`${told}, and its daemon never said so`);
+    const heardOut = completedBy !== undefined && !lost.has(completedBy) && completedBy === writtenTo;
+    if (heardOut && state !== 'completed' && state !== 'cancelled') wrong.push(`${told}, and its daemon completed it`);
+  }
+  return wrong;
+}
+
+/** In order per session. */
+function judgeOrder(journal: Journal, tasks: readonly TaskRow[]): string[] {
+  const place = new Map(journal.of('written').map(({ task }, index) => [task, index]));
+  const newest = new Map<string, number>();
+  const wrong: string[] = [];
+  for (const { id, session_key: session } of [...tasks].sort((a, b) => a.seq - b.seq)) {
+    const at = place.get(id);
+    if (at === undefined) continue;
+    if (at < (newest.get(session) ?? -1)) wrong.push(`task ${id} overtook an earlier one of its session`);
+    newest.set(session, Math.max(at, newest.get(session) ?? -1));
+  }
+  return wrong;
+}
+
+/** The end of the journal, for whoever has to find out. */
+export function lastOf(journal: Journal, count: number): string {
+  const line = ({ atMs, ...entry }: Entry) => `${(atMs / 1000).toFixed(3)} ${JSON.stringify(entry)}`;
+  return journal.entries.slice(-count).map(line).join('\n');
+}
