@@ -14,4 +14,6 @@ export { createReadiness } from './readiness.ts';
 export type { Readiness, ReadinessCheck, ReadinessOptions, ReadinessProbe } from './readiness.ts';
 export { redactFields } from './redact.ts';
 export { safeUrl } from './safe-url.ts';
+export { createTracer } from './tracing.ts';
+export type { Span, SpanOptions, Tracer, TracerOptions } from './tracing.ts';
 export { maskSecrets } from './secret-text.ts';

@@ -1,0 +1,110 @@
+// Traces in the form of OpenTelemetry: W3C trace context in, OTLP over HTTP (JSON) out. A span belongs to whatever runs inside of
+// it, across awaits. Attributes are what the caller gives; nothing is taken from requests by itself.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import { createSpanExporter } from './span-exporter.ts';
+import type { FinishedSpan, SpanAttributes, SpanExporterOptions, SpanKind } from './span-exporter.ts';
+
+export interface SpanOptions {
+  readonly kind?: SpanKind;
+  /** The header `traceparent` of a caller. What is not well-formed is as if it were absent. */
+  readonly parent?: string | undefined;
+  readonly attributes?: SpanAttributes;
+}
+
+export interface Span {
+  /** For the header `traceparent` of what is called inside. */
+  readonly traceparent: string;
+  rename(name: string): void;
+  set(attributes: SpanAttributes): void;
+  /** Runs `work` so that spans that begin inside, however deep and however late, are children of this one. */
+  within<T>(work: () => T): T;
+  /** Counts once; what is set afterwards is lost. */
+  end(failed?: boolean): void;
+}
+
+export interface Tracer {
+  /** A span below the one that runs, or below `parent`, or of a trace of its own. */
+  start(name: string, options?: SpanOptions): Span;
+  /** Something that has just ended, below the span that runs; without one it is not worth a trace of its own. */
+  note(name: string, seconds: number, ok: boolean, attributes?: SpanAttributes): void;
+  /** Sends what is left, at most for a few seconds. */
+  stop(): Promise<void>;
+}
+
+export type TracerOptions = SpanExporterOptions;
+
+interface Context {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+function contextOf(traceparent: string | undefined): Context | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+const nowNs = (): bigint => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+
+/** Every trace is kept unless its caller says that it is not sampled: thinning out is the collector's business. */
+export function createTracer(options: TracerOptions): Tracer {
+  const running = new AsyncLocalStorage<Context>();
+  const exporter = createSpanExporter(options);
+
+  const start = (first: string, { kind = 'internal', parent, attributes = {} }: SpanOptions = {}): Span => {
+    const above = contextOf(parent) ?? running.getStore();
+    const context: Context = {
+      traceId: above?.traceId ?? randomBytes(16).toString('hex'),
+      spanId: randomBytes(8).toString('hex'),
+      sampled: above?.sampled ?? true,
+    };
+    const startNs = nowNs();
+    let name = first;
+    let all = attributes;
+    let ended = false;
+    return {
+      traceparent: `00-${context.traceId}-${context.spanId}-${context.sampled ? '01' : '00'}`,
+      rename: (newName) => {
+        name = newName;
+      },
+      set: (more) => {
+        all = { ...all, ...more };
+      },
+      within: (work) => running.run(context, work),
+      end: (failed = false) => {
+        if (ended) return;
+        ended = true;
+        if (!context.sampled) return;
+        const { traceId, spanId } = context;
+        const span: FinishedSpan = { traceId, spanId, name, kind, startNs, endNs: nowNs(), attributes: all, failed };
+        exporter.add(above ? { ...span, parentSpanId: above.spanId } : span);
+      },
+    };
+  };
+
+  return {
+    start,
+    note: (name, seconds, ok, attributes = {}) => {
+      const above = running.getStore();
+      if (!above?.sampled) return;
+      const endNs = nowNs();
+      exporter.add({
+        traceId: above.traceId,
+        spanId: randomBytes(8).toString('hex'),
+        parentSpanId: above.spanId,
+        name,
+        kind: 'client',
+        startNs: endNs - BigInt(Math.round(seconds * 1e9)),
+        endNs,
+        attributes,
+        failed: !ok,
+      });
+    },
+    stop: () => exporter.stop(),
+  };
+}
