@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { type FromDaemon, type FromDaemonFrame, type ToDaemonFrame, decodeDaemonFrame } from '@relay/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-const waitMs = 10_000;
+/** How long a frame is waited for. */
+const defaultWaitMs = 10_000;
 
 export interface Answer {
   status: number;
@@ -24,7 +25,7 @@ type Event = FromDaemon<'event'>;
 type EventOf<E extends Event['event_type']> = Extract<Event, { event_type: E }>;
 
 /** Things that arrive, kept until somebody takes them. */
-function inbox<T>(what: string) {
+function inbox<T>(what: string, waitMs: number) {
   const arrived: T[] = [];
   let wake: (() => void)[] = [];
   return {
@@ -64,9 +65,10 @@ export class DoubleConnection {
   readonly pings: number[] = [];
   readonly closed: Promise<{ code: number }>;
   readonly #socket: WebSocket;
-  readonly #inbox = inbox<FromDaemonFrame>('frame');
+  readonly #inbox: ReturnType<typeof inbox<FromDaemonFrame>>;
 
-  constructor(socket: WebSocket, headers: IncomingMessage['headers']) {
+  constructor(socket: WebSocket, headers: IncomingMessage['headers'], waitMs: number = defaultWaitMs) {
+    this.#inbox = inbox('frame', waitMs);
     this.#socket = socket;
     this.headers = headers;
     this.closed = new Promise((resolve) => socket.on('close', (code) => resolve({ code })));
@@ -156,14 +158,23 @@ export interface RelayDouble {
   close(): Promise<void>;
 }
 
-export async function startRelayDouble(options: { autoPong?: boolean } = {}): Promise<RelayDouble> {
+export interface RelayDoubleOptions {
+  autoPong?: boolean;
+  /** How long a frame is waited for; default 10 s. */
+  waitMs?: number;
+}
+
+export async function startRelayDouble({
+  autoPong = true,
+  waitMs = defaultWaitMs,
+}: RelayDoubleOptions = {}): Promise<RelayDouble> {
   const answers = new Map<string, Answer[]>();
   const calls: Call[] = [];
   const refusals: Answer[] = [];
   const connections: DoubleConnection[] = [];
-  const arrivals = inbox<DoubleConnection>('connection');
-  const callInbox = inbox<Call>('call');
-  const sockets = new WebSocketServer({ noServer: true, autoPong: options.autoPong ?? true });
+  const arrivals = inbox<DoubleConnection>('connection', waitMs);
+  const callInbox = inbox<Call>('call', waitMs);
+  const sockets = new WebSocketServer({ noServer: true, autoPong });
 
   const server = createServer((request, response) => void serve(request, response));
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -191,7 +202,7 @@ export async function startRelayDouble(options: { autoPong?: boolean } = {}): Pr
       return;
     }
     sockets.handleUpgrade(request, socket, head, (ws) => {
-      const connection = new DoubleConnection(ws, request.headers);
+      const connection = new DoubleConnection(ws, request.headers, waitMs);
       connections.push(connection);
       arrivals.put(connection);
     });

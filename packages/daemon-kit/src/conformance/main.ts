@@ -1,0 +1,22 @@
+/** `node dist/conformance/main.js -- <program> [arguments]`: checks any daemon, prints a line per rule, ends with 1 when one is broken. */
+import { programSubject } from './program.ts';
+import { runDaemonChecks } from './run.ts';
+
+const words = process.argv.slice(2).filter((word, index) => index > 0 || word !== '--');
+const [program, ...args] = words;
+if (program === undefined) {
+  process.stderr.write('Name the daemon: node dist/conformance/main.js -- python3 my-daemon.py\n');
+  process.exit(64);
+}
+let said = '';
+const results = await runDaemonChecks(
+  programSubject(program, args, (text) => (said = `${said}${text}`.slice(-4000))),
+  ({ check, problem }) => {
+    process.stdout.write(`${problem === undefined ? 'ok    ' : 'BROKEN'} ${check.name} (${check.rule})\n`);
+    if (problem !== undefined) process.stdout.write(`       ${problem}\n${said.replace(/^/gm, '       | ')}\n`);
+    said = '';
+  },
+);
+const broken = results.filter(({ problem }) => problem !== undefined).length;
+process.stdout.write(`${results.length - broken} of ${results.length} rules hold.\n`);
+process.exit(broken === 0 ? 0 : 1);

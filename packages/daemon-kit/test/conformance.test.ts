@@ -1,0 +1,121 @@
+/** The checks can fail: daemons that are wrong in one way each are found by the check that is about it. */
+import { describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { type Subject, daemonChecks, runDaemonCheck } from '../src/conformance/index.ts';
+
+type Frame = Record<string, unknown> & { type: string };
+interface Faults {
+  silent?: true;
+  noStatus?: true;
+  twoEnds?: true;
+  noSession?: true;
+  runsTwice?: true;
+  speaksAfterCancel?: true;
+  leavesOnNonsense?: true;
+  staysAway?: true;
+  tellsEverybody?: true;
+  wrongFrame?: true;
+}
+
+/** A daemon in a few lines that answers every task at once, and is wrong where it is told to. */
+function daemonWith(faults: Faults): Subject {
+  return {
+    start({ server, deviceId, refreshToken }) {
+      const sockets: WebSocket[] = [];
+      const running = new Set<string>();
+      const seen = new Set<string>();
+      let stopped = false;
+      const connect = () => {
+        const headers = { Authorization: `Bearer ${refreshToken}`, 'X-Device-ID': deviceId };
+        const socket = new WebSocket(`${server.replace('http', 'ws')}/ws/daemon`, { headers, maxPayload: 2 ** 25 });
+        sockets.push(socket);
+        const send = (frame: Frame) => socket.send(JSON.stringify(frame));
+        const status = () => send({ type: 'status', running_tasks: [...running] });
+        const event = (task: unknown, type: string, fields = {}) =>
+          send({ type: 'event', task_id: task, event_type: type, session_id: 's1', ...fields });
+        const run = (task: string, message: unknown) => {
+          if (seen.has(task) && !faults.runsTwice) return;
+          seen.add(task);
+          running.add(task);
+          status();
+          if (!faults.noSession) event(task, 'SESSION_STARTED');
+          if (message === 'hang') return;
+          const ends = faults.twoEnds ? 2 : 1;
+          for (let end = 0; end < ends; end++) event(task, 'TASK_COMPLETE', { result: faults.wrongFrame ? 7 : 'yes' });
+          if (faults.tellsEverybody) send({ type: 'session_activity', session_id: 's2', message_count: 1 });
+          running.delete(task);
+          status();
+        };
+        socket.on('error', () => undefined);
+        socket.on('open', () => {
+          if (!faults.noStatus) status();
+          send({ type: 'report_sessions', sessions: [] });
+        });
+        socket.on('close', () => {
+          if (!stopped && !faults.staysAway) setTimeout(connect, 10);
+        });
+        socket.on('message', (data: Buffer) => {
+          let frame: Frame;
+          try {
+            frame = JSON.parse(data.toString()) as Frame;
+          } catch {
+            if (faults.leavesOnNonsense) socket.terminate();
+            return;
+          }
+          const task = String(frame.task_id);
+          if (frame.type === 'ping' && !faults.silent) send({ type: 'pong' });
+          if (frame.type === 'task_start' && typeof frame.instruction === 'string') run(task, frame.instruction);
+          if (frame.type === 'task_cancel') {
+            running.delete(task);
+            status();
+            if (faults.speaksAfterCancel) event(task, 'TASK_COMPLETE', { result: 'late' });
+          }
+        });
+      };
+      connect();
+      return {
+        stop() {
+          stopped = true;
+          for (const socket of sockets) socket.terminate();
+          return Promise.resolve();
+        },
+      };
+    },
+  };
+}
+
+const check = (words: string) => {
+  const found = daemonChecks.find(({ name }) => name.includes(words));
+  if (!found) throw new Error(`no check is about "${words}"`);
+  return found;
+};
+
+describe('a daemon that is wrong', () => {
+  it.each<[string, Faults, string]>([
+    ['sends no status after connecting', { noStatus: true }, 'says status'],
+    ['ends a task twice', { twoEnds: true }, 'runs a task from status'],
+    ['sends frames that are not in the protocol', { wrongFrame: true }, 'runs tasks of different'],
+    ['runs a repeated task again', { runsTwice: true }, 'only once'],
+    ['speaks of a task after its cancel', { speaksAfterCancel: true }, 'cancelled task'],
+    ['breaks over what is no frame', { leavesOnNonsense: true }, 'ignores frames'],
+    ['tells activity of sessions that nobody watches', { tellsEverybody: true }, 'session_activity'],
+    ['does not come back', { staysAway: true }, 'asks it to'],
+    ['does not answer pings', { silent: true }, 'answers ping'],
+  ])('is found when it %s', async (_name, faults, words) => {
+    expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
+      expect.any(String),
+    );
+  });
+
+  it.each([
+    'says status',
+    'runs a task from status',
+    'only once',
+    'cancelled task',
+    'ignores frames',
+    'asks it to',
+    'answers ping',
+  ])('is not found by the check "%s" when it is right', async (words) => {
+    expect((await runDaemonCheck(check(words), daemonWith({}))).problem).toBeUndefined();
+  });
+});
