@@ -1,4 +1,4 @@
-// Children of the bench: the relay as it is shipped, and the bare servers it is compared with. Reads memory from /proc.
+// Children of the bench: the relay as it is shipped, and what it is compared with. Reads memory from /proc.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,8 @@ export function startBaseline(name) {
   });
 }
 
-async function start(file, { env, execArgv, port: portIn }) {
+/** Starts a program and resolves when `port` finds in its words where it listens. Rejects with its last words when it ends before. */
+export async function start(file, { env, execArgv = [], port: portIn }) {
   const startedAt = performance.now();
   const child = fork(file, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' });
   let said = '';
@@ -67,18 +68,22 @@ async function start(file, { env, execArgv, port: portIn }) {
   });
   const startMs = performance.now() - startedAt;
   let lastId = 0;
-  const ask = (what) =>
-    new Promise((resolve) => {
+  const ask = (what, args) =>
+    new Promise((resolve, reject) => {
       const id = (lastId += 1);
-      const take = (reply) => {
-        if (reply.id !== id) return;
+      const settle = (act) => {
         child.off('message', take);
-        resolve(reply);
+        child.off('exit', lost);
+        act();
       };
+      const take = (reply) => reply.id === id && settle(() => resolve(reply));
+      const lost = () => settle(() => reject(new Error(`${file} has gone. It said:\n${said}`)));
       child.on('message', take);
-      child.send({ id, what });
+      child.once('exit', lost);
+      child.send({ id, what, args });
     });
   return {
+    pid: child.pid,
     port,
     startMs,
     url: `http://127.0.0.1:${port}`,
@@ -88,6 +93,12 @@ async function start(file, { env, execArgv, port: portIn }) {
     memoryMB: () => memoryMB(child.pid),
     /** Since the last time: durations of requests as the server saw them, and processor time. Observed children only. */
     take: () => ask('take'),
+    /** Has a child of the bench do something: `{ id, what, args }` is answered by `{ id, result }` or `{ id, error }`. */
+    call: async (what, args) => {
+      const { error, result } = await ask(what, args);
+      if (error !== undefined) throw new Error(`${what}: ${error}`);
+      return result;
+    },
     /** After a garbage collection. Observed children only. */
     settledMemoryMB: () => ask('memory'),
     stop: async () => {

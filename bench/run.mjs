@@ -1,35 +1,54 @@
-// `npm run bench`: measures the single process as it is shipped. Prints, asserts nothing; progress goes to standard error.
+// `npm run bench`: measures the relay as it is deployed next to what it is compared with, and the single process by itself. Prints,
+// asserts nothing; progress goes to standard error.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { events } from './suites/events.mjs';
-import { reports } from './suites/reports.mjs';
-import { routes } from './suites/routes.mjs';
-import { sockets } from './suites/sockets.mjs';
-import { start } from './suites/start.mjs';
+import { events as singleEvents } from './single/events.mjs';
+import { reports as singleReports } from './single/reports.mjs';
+import { routes as singleRoutes } from './single/routes.mjs';
+import { sockets as singleSockets } from './single/sockets.mjs';
+import { start as singleStart } from './single/start.mjs';
 
-const suites = { start, routes, events, reports, sockets };
+/** Several instances next to others, in one run. */
+const compared = { events };
+/** The single process alone. */
+const single = {
+  'single-start': singleStart,
+  'single-routes': singleRoutes,
+  'single-events': singleEvents,
+  'single-reports': singleReports,
+  'single-sockets': singleSockets,
+};
+const suites = { ...compared, ...single };
 
 const HELP = `Usage: npm run bench -- [options]
 
-Starts the built relay (apps/standalone/dist/main.js) as a process of its own on an embedded database in a temporary folder
-and measures it next to bare servers, in alternating rounds. Numbers are the median of the rounds (lowest–highest).
+Starts the relay as it is deployed (api and gateway processes, Redis, PostgreSQL) and as one process, and measures both next
+to the physical limit (the same topology on ws and ioredis, nothing checked) and to Socket.IO with its Redis adapter, in
+alternating rounds. Loads are processes of their own and not counted. Numbers are the median of the rounds (lowest–highest).
 
-  --only <names>  comma list of ${Object.keys(suites).join(', ')} (default: all)
+  --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
+                  and, for the single process alone, ${Object.keys(single).join(', ')}
   --rounds <n>    rounds of everything, at least 1 (default: 5)
+  --share <n>     how much of everything, above 0 and up to 1 (default: 1)
+  --quick         2 rounds of a tenth: to see that it works
   --json          print JSON instead of tables
   --help          print this
 
-bench/decode.mjs measures the decoding of frames alone. Linux only: memory is read from /proc.
+bench/decode.mjs measures the decoding of frames alone. Linux only: processor time and memory are read from /proc. Needs
+redis-server and PostgreSQL.
 `;
 
 function options() {
   const { values } = parseArgs({
     options: {
-      only: { type: 'string', default: Object.keys(suites).join(',') },
-      rounds: { type: 'string', default: '5' },
+      only: { type: 'string', default: Object.keys(compared).join(',') },
+      rounds: { type: 'string' },
+      share: { type: 'string' },
+      quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -37,9 +56,11 @@ function options() {
   const names = values.only.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !Object.hasOwn(suites, name));
   if (unknown !== undefined) throw new Error(`--only has "${unknown}"; known are ${Object.keys(suites).join(', ')}`);
-  const rounds = Number(values.rounds);
+  const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is "${values.rounds}"; it must be 1 or more`);
-  return { ...values, names, rounds };
+  const share = Number(values.share ?? (values.quick ? 0.1 : 1));
+  if (!(share > 0 && share <= 1)) throw new Error(`--share is "${values.share}"; it must be above 0 and at most 1`);
+  return { ...values, names, rounds, share };
 }
 
 function machine() {
@@ -57,7 +78,7 @@ function machine() {
 }
 
 async function main() {
-  const { names, rounds, json, help } = options();
+  const { names, rounds, share, json, help } = options();
   if (help) return void process.stdout.write(HELP);
   if (!existsSync('/proc/self/status')) throw new Error('needs /proc, that is Linux');
   const folders = [];
@@ -71,14 +92,14 @@ async function main() {
   try {
     for (const name of names) {
       const progress = (what) => process.stderr.write(`${name}: ${what}\n`);
-      const found = await suites[name]({ rounds, progress, folder });
+      const found = await suites[name]({ rounds, share, progress, folder });
       if (!json) process.stdout.write(`${found.join('\n\n')}\n\n`);
       tables.push(...found);
     }
   } finally {
     for (const made of folders) rmSync(made, { recursive: true, force: true });
   }
-  const facts = { ...startedOn, loadAtEnd: machine().load, rounds };
+  const facts = { ...startedOn, loadAtEnd: machine().load, rounds, share };
   if (json) process.stdout.write(`${JSON.stringify({ ...facts, tables }, undefined, 2)}\n`);
   else
     process.stdout.write(

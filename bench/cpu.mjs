@@ -1,0 +1,26 @@
+// Processor time and memory of processes, as the kernel counts them (Linux).
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** Processor time of all threads of a process so far, in microseconds; 0 when it has gone. */
+export function cpuUs(pid) {
+  let nanoseconds = 0;
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      try {
+        nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]);
+      } catch {
+        // The thread has ended.
+      }
+    }
+  } catch {
+    // The process has.
+  }
+  return nanoseconds / 1000;
+}
+
+/** Processor time of groups of processes from now on: `{ pods: pids, redis: pids }` → a function that tells µs of each group. */
+export function startCpu(groups) {
+  const before = Object.entries(groups).map(([name, pids]) => [name, pids.map((pid) => [pid, cpuUs(pid)])]);
+  return () =>
+    Object.fromEntries(before.map(([name, pids]) => [name, pids.reduce((sum, [pid, at]) => sum + cpuUs(pid) - at, 0)]));
+}

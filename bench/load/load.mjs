@@ -1,0 +1,151 @@
+// What the load does, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
+// A dialect knows how a system is spoken to:
+//   pair(person)                       → { send(text), onEvent, daemon, app }
+//   event(pair, bytes, n, kept)        → the text of an event, `bytes` long
+//   ask(pair, n)                       → resolves when the daemon's answer has come, by HTTP
+//   daemon(person, hello), app(person) → a socket that was let in: { cut(), close() }
+import { request } from 'node:http';
+
+const patienceMs = 60_000;
+const quantile = (values, q) =>
+  values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))];
+
+export class Load {
+  #dialect;
+  #pairs = [];
+  #sockets = { daemon: [], app: [] };
+
+  constructor(dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** Makes pairs of the first `count` people; resolves when each can pass events on. */
+  async pairs({ count }) {
+    while (this.#pairs.length < count) this.#pairs.push(await this.#dialect.pair(this.#pairs.length));
+    return this.#pairs.map((pair) => ({ deviceId: pair.deviceId, nativeId: pair.nativeId }));
+  }
+
+  /** `count` events of `bytes`, each pair with `window` of them under way. */
+  async events({ bytes, count, window, kept = false }) {
+    const startedAt = performance.now();
+    const took = [];
+    await within(
+      Promise.all(
+        this.#pairs.map((pair, index) => {
+          const total = Math.floor(count / this.#pairs.length) + (index < count % this.#pairs.length ? 1 : 0);
+          return new Promise((resolve) => {
+            let sent = 0;
+            let arrived = 0;
+            const sentAt = [];
+            const send = () => {
+              sentAt.push(performance.now());
+              pair.send(this.#dialect.event(pair, bytes, sent, kept));
+              sent += 1;
+            };
+            pair.onEvent = () => {
+              took.push(performance.now() - sentAt[arrived]);
+              arrived += 1;
+              if (sent < total) send();
+              else if (arrived === total) resolve();
+            };
+            for (let n = 0; n < Math.min(window, total); n += 1) send();
+            if (total === 0) resolve();
+          });
+        }),
+      ),
+      () => `events: ${took.length} of ${count} came`,
+    );
+    return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  }
+
+  /** `count` questions by HTTP, `inFlight` at a time, to the daemons of the pairs. */
+  async questions({ count, inFlight }) {
+    const took = [];
+    let next = 0;
+    const startedAt = performance.now();
+    const lane = async () => {
+      while (next < count) {
+        const n = next;
+        next += 1;
+        const at = performance.now();
+        await this.#dialect.ask(this.#pairs[n % this.#pairs.length], n);
+        took.push(performance.now() - at);
+      }
+    };
+    await within(Promise.all(Array.from({ length: inFlight }, lane)), () => `questions: ${took.length} of ${count}`);
+    return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  }
+
+  /** GET `path` of the first api, one after another on one connection. */
+  async gets({ path, count }) {
+    const took = [];
+    for (let n = 0; n < count; n += 1) {
+      const at = performance.now();
+      await this.#dialect.get(path, n);
+      took.push(performance.now() - at);
+    }
+    return { p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  }
+
+  /** `count` sockets of people from `first` on, `window` of them on their way at a time; daemons say `hello`: how many frames. */
+  async sockets({ role, first, count, window, hello = 0 }) {
+    const startedAt = performance.now();
+    let next = 0;
+    const lane = async () => {
+      while (next < count) {
+        const n = first + next;
+        next += 1;
+        this.#sockets[role].push(await this.#dialect[role](n, hello));
+      }
+    };
+    await within(
+      Promise.all(Array.from({ length: Math.min(window, count) }, lane)),
+      () => `sockets: ${next} of ${count}`,
+    );
+    return { tookMs: performance.now() - startedAt };
+  }
+
+  /** Every daemon socket is cut, without a goodbye, and they all come back at once. */
+  async storm({ first, count, window, hello = 0 }) {
+    for (const socket of this.#sockets.daemon.splice(0)) socket.cut();
+    return this.sockets({ role: 'daemon', first, count, window, hello });
+  }
+
+  /** Ends the sockets; resolves when they are closed. */
+  async leave() {
+    const all = [...this.#sockets.daemon.splice(0), ...this.#sockets.app.splice(0)];
+    await Promise.all(all.map((socket) => socket.close()));
+  }
+}
+
+async function within(promise, how) {
+  let clock;
+  const late = new Promise((_, reject) => {
+    clock = setTimeout(() => reject(new Error(`not within ${patienceMs} ms; ${how()}`)), patienceMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+/** GET with an agent; resolves with status and text. */
+export function get(url, agent, headers = {}) {
+  return new Promise((resolve, reject) => {
+    request(url, { agent, headers }, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** A whole report of one session, as small daemons send it. */
+export const hellos = [
+  JSON.stringify({ type: 'status', running_tasks: [] }),
+  JSON.stringify({ type: 'report_sessions', sessions: [] }),
+];

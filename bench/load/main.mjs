@@ -1,0 +1,24 @@
+// The load: a process of its own, so that what clients cost is not counted. It holds the sockets of daemons and apps of one system and
+// does as it is told over IPC, one thing at a time: `{ id, what, args }` → `{ id, result }` or `{ id, error }`.
+import { Load } from './load.mjs';
+
+const dialects = {
+  relay: () => import('./relay.mjs'),
+  raw: () => import('./raw.mjs'),
+  socketio: () => import('./socketio.mjs'),
+};
+let load;
+
+process.on('message', async ({ id, what, args }) => {
+  try {
+    if (what === 'use') {
+      const { Dialect } = await dialects[args.dialect]();
+      load = new Load(new Dialect(args));
+      process.send({ id });
+    } else process.send({ id, result: await load[what](args) });
+  } catch (error) {
+    process.send({ id, error: String(error?.stack ?? error) });
+  }
+});
+process.on('disconnect', () => process.exit(0));
+console.log('listening on 1');

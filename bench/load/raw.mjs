@@ -1,0 +1,76 @@
+// How the physical limit is spoken to: numbers for users, text as it comes.
+import { Agent } from 'node:http';
+import { WebSocket } from 'ws';
+import { get } from './load.mjs';
+import { opened } from './relay.mjs';
+
+export const body = {
+  messages: [
+    {
+      uuid: '00000000-0000-4000-8000-000000000001',
+      role: 'AGENT',
+      content: 'what an agent says about what it did. '.repeat(3),
+      timestamp: '2026-01-01T00:00:00.000Z',
+    },
+  ],
+  hasMore: false,
+};
+
+export class Dialect {
+  #system;
+  #agent = new Agent({ keepAlive: true, maxSockets: 128 });
+
+  constructor(system) {
+    this.#system = system;
+  }
+
+  #of(urls, n) {
+    return urls[n % urls.length];
+  }
+
+  #open(urls, n, role, hello) {
+    const socket = new WebSocket(`${this.#of(urls, n)}/${role}?user=${n}`, { perMessageDeflate: false });
+    const ready = opened(socket, (text) => text === '{"type":"ready"}', hello);
+    return { socket, ready };
+  }
+
+  async pair(n) {
+    const { apps, daemons, http } = this.#system;
+    const daemon = this.#open(daemons, n, 'daemon');
+    const app = this.#open(apps, n, 'app');
+    await Promise.all([daemon.ready, app.ready]);
+    const pair = {
+      path: `${this.#of(http, n)}/ask?user=${n}&before=`,
+      send: (text) => daemon.socket.send(text),
+      onEvent: () => undefined,
+    };
+    app.socket.removeAllListeners('message');
+    app.socket.on('message', (data) => {
+      if (data.toString('latin1', 0, 15) === '{"type":"event"') pair.onEvent();
+    });
+    daemon.socket.removeAllListeners('message');
+    daemon.socket.on('message', (data) => {
+      const { from, id } = JSON.parse(data.toString());
+      daemon.socket.send(JSON.stringify({ to: from, id, body }));
+    });
+    return pair;
+  }
+
+  event(_, bytes) {
+    const text = '{"type":"event","output":""}';
+    return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
+  }
+
+  async ask(pair, n) {
+    const { status, text } = await get(`${pair.path}before-${n}`, this.#agent);
+    if (status !== 200) throw new Error(`${status} ${text}`);
+  }
+
+  daemon(n, hello) {
+    return this.#open(this.#system.daemons, n, 'daemon', hello).ready;
+  }
+
+  app(n) {
+    return this.#open(this.#system.apps, n, 'app').ready;
+  }
+}

@@ -1,0 +1,153 @@
+// How the relay is spoken to: registered devices, tokens, tasks that run.
+import { Agent } from 'node:http';
+import { WebSocket } from 'ws';
+import { connectApp, connectDaemon, httpClient, startTask } from '../clients.mjs';
+import { get, hellos } from './load.mjs';
+
+const pong = '{"type":"pong"}';
+
+export class Dialect {
+  #system;
+  #agent = new Agent({ keepAlive: true, maxSockets: 128 });
+
+  constructor(system) {
+    this.#system = system;
+  }
+
+  #of(urls, n) {
+    return urls[n % urls.length];
+  }
+
+  async pair(n) {
+    const { people, apps, daemons, http } = this.#system;
+    const person = people[n];
+    const client = httpClient(this.#of(http, n), person.token);
+    const daemon = await connectDaemon(
+      { ws: this.#of(daemons, n) },
+      { deviceId: person.deviceId, token: person.deviceToken },
+    );
+    const app = await connectApp({ ws: this.#of(apps, n) }, person.token);
+    const nativeId = `native-${n}`;
+    const { task_id, id } = await startTask(client, daemon, app, nativeId);
+    client.close();
+    const pair = {
+      deviceId: person.deviceId,
+      nativeId,
+      taskId: task_id,
+      path: `${this.#of(http, n)}/api/sessions/${encodeURIComponent(id)}/messages?before=`,
+      headers: { Authorization: `Bearer ${person.token}` },
+      send: (text) => daemon.socket.send(text),
+      onEvent: () => undefined,
+    };
+    // From here on frames are counted, not parsed.
+    app.socket.removeAllListeners('message');
+    app.socket.on('message', (data) => {
+      const head = data.toString('latin1', 0, 24);
+      if (head.startsWith('{"type":"task_output"') || head.startsWith('{"type":"new_message"')) pair.onEvent();
+    });
+    daemon.socket.removeAllListeners('message');
+    daemon.socket.on('message', (data) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.type === 'ping') daemon.socket.send(pong);
+      else if (frame.type === 'get_messages') daemon.socket.send(page(frame));
+    });
+    return pair;
+  }
+
+  event({ taskId, nativeId }, bytes, n, kept) {
+    const frame = kept
+      ? {
+          type: 'event',
+          event_type: 'AGENT_RESPONSE',
+          task_id: taskId,
+          session_id: nativeId,
+          content: `${Date.now()}-${n} `,
+        }
+      : { type: 'event', event_type: 'OUTPUT', task_id: taskId, output: '' };
+    const text = JSON.stringify(frame);
+    return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
+  }
+
+  async ask(pair, n) {
+    const { status, text } = await get(`${pair.path}before-${n}`, this.#agent, pair.headers);
+    if (status !== 200) throw new Error(`${status} ${text}`);
+  }
+
+  async get(path, n) {
+    const { people, http } = this.#system;
+    const { status, text } = await get(`${http[0]}${path}`, this.#agent, {
+      Authorization: `Bearer ${people[0].token}`,
+    });
+    if (status >= 500 && status !== 503) throw new Error(`${n}: ${status} ${text}`);
+  }
+
+  /** Resolves when the daemon was told its version: it owns its device and is online. */
+  daemon(n, hello) {
+    const { people, daemons } = this.#system;
+    const { deviceId, deviceToken } = people[n];
+    return opened(
+      new WebSocket(`${this.#of(daemons, n)}/ws/daemon`, {
+        perMessageDeflate: false,
+        headers: {
+          Authorization: `Bearer ${deviceToken}`,
+          'X-Device-ID': deviceId,
+          'X-Agent-Type': 'bench',
+          'X-Daemon-Version': '1.0.0',
+        },
+      }),
+      (text, socket) => {
+        if (text === '{"type":"ping"}') socket.send(pong);
+        return text.startsWith('{"type":"version_status"');
+      },
+      hello,
+    );
+  }
+
+  app(n) {
+    const { people, apps } = this.#system;
+    return opened(
+      new WebSocket(`${this.#of(apps, n)}/ws/attention`, {
+        perMessageDeflate: false,
+        headers: { Authorization: `Bearer ${people[n].token}` },
+      }),
+    );
+  }
+}
+
+/** A socket that says hello when it is open; resolves when it is, or when a frame came that `isReady`. */
+export function opened(socket, isReady, hello = 0) {
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    const closed = new Promise((done) => socket.once('close', done));
+    closed.then(() => reject(new Error('closed')));
+    const ready = () =>
+      resolve({
+        cut: () => socket.terminate(),
+        close: () => {
+          socket.close(1000);
+          return closed;
+        },
+      });
+    socket.once('open', () => {
+      for (const text of hellos.slice(0, hello)) socket.send(text);
+      if (!isReady) ready();
+    });
+    if (isReady) socket.on('message', (data) => isReady(data.toString(), socket) && ready());
+  });
+}
+
+const page = ({ request_id, session_id }) =>
+  JSON.stringify({
+    type: 'messages',
+    request_id,
+    session_id,
+    messages: [
+      {
+        uuid: '00000000-0000-4000-8000-000000000001',
+        role: 'AGENT',
+        content: 'what an agent says about what it did. '.repeat(3),
+        timestamp: '2026-01-01T00:00:00.000Z',
+      },
+    ],
+    has_more: false,
+  });

@@ -1,0 +1,79 @@
+// How Socket.IO is spoken to: its own client, WebSocket from the start, no reconnects.
+import { Agent } from 'node:http';
+import { io } from 'socket.io-client';
+import { get, hellos } from './load.mjs';
+import { body } from './raw.mjs';
+
+export class Dialect {
+  #system;
+  #agent = new Agent({ keepAlive: true, maxSockets: 128 });
+
+  constructor(system) {
+    this.#system = system;
+  }
+
+  #of(urls, n) {
+    return urls[n % urls.length];
+  }
+
+  #open(urls, n, role) {
+    const socket = io(this.#of(urls, n), {
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      auth: { role, user: String(n) },
+    });
+    const ready = new Promise((resolve, reject) => {
+      socket.once('ready', resolve);
+      socket.once('connect_error', reject);
+    });
+    return { socket, ready };
+  }
+
+  async pair(n) {
+    const { apps, daemons, http } = this.#system;
+    const daemon = this.#open(daemons, n, 'daemon');
+    const app = this.#open(apps, n, 'app');
+    await Promise.all([daemon.ready, app.ready]);
+    const pair = {
+      path: `${this.#of(http, n)}/ask?user=${n}&before=`,
+      send: (text) => daemon.socket.emit('event', text),
+      onEvent: () => undefined,
+    };
+    app.socket.on('event', () => pair.onEvent());
+    daemon.socket.on('ask', (_, acknowledge) => acknowledge(body));
+    return pair;
+  }
+
+  /** Its own packet around it is 17 bytes. */
+  event(_, bytes) {
+    return 'x'.repeat(Math.max(0, bytes - 17));
+  }
+
+  async ask(pair, n) {
+    const { status, text } = await get(`${pair.path}before-${n}`, this.#agent);
+    if (status !== 200) throw new Error(`${status} ${text}`);
+  }
+
+  daemon(n, hello) {
+    return this.#socket(this.#system.daemons, n, 'daemon', hello);
+  }
+
+  app(n) {
+    return this.#socket(this.#system.apps, n, 'app', 0);
+  }
+
+  async #socket(urls, n, role, hello = 0) {
+    const { socket, ready } = this.#open(urls, n, role);
+    await ready;
+    for (const text of hellos.slice(0, hello)) socket.emit(JSON.parse(text).type, text);
+    const closed = new Promise((resolve) => socket.once('disconnect', resolve));
+    return {
+      cut: () => socket.io.engine.transport.ws.terminate?.() ?? socket.io.engine.close(),
+      close: () => {
+        socket.disconnect();
+        return closed;
+      },
+    };
+  }
+}

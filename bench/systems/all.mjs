@@ -1,0 +1,80 @@
+// The four that are measured side by side: the relay, its single process, the physical limit and Socket.IO; each with a load of its own.
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startCpu } from '../cpu.mjs';
+import { start } from '../process.mjs';
+import { startInstances, startSingle } from './relay.mjs';
+import { startRival } from './rivals.mjs';
+
+const loadMain = fileURLToPath(new URL('../load/main.mjs', import.meta.url));
+const flatUs = 4_000;
+const lookMs = 100;
+const looks = 100;
+
+export const names = { relay: 'relay', single: 'single process', raw: 'raw', socketio: 'Socket.IO' };
+
+const starts = {
+  relay: (options) => startInstances(options),
+  single: (options) => startSingle({ ...options, dataDir: options.folder() }),
+  raw: (options) => startRival('raw', options),
+  socketio: (options) => startRival('socketio', options),
+};
+
+/** Starts the systems of these names, one after another. `stop` ends all of them. */
+export async function startAll(which, options) {
+  const running = [];
+  const stop = async () => {
+    for (const { load, system } of running.splice(0)) {
+      await load.stop();
+      await system.stop();
+    }
+  };
+  try {
+    for (const name of which) {
+      options.progress?.(`starting: ${names[name]}`);
+      const system = await starts[name](options);
+      running.push({ name, system, load: await startLoad(system) });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { systems: running, stop };
+}
+
+/** A process that speaks to this system as its clients do. */
+export async function startLoad(system) {
+  const child = await start(loadMain, {
+    env: { PATH: process.env.PATH },
+    port: (said) => /listening on (\d+)/.exec(said)?.[1],
+  });
+  const { dialect, people } = system;
+  const use = () =>
+    child.call('use', { dialect, people, apps: system.apps(), daemons: system.daemons(), http: system.http() });
+  await use();
+  return {
+    ask: (what, args) => child.call(what, args),
+    /** Addresses changed: everything from now on goes to the new ones; what is open stays with nobody. */
+    use,
+    stop: () => child.stop(),
+  };
+}
+
+/**
+ * Processor time, in µs, of what `act` causes: until it has resolved and the processes are at rest again. `{ result, pods, redis, database,
+ * all }`, where `all` is pods and Redis.
+ */
+export async function measured(system, act) {
+  const groups = await system.groups();
+  const read = startCpu(groups);
+  const result = await act();
+  let before = read();
+  for (let n = 0; n < looks; n += 1) {
+    await wait(lookMs);
+    const now = read();
+    const moved = now.pods + now.redis + now.database - before.pods - before.redis - before.database;
+    before = now;
+    if (moved < flatUs) break;
+  }
+  return { result, ...before, all: before.pods + before.redis };
+}

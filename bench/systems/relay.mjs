@@ -1,0 +1,133 @@
+// The relay as it is deployed: api and gateway processes of the built programs on Redis and PostgreSQL, and the single process.
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from '@relay/database';
+import { startIssuer, startPostgres } from '@relay/testing';
+import { startRedis } from '@relay/testing/redis';
+import { start } from '../process.mjs';
+import { registerPeople } from './people.mjs';
+
+const main = (role) => fileURLToPath(new URL(`../../apps/${role}/dist/main.js`, import.meta.url));
+const asker = fileURLToPath(new URL('../rivals/asker.mjs', import.meta.url));
+const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
+const publicUrl = 'https://relay.test';
+const listening = (said) => /listening on [^\s]*:(\d+)\)/.exec(said)?.[1];
+
+/** Everything as shipped but the limits, which a bench would run into. A daemon is told its version, so that it knows it is let in. */
+const environment = (issuer) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  METRICS_PORT: '0',
+  PUBLIC_URL: publicUrl,
+  AUTH_BUILTIN: 'off',
+  AUTH_ISSUERS: JSON.stringify([issuer.config]),
+  DAEMON_VERSIONS: JSON.stringify({ bench: { latest: '1.0.0' } }),
+  DRAIN_SECONDS: '0',
+  LOG_LEVEL: 'warn',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  SESSION_CREATE_PER_MINUTE: '1000000',
+  FRAMES_PER_SECOND: '1000000',
+  FRAME_BURST: '1000000',
+});
+
+/**
+ * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
+ * only asks. What is stopped in the end is everything.
+ */
+export async function startInstances({ apis = 1, gateways = 1, people: count, weighed = false }) {
+  const stops = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    stops.push(
+      () => postgres.stop(),
+      () => redis.stop(),
+    );
+    const issuer = await startIssuer(`${publicUrl}/api`);
+    stops.push(() => issuer.close());
+    const url = await postgres.createDatabase();
+    const people = await registerPeople({ url }, issuer, count);
+    const env = { ...environment(issuer), DATABASE_URL: url, REDIS_URL: redis.url };
+    const launch = async (role, metricsPort = 0) => {
+      const child = await start(main(role), {
+        env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },
+        execArgv: weighed ? gc : [],
+        port: listening,
+      });
+      stops.push(() => child.stop());
+      return child;
+    };
+    const running = { apis: [], gateways: [] };
+    for (let n = 0; n < apis; n += 1) running.apis.push(await launch('api'));
+    for (let n = 0; n < gateways; n += 1) running.gateways.push(await launch('gateway'));
+    const database = await openDatabase({ url });
+    stops.push(() => database.close());
+    const redisPid = Number(/process_id:(\d+)/.exec(await redis.command('INFO', 'server'))[1]);
+    return {
+      name: 'relay',
+      dialect: 'relay',
+      people,
+      redis,
+      database,
+      appSide: running.apis,
+      daemonSide: running.gateways,
+      /** Processes by what they are. Connections to PostgreSQL are processes too. */
+      groups: async () => ({
+        pods: [...running.apis, ...running.gateways].map(({ pid }) => pid),
+        redis: [redisPid],
+        database: (await database.prisma.$queryRaw`SELECT pid FROM pg_stat_activity`).map(({ pid }) => pid),
+      }),
+      apps: () => running.apis.map(({ ws }) => ws),
+      daemons: () => running.gateways.map(({ ws }) => ws),
+      http: () => running.apis.map(({ url }) => url),
+      launch,
+      more: async (role) => running[`${role}s`].push(await launch(role)),
+      startAsker: async () => {
+        const child = await start(asker, {
+          env: { PATH: process.env.PATH, REDIS_URL: redis.url },
+          port: (said) => /listening on (\d+)/.exec(said)?.[1],
+        });
+        stops.push(() => child.stop());
+        return child;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** One process with the embedded database in `dataDir`. */
+export async function startSingle({ people: count, dataDir, weighed = false }) {
+  const issuer = await startIssuer(`${publicUrl}/api`);
+  try {
+    const people = await registerPeople({ dataDir }, issuer, count);
+    const child = await start(main('standalone'), {
+      env: { ...environment(issuer), DATA_DIR: dataDir },
+      execArgv: weighed ? gc : [],
+      port: listening,
+    });
+    return {
+      name: 'single',
+      dialect: 'relay',
+      people,
+      appSide: [child],
+      daemonSide: [child],
+      groups: async () => ({ pods: [child.pid], redis: [], database: [] }),
+      apps: () => [child.ws],
+      daemons: () => [child.ws],
+      http: () => [child.url],
+      stop: async () => {
+        await child.stop();
+        await issuer.close();
+      },
+    };
+  } catch (error) {
+    await issuer.close();
+    throw error;
+  }
+}
