@@ -6,7 +6,7 @@ import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 import type { Identity } from './identity/identity.ts';
-import type { Logger, Metrics, ReadinessProbe } from '@relay/telemetry';
+import type { Logger, Metrics, ReadinessProbe, Tracer } from '@relay/telemetry';
 
 export interface ApiDeps {
   config: RelayConfig;
@@ -17,6 +17,8 @@ export interface ApiDeps {
   readiness: ReadinessProbe;
   logger: Logger;
   metrics: Metrics;
+  /** Absent: no traces. */
+  tracer?: Tracer | undefined;
   version: string;
   /** The built-in sign-in, if this relay has it; `jwtVerifier` then trusts its issuer. */
   identity?: Identity | undefined;

@@ -12,6 +12,7 @@ import {
   createLogger,
   createMetrics,
   createReadiness,
+  createTracer,
   startMetricsServer,
 } from '@relay/telemetry';
 import { openApi } from './open.ts';
@@ -28,7 +29,17 @@ async function start(): Promise<Service> {
   const config = readConfig('api', process.env);
   const logger = createLogger({ level: config.logLevel, name: 'api', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
-  const observed = createInstanceMetrics(metrics, { role: 'api', version });
+  const tracer =
+    config.otelExporterOtlpEndpoint === undefined
+      ? undefined
+      : createTracer({
+          endpoint: config.otelExporterOtlpEndpoint,
+          service: 'relay-api',
+          version,
+          instance: config.instanceName,
+          log: logger,
+        });
+  const observed = createInstanceMetrics(metrics, { role: 'api', version }, tracer);
   const warning = openFilesWarning(openFilesLimit());
   if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
@@ -63,6 +74,7 @@ async function start(): Promise<Service> {
     deviceVerifier,
     logger,
     metrics,
+    tracer,
     readiness,
     version,
     web,
@@ -88,6 +100,7 @@ async function start(): Promise<Service> {
       await backplane.close();
       await database.close();
       await metricsServer?.close();
+      await tracer?.stop();
     },
   };
 }

@@ -13,6 +13,7 @@ import type { ApiDeps, Operations } from './deps.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
+import { traceRequests } from './http/trace.ts';
 import { watchOutboxLag } from './notify/lag.ts';
 import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
 import { deviceRoutes } from './routes/devices.ts';
@@ -81,6 +82,8 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('trust proxy', config.trustProxy ?? false);
+
+  if (deps.tracer) app.use(traceRequests(deps.tracer));
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const given = request.get('X-Request-Id');

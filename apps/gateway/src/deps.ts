@@ -3,7 +3,7 @@ import type { DeviceVerifier } from '@relay/auth';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
-import type { Logger, Metrics } from '@relay/telemetry';
+import type { Logger, Metrics, Tracer } from '@relay/telemetry';
 
 export interface GatewayDeps {
   config: RelayConfig;
@@ -12,4 +12,6 @@ export interface GatewayDeps {
   deviceVerifier: DeviceVerifier;
   logger: Logger;
   metrics: Metrics;
+  /** Absent: no traces. */
+  tracer?: Tracer | undefined;
 }

@@ -11,6 +11,7 @@ import {
   createLogger,
   createMetrics,
   createReadiness,
+  createTracer,
   startMetricsServer,
 } from '@relay/telemetry';
 import { createProbes } from './probes.ts';
@@ -27,7 +28,17 @@ async function start(): Promise<Service> {
   const config = readConfig('gateway', process.env);
   const logger = createLogger({ level: config.logLevel, name: 'gateway', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
-  const observed = createInstanceMetrics(metrics, { role: 'gateway', version });
+  const tracer =
+    config.otelExporterOtlpEndpoint === undefined
+      ? undefined
+      : createTracer({
+          endpoint: config.otelExporterOtlpEndpoint,
+          service: 'relay-gateway',
+          version,
+          instance: config.instanceName,
+          log: logger,
+        });
+  const observed = createInstanceMetrics(metrics, { role: 'gateway', version }, tracer);
   const warning = openFilesWarning(openFilesLimit());
   if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
@@ -55,7 +66,7 @@ async function start(): Promise<Service> {
     timeoutMs: readinessTimeoutMs,
   });
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
-  const gateway = createGateway({ config, database, backplane, deviceVerifier, logger, metrics });
+  const gateway = createGateway({ config, database, backplane, deviceVerifier, logger, metrics, tracer });
   const server = createServer(createProbes(readiness, version));
   server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
   const served = await serve(server, config);
@@ -76,6 +87,7 @@ async function start(): Promise<Service> {
       await backplane.close();
       await database.close();
       await metricsServer?.close();
+      await tracer?.stop();
     },
   };
 }

@@ -122,6 +122,23 @@ export function createGateway(deps: GatewayDeps): Gateway {
     awaitStatus(connection);
   };
 
+  /** A span over what a frame causes; a pong causes nothing. */
+  const traced = async (connection: DaemonConnection, type: string, work: () => Promise<void>): Promise<void> => {
+    if (!deps.tracer || type === 'pong') return work();
+    const { deviceId, id } = connection;
+    const span = deps.tracer.start(`daemon ${type}`, {
+      kind: 'server',
+      attributes: { 'relay.device_id': deviceId, 'relay.connection_id': id },
+    });
+    let failed = true;
+    try {
+      await span.within(work);
+      failed = false;
+    } finally {
+      span.end(failed);
+    }
+  };
+
   const awaitStatus = (connection: DaemonConnection): void => {
     const timer = setTimeout(() => {
       inbound.statusOverdue(connection).catch((error: unknown) => {
@@ -156,9 +173,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
         try {
           const frame = connection.decode(text);
           if (frame)
-            await outlast(
-              () => inbound.frame(connection, frame, text),
-              () => closing,
+            await traced(connection, frame.type, () =>
+              outlast(
+                () => inbound.frame(connection, frame, text),
+                () => closing,
+              ),
             );
         } catch (error) {
           connection.logger.error({ err: error }, 'a frame could not be handled');

@@ -11,6 +11,7 @@ import {
   createLogger,
   createMetrics,
   createReadiness,
+  createTracer,
   startMetricsServer,
 } from '@relay/telemetry';
 import { createDoors } from './doors.ts';
@@ -40,7 +41,17 @@ export async function startStandalone(
   const config = withSecret(given);
   const logger = createLogger({ level: config.logLevel, name: 'standalone', instance: config.instanceName });
   const metrics = createMetrics({ instance: config.instanceName, processMetrics: true });
-  const observed = createInstanceMetrics(metrics, { role: 'standalone', version });
+  const tracer =
+    config.otelExporterOtlpEndpoint === undefined
+      ? undefined
+      : createTracer({
+          endpoint: config.otelExporterOtlpEndpoint,
+          service: 'relay-standalone',
+          version,
+          instance: config.instanceName,
+          log: logger,
+        });
+  const observed = createInstanceMetrics(metrics, { role: 'standalone', version }, tracer);
   const warning = openFilesWarning(openFilesLimit());
   if (warning !== undefined) logger.warn(warning);
   const database = await openDatabase({
@@ -64,7 +75,7 @@ export async function startStandalone(
     }),
     timeoutMs: readinessTimeoutMs,
   });
-  const shared = { config, database, deviceVerifier, logger, metrics };
+  const shared = { config, database, deviceVerifier, logger, metrics, tracer };
   const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version, web });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
@@ -112,6 +123,7 @@ export async function startStandalone(
       await served.cut();
       await closeRest();
       await metricsServer?.close();
+      await tracer?.stop();
     },
   };
 }

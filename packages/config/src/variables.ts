@@ -134,7 +134,7 @@ export const VARIABLES = {
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(OPERATION, url(['http', 'https'], { secret: true }), {
     derived: { text: 'off', from: () => undefined },
-    meaning: 'where traces are sent. Has no effect yet in this version',
+    meaning: 'where traces are sent: a collector that takes OTLP over HTTP as JSON, at `/v1/traces` below this address',
   }),
   INSTANCE_NAME: variable(OPERATION, text(/^[A-Za-z0-9._-]{1,128}$/, 'a name of letters, digits, dots, dashes'), {
     derived: { text: 'host name', from: ({ hostName }) => hostName },

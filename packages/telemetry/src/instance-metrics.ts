@@ -3,6 +3,7 @@
 import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadinessCheck } from './readiness.ts';
+import type { Tracer } from './tracing.ts';
 
 /** Connections of the pool to the database. */
 export interface PoolUse {
@@ -26,7 +27,12 @@ export interface InstanceMetrics {
 
 const STATEMENT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-export function createInstanceMetrics(metrics: Metrics, build: { role: string; version: string }): InstanceMetrics {
+/** With a tracer, statements and calls to the backplane are spans below whatever runs. */
+export function createInstanceMetrics(
+  metrics: Metrics,
+  build: { role: string; version: string },
+  tracer?: Tracer,
+): InstanceMetrics {
   metrics
     .gauge('relay_build_info', 'Always 1; what runs here', ['role', 'version', 'node'])
     .set({ role: build.role, version: build.version, node: process.versions.node }, 1);
@@ -43,13 +49,19 @@ export function createInstanceMetrics(metrics: Metrics, build: { role: string; v
     'dependency',
   ]);
   return {
-    statement: (kind, seconds, ok) => statements.observe({ kind, outcome: ok ? 'ok' : 'error' }, seconds),
+    statement: (kind, seconds, ok) => {
+      statements.observe({ kind, outcome: ok ? 'ok' : 'error' }, seconds);
+      tracer?.note(`database ${kind}`, seconds, ok);
+    },
     backplane: <B extends object & { route: unknown }>(backplane: B) =>
       measured<B>(backplane, {
         metrics,
         name: 'relay_backplane_seconds',
         help: 'Calls to the backplane: a route until its ACK, a request until its reply, the others until Redis has answered',
         outcomes: ['route'],
+        onCall:
+          tracer &&
+          ((operation, seconds, outcome, ok) => tracer.note(`backplane ${operation}`, seconds, ok, { outcome })),
       }),
     watchPool: (read) => {
       metrics.gauge(

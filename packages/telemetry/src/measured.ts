@@ -9,6 +9,8 @@ export interface MeasuredOptions<T> {
   readonly help: string;
   /** Methods whose result is a word from a small fixed set: it is the outcome. The others end as `ok`. */
   readonly outcomes?: readonly (keyof T & string)[];
+  /** Told of every call that has ended. */
+  readonly onCall?: ((operation: string, seconds: number, outcome: string, ok: boolean) => void) | undefined;
 }
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -36,15 +38,18 @@ export function measured<T extends object>(target: T, options: MeasuredOptions<T
       const startedAt = performance.now();
       const result = call.apply(target, args);
       if (!isPromise(result)) return result;
-      const note = (outcome: string) =>
-        histogram.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+      const note = (outcome: string, ok: boolean) => {
+        const seconds = (performance.now() - startedAt) / 1000;
+        histogram.observe({ operation, outcome }, seconds);
+        options.onCall?.(operation, seconds, outcome, ok);
+      };
       return result.then(
         (value) => {
-          note(outcomes.includes(operation) && typeof value === 'string' ? value : 'ok');
+          note(outcomes.includes(operation) && typeof value === 'string' ? value : 'ok', true);
           return value;
         },
         (error: unknown) => {
-          note(failureOf(error));
+          note(failureOf(error), false);
           throw error;
         },
       );

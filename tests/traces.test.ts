@@ -1,0 +1,87 @@
+/** Traces: with a collector configured, a request is a span below its caller's, and what it causes is below it. */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RelayProcess, connectDaemon, startRelayProcess } from '@relay/testing';
+
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  attributes: { key: string; value: { stringValue?: string; intValue?: string } }[];
+}
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+
+describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  let collector: Server;
+  let relay: RelayProcess;
+  let text = '';
+  const spans: SentSpan[] = [];
+  const secret = 'nobody but us may read this';
+
+  beforeAll(async () => {
+    collector = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+      request.on('end', () => {
+        text += body;
+        const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
+        spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+        response.end('{}');
+      });
+    });
+    collector.listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const { port } = collector.address() as AddressInfo;
+    relay = await startRelayProcess({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+    const daemon = await connectDaemon(relay);
+    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: secret } });
+    await daemon.next('task_start');
+    await fetch(`${relay.url}/health`);
+    await fetch(`${relay.url}/api/sessions?limit=5`, {
+      headers: { authorization: `Bearer ${relay.token()}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
+    });
+    await daemon.close();
+    // What is left is sent at the end.
+    await relay.end('SIGTERM');
+  });
+  afterAll(() => {
+    collector.closeAllConnections();
+    collector.close();
+  });
+
+  const attribute = (span: SentSpan | undefined, key: string) =>
+    span?.attributes.find((candidate) => candidate.key === key)?.value;
+  const below = (span: SentSpan | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === span?.spanId);
+
+  it('continues the trace of the caller, with the route and not the address', () => {
+    const [span, ...others] = spans.filter((candidate) => candidate.parentSpanId === 'b7ad6b7169203331');
+    expect(others).toEqual([]);
+    expect(span).toMatchObject({ traceId, name: 'GET /api/sessions' });
+    expect(attribute(span, 'http.response.status_code')).toEqual({ intValue: '200' });
+    expect(attribute(span, 'relay.request_id')?.stringValue).toMatch(/\S/);
+    expect(below(span).map(({ name }) => name)).toContain('database query');
+  });
+
+  it('puts statements and calls to other instances below the request that caused them', () => {
+    const span = spans.find(({ name }) => name === 'POST /api/sessions');
+    const names = below(span).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['database begin', 'database commit', 'backplane append']));
+  });
+
+  it('has a span for what a frame of a daemon causes, with the ids of device and connection', () => {
+    const span = spans.find(({ name }) => name === 'daemon status');
+    expect(attribute(span, 'relay.device_id')?.stringValue).toMatch(/^[0-9A-Z]{26}$/);
+    expect(attribute(span, 'relay.connection_id')?.stringValue).toMatch(/^[0-9A-Z]{26}$/);
+  });
+
+  it('says nothing of probes, and nothing that people or credentials say', () => {
+    expect(spans.map(({ name }) => name).filter((name) => /health|ready/.test(name))).toEqual([]);
+    expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/Bearer|eyJ/);
+  });
+});
