@@ -5,7 +5,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { connect } from './suites/connect.mjs';
+import { counts, lists } from './suites/counts.mjs';
 import { events } from './suites/events.mjs';
+import { growth } from './suites/growth.mjs';
+import { memory } from './suites/memory.mjs';
+import { requests } from './suites/requests.mjs';
 import { events as singleEvents } from './single/events.mjs';
 import { reports as singleReports } from './single/reports.mjs';
 import { routes as singleRoutes } from './single/routes.mjs';
@@ -13,7 +18,7 @@ import { sockets as singleSockets } from './single/sockets.mjs';
 import { start as singleStart } from './single/start.mjs';
 
 /** Several instances next to others, in one run. */
-const compared = { events };
+const compared = { events, requests, connect, memory, lists, counts, growth };
 /** The single process alone. */
 const single = {
   'single-start': singleStart,

@@ -1,0 +1,27 @@
+// Answers every request with the same body, written anew each time: by `node:http`, or by express as the relay uses it.
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+
+const body = JSON.parse(process.env.BODY);
+
+function handler() {
+  if (process.env.HOW === 'http')
+    return (_, response) => {
+      const text = JSON.stringify(body);
+      response.writeHead(200, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': Buffer.byteLength(text),
+      });
+      response.end(text);
+    };
+  const express = createRequire(new URL('../../apps/api/package.json', import.meta.url))('express');
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.get('/api/sessions', (_, response) => response.json(body));
+  return app;
+}
+
+const server = createServer(handler());
+server.listen(0, '127.0.0.1', () => console.log(`listening on ${server.address().port}`));
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,87 @@
+// From two instances to five: what an instance that has nothing to do with an event adds to its cost, and how questions to daemons fare when
+// asked from two instances of daemons on three.
+import { startCpu } from '../cpu.mjs';
+import { Table } from '../measure.mjs';
+import { measured, names, startAll } from '../systems/all.mjs';
+import { askMany, askerOf } from './requests.mjs';
+
+const pairs = 30;
+const window = 8;
+const inFlight = 64;
+const count200 = 20_000;
+const questions = { relay: 10_000, raw: 10_000, socketio: 2_000 };
+/** One api and two gateways more. */
+const added = ['api', 'gateway', 'gateway'];
+
+export async function growth({ rounds, progress, folder, share }) {
+  const table = new Table('Events of 200 B: CPU of instances and Redis, µs per event');
+  const busy = new Table('Five instances, questions to daemons');
+  const ratios = new Table('Five instances: ratios');
+  const which = ['relay', 'raw', 'socketio'];
+  const few = await startAll(which, { people: pairs, folder, progress });
+  const many = await startAll(which, { people: pairs, folder, progress });
+  try {
+    for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
+    for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
+    // Those that were there have all the connections; those that come have none.
+    for (const { system } of many.systems) for (const role of added) await system.more(role);
+    const count = Math.ceil(count200 * share);
+    for (let round = 0; round <= rounds; round += 1) {
+      progress(round === 0 ? 'warming up: events' : `round ${round} of ${rounds}: events`);
+      for (const [n, { name, system, load }] of few.systems.entries()) {
+        const two = await measured(system, () => load.ask('events', { bytes: 200, count, window }));
+        const other = many.systems[n];
+        const five = await measured(other.system, () => other.load.ask('events', { bytes: 200, count, window }));
+        if (round === 0) continue;
+        table.add(names[name], 'two instances', two.all / count);
+        table.add(names[name], 'five instances', five.all / count);
+        table.add(names[name], 'per idle instance', (five.all - two.all) / count / added.length);
+      }
+    }
+  } finally {
+    await few.stop();
+    await many.stop();
+  }
+  await ask(which, { rounds, progress, folder, share }, busy, ratios);
+  return [table, ratios, busy];
+}
+
+/** Apps on two instances, daemons on three; both of the first ask. */
+async function ask(which, { rounds, progress, folder, share }, busy, ratios) {
+  const five = await startAll(which, { people: pairs, apis: 2, gateways: 3, folder, progress });
+  try {
+    for (const one of five.systems) {
+      const sessions = await one.load.ask('pairs', { count: pairs });
+      one.askers = [await askerOf(one.system, sessions, 0), await askerOf(one.system, sessions, 1)];
+    }
+    for (let round = 0; round <= rounds; round += 1) {
+      progress(round === 0 ? 'warming up: questions' : `round ${round} of ${rounds}: questions`);
+      const seen = {};
+      for (const { name, system, askers } of five.systems) {
+        const total = Math.ceil(questions[name] * share);
+        const extra = startCpu({ askers: askers.filter(({ isExtra }) => isExtra).map(({ pid }) => pid) });
+        const how = { count: Math.ceil(total / 2), inFlight: inFlight / 2, first: 0, users: pairs };
+        const one = await measured(system, () => Promise.all(askers.map(({ url }) => askMany(url, how))));
+        const tookMs = Math.max(...one.result.map((asked) => asked.tookMs));
+        seen[name] = {
+          rate: (total / tookMs) * 1000,
+          p99: Math.max(...one.result.map((asked) => asked.p99)),
+          cpu: (one.all + extra().askers) / total,
+        };
+        if (round === 0) continue;
+        busy.add(names[name], 'CPU, µs', seen[name].cpu);
+        busy.add(names[name], 'per second', seen[name].rate);
+        busy.add(names[name], 'p99 ms', seen[name].p99);
+      }
+      if (round === 0) continue;
+      ratios.add('questions, CPU', 'relay / raw', seen.relay.cpu / seen.raw.cpu);
+      ratios.add('questions, CPU', 'relay / Socket.IO', seen.relay.cpu / seen.socketio.cpu);
+      ratios.add('questions, rate', 'relay / raw', seen.relay.rate / seen.raw.rate);
+      ratios.add('questions, rate', 'relay / Socket.IO', seen.relay.rate / seen.socketio.rate);
+      ratios.add('questions, p99', 'relay / raw', seen.relay.p99 / seen.raw.p99);
+      ratios.add('questions, p99', 'relay / Socket.IO', seen.relay.p99 / seen.socketio.p99);
+    }
+  } finally {
+    await five.stop();
+  }
+}

@@ -1,0 +1,59 @@
+// What a connection occupies while it is silent, in the process that holds it: daemons, then apps, each of another user, in batches. After
+// each batch and a garbage collection the process is asked.
+import { setTimeout as wait } from 'node:timers/promises';
+import { Table } from '../measure.mjs';
+import { names, startAll } from '../systems/all.mjs';
+
+const connections = 5_000;
+const window = 64;
+const settleMs = 1_500;
+
+export async function memory({ rounds, progress, folder, share }) {
+  const batch = Math.ceil((connections * share) / rounds);
+  const ratios = new Table(`Memory per silent connection, up to ${batch * rounds}: ratios`);
+  const each = new Table(`Memory per silent connection, ${rounds} batches of ${batch}: kB`);
+  const held = new Table('Memory with all of them: MB');
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+    people: batch * (rounds + 1),
+    folder,
+    progress,
+    weighed: true,
+  });
+  try {
+    for (const role of ['daemon', 'app']) {
+      const perRound = [];
+      for (const { name, system, load } of systems) {
+        const [server] = role === 'daemon' ? system.daemonSide : system.appSide;
+        const weigh = async () => {
+          await wait(settleMs);
+          await server.settledMemoryMB();
+          return server.settledMemoryMB();
+        };
+        // The first batch fills what is made once.
+        await load.ask('sockets', { role, first: 0, count: batch, window, hello: 2 });
+        const start = await weigh();
+        let before = start;
+        for (let round = 1; round <= rounds; round += 1) {
+          progress(`${names[name]}: ${role}s, batch ${round} of ${rounds}`);
+          await load.ask('sockets', { role, first: round * batch, count: batch, window, hello: 2 });
+          const now = await weigh();
+          for (const what of ['resident', 'heap', 'external'])
+            each.add(`${role}: ${names[name]}`, what, ((now[what] - before[what]) * 1000) / batch);
+          perRound[round] = { ...perRound[round], [name]: now.resident - before.resident };
+          before = now;
+        }
+        const all = ((before.resident - start.resident) * 1000) / (batch * rounds);
+        each.add(`${role}: ${names[name]}`, 'resident, over all', all);
+        perRound[0] = { ...perRound[0], [name]: all };
+        held.add(`${role}: ${names[name]}`, 'resident', before.resident);
+      }
+      const [all] = perRound;
+      ratios.add(role, 'relay / raw', all.relay / all.raw);
+      ratios.add(role, 'relay / Socket.IO', all.relay / all.socketio);
+      ratios.add(role, 'single process / raw', all.single / all.raw);
+    }
+  } finally {
+    await stop();
+  }
+  return [ratios, each, held];
+}
