@@ -199,6 +199,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
     const connection = new DaemonConnection(ulid(), peer, socket, config, metrics, logger);
     connections.add(connection);
+    // The draining may have begun while this one was on its way.
+    if (draining) connection.close('goingAway');
     const ready = begin(connection).then(
       () => connection.live,
       (error: unknown) => {
@@ -260,11 +262,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
     drain: async (overMs) => {
       draining = true;
-      const connections = hub.all();
-      for (const [index, connection] of connections.entries()) {
+      // Those too that are not in the hub yet.
+      const all = [...connections];
+      for (const [index, connection] of all.entries()) {
         connection.close('goingAway');
-        if (index + 1 < connections.length)
-          await new Promise((resolve) => setTimeout(resolve, overMs / connections.length));
+        if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
       }
     },
     close: async () => {
