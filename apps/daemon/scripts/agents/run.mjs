@@ -1,0 +1,305 @@
+#!/usr/bin/env node
+// Real agents, end to end: app → relay → daemon → agent, with a model that is played on this machine. Installs the pinned versions of
+// the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default ~/.cache/relay-daemon-agents), and starts no other
+// network connection. `node apps/daemon/scripts/agents/run.mjs [opencode] [claude_code] [codex]`; ends with 1 when anything fails.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectApp, registerDevice, startRelay } from '@relay/testing';
+import { acpAgent, createDaemon, createLog, presetOf, silentLog } from '../../dist/index.js';
+import { historyOf } from '../../dist/agents/history/readers.js';
+import { startMock } from './mock-llm.mjs';
+
+const cache = process.env.RELAY_AGENTS_CACHE ?? join(homedir(), '.cache', 'relay-daemon-agents');
+const patienceMs = 90_000;
+
+/** How each agent is pointed at the played model: files below its home, and variables. */
+const settings = {
+  opencode: (home, url) => {
+    const provider = {
+      npm: '@ai-sdk/openai-compatible',
+      options: { baseURL: `${url}/v1`, apiKey: 'none' },
+      models: { 'mock-model': {} },
+    };
+    const config = { provider: { mock: provider }, model: 'mock/mock-model', small_model: 'mock/mock-model' };
+    put(join(home, '.config/opencode/opencode.json'), { ...config, permission: { edit: 'ask', bash: 'ask' } });
+    const off = ['MODELS_FETCH', 'AUTOUPDATE', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'];
+    return Object.fromEntries(off.map((name) => [`OPENCODE_DISABLE_${name}`, '1']));
+  },
+  claude_code: (_home, url) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'none',
+    // For root in a container, where it would refuse.
+    IS_SANDBOX: '1',
+  }),
+  codex: (home, url) => {
+    const lines = [
+      'model = "mock-model"',
+      'model_provider = "mock"',
+      '[model_providers.mock]',
+      'name = "mock"',
+      `base_url = "${url}/v1"`,
+      'wire_api = "responses"',
+      'env_key = "MOCK_KEY"',
+    ];
+    put(join(home, '.codex/config.toml'), `${lines.join('\n')}\n`);
+    return { MOCK_KEY: 'none', INITIAL_AGENT_MODE: 'read-only' };
+  },
+};
+/** Codex asks only for what its sandbox does not allow. */
+const asking = (name, command) => `@@sh ${name === 'codex' ? '!' : ''}${command}`;
+
+function put(file, value) {
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function install({ name, package: packageName, version, command }) {
+  const folder = join(cache, `${name}-${version}`);
+  const program = join(folder, 'node_modules', '.bin', command);
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  const args = [
+    'install',
+    '--prefix',
+    folder,
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    `${packageName}@${version}`,
+  ];
+  const { status } = spawnSync('npm', args, { stdio: 'inherit' });
+  if (status !== 0 || !existsSync(program)) throw new Error(`${packageName}@${version} could not be installed`);
+  return program;
+}
+
+async function world(name, relay, mock) {
+  const preset = presetOf(name);
+  const program = install(preset);
+  const home = realpathSync(mkdtempSync(join(tmpdir(), `relay-agents-${name}-`)));
+  const project = join(home, 'project');
+  mkdirSync(project);
+  const env = {
+    ...preset.env,
+    HOME: home,
+    XDG_CONFIG_HOME: '',
+    XDG_DATA_HOME: '',
+    XDG_STATE_HOME: '',
+    ...settings[name](home, mock.url),
+  };
+  for (const [key, value] of Object.entries(env)) if (value === '') delete env[key];
+  const agentOf = () =>
+    acpAgent({
+      program,
+      args: preset.args,
+      env,
+      rules: { defaultPath: project, allowed: [home] },
+      quirks: preset.quirks ?? {},
+      login: preset.login,
+      marker: home,
+      log: process.env.VERBOSE ? createLog({ write: (line) => process.stderr.write(line), verbose: true }) : silentLog,
+    });
+  const { deviceId, refreshToken, agentType } = await registerDevice(relay, { agentType: name });
+  const outside = historyOf(preset, { ...process.env, ...env });
+  const start = async () => {
+    const daemon = createDaemon({
+      server: relay.gateways[0].url,
+      deviceId,
+      refreshToken,
+      agentType,
+      daemonVersion: '1.0.0',
+      storeDir: join(home, 'daemon'),
+      agent: agentOf(),
+      ...(outside ? { outside } : {}),
+      timings: { reportIntervalMs: 1000 },
+    });
+    daemon.start();
+    await daemon.connected();
+    return daemon;
+  };
+  let daemon = await start();
+  const app = await connectApp(relay, { output: true });
+  const update = async (id, match) =>
+    (await app.next('session_update', ({ session }) => session.id === id && match(session), patienceMs)).session;
+  const ended = (id) => update(id, ({ status }) => ['idle', 'failed', 'waiting'].includes(status));
+  return {
+    name,
+    preset,
+    project,
+    relay,
+    app,
+    deviceId,
+    update,
+    ended,
+    agentOf,
+    outside,
+    /** A new session; its id once the agent has named it. */
+    async begin(message) {
+      const { body } = await relay.call('POST', '/api/sessions', { body: { deviceId, message } });
+      const named = await app.next(
+        'session_update',
+        ({ previousId, session }) =>
+          previousId === body.id ||
+          (session.deviceId === deviceId && session.lastTask?.id === body.taskId && !session.id.includes('PENDING')) ||
+          (session.id === body.id && session.status === 'failed'),
+        patienceMs,
+      );
+      if (named.session.status === 'failed') throw new Error(`failed: ${named.session.lastMessage}`);
+      return named.session.id;
+    },
+    async tell(id, content) {
+      const { status, text, body } = await relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
+        body: { content },
+      });
+      if (status !== 202) throw new Error(`message not accepted: ${text}`);
+      return body.taskId;
+    },
+    cancel: (id) => relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/cancel`),
+    async last(id) {
+      const { body } = await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}/messages?limit=200`);
+      return body.messages ?? [];
+    },
+    /** The session when this task is over. */
+    over: (id, taskId) =>
+      update(id, ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed'].includes(lastTask.state)),
+    async restart() {
+      await daemon.stop();
+      daemon = await start();
+    },
+    async stop() {
+      await app.close();
+      await daemon.stop();
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+const must = (holds, what) => {
+  if (!holds) throw new Error(what);
+};
+
+const checks = {
+  async 'new session, streamed answer'(w) {
+    const id = await w.begin('@@say The answer is forty-two.');
+    const { status, lastMessage } = await w.ended(id);
+    must(status === 'idle' && lastMessage.includes('forty-two'), `${status}: ${lastMessage}`);
+    const output = w.app.inbox.all.filter(({ type, sessionId }) => type === 'task_output' && sessionId === id);
+    must(
+      output
+        .map((frame) => frame.output)
+        .join('')
+        .includes('forty-two'),
+      'nothing was streamed',
+    );
+  },
+  async 'tool asks, is allowed from the app'(w) {
+    const id = await w.begin(asking(w.name, 'echo made > allowed.txt'));
+    const waiting = await w.ended(id);
+    must(waiting.status === 'waiting', `${waiting.status}: ${waiting.lastMessage}`);
+    must(waiting.prompt.prompt.startsWith('Allow: '), waiting.prompt.prompt);
+    const { status, lastMessage } = await w.over(id, await w.tell(id, '1'));
+    must(status === 'idle', `${status}: ${lastMessage}`);
+    must(existsSync(join(w.project, 'allowed.txt')), 'the command did not run');
+  },
+  async 'tool asks, is rejected'(w) {
+    const id = await w.begin(asking(w.name, 'echo made > rejected.txt'));
+    const waiting = await w.ended(id);
+    must(waiting.status === 'waiting', `${waiting.status}: ${waiting.lastMessage}`);
+    const labels = waiting.prompt.options.map(({ label }) => label);
+    const no = labels.find((label) => /^(no|reject|deny)/i.test(label));
+    const { status, lastMessage } = await w.over(id, await w.tell(id, no));
+    must(status === 'idle', `${status}: ${lastMessage}`);
+    must(!existsSync(join(w.project, 'rejected.txt')), 'the command ran all the same');
+  },
+  async 'cancelled, and goes on'(w) {
+    const id = await w.begin('@@slow 600');
+    await w.app.next('task_output', ({ sessionId }) => sessionId === id, patienceMs);
+    must((await w.cancel(id)).status === 202, 'cancel was not accepted');
+    await w.update(id, ({ lastTask }) => lastTask?.state === 'cancelled');
+    const { lastMessage } = await w.over(id, await w.tell(id, '@@say still here'));
+    must(lastMessage.includes('still here'), lastMessage);
+  },
+  async 'resumed after a restart of the daemon, with its memory; history paged'(w) {
+    const id = await w.begin('@@say remember the zebra');
+    await w.ended(id);
+    await w.restart();
+    const { status, lastMessage } = await w.over(id, await w.tell(id, '@@history'));
+    const messages = await w.last(id);
+    must(status === 'idle' && messages.at(-1).content.includes('zebra'), `${status}: ${lastMessage}`);
+    must(messages.length === 4, `${messages.length} messages`);
+    const older = await w.relay.call(
+      'GET',
+      `/api/sessions/${encodeURIComponent(id)}/messages?limit=2&before=${messages[2].uuid}`,
+    );
+    must(
+      older.body.messages.map(({ uuid }) => uuid).join() ===
+        messages
+          .slice(0, 2)
+          .map(({ uuid }) => uuid)
+          .join(),
+      'paging',
+    );
+  },
+  async 'a session begun elsewhere is found, with its words'(w) {
+    if (!w.outside) return 'no reader for its files';
+    // Another process of the agent, as a terminal would start one.
+    const other = w.agentOf();
+    const opened = await other.open({
+      taskId: 'x',
+      projectPath: '',
+      signal: new AbortController().signal,
+      process() {},
+    });
+    const report = {
+      progress() {},
+      output() {},
+      process() {},
+      wait() {},
+      error: (error) => (report.said = error),
+      complete: (result) => (report.said = result),
+    };
+    await other.start(
+      { taskId: 'x', sessionId: opened.sessionId, message: '@@say from the desk', projectPath: '' },
+      report,
+    ).ended;
+    await other.close();
+    const id = `${w.deviceId}:${w.name}:${opened.sessionId}`;
+    await w.update(id, () => true);
+    const messages = await w.last(id);
+    must(messages.at(-1)?.content.includes('from the desk'), JSON.stringify({ messages, said: report.said }));
+    return undefined;
+  },
+};
+
+const wanted = process.argv.slice(2);
+const names = wanted.length > 0 ? wanted : Object.keys(settings);
+const mock = await startMock();
+let failed = 0;
+for (const name of names) {
+  const relay = await startRelay();
+  let w;
+  try {
+    w = await world(name, relay, mock);
+    process.stdout.write(`${w.preset.title} ${w.preset.version}\n`);
+    for (const [check, run] of Object.entries(checks)) {
+      const from = Date.now();
+      try {
+        const note = await run(w);
+        process.stdout.write(
+          `  ${note ? 'none  ' : 'ok    '} ${check}${note ? `: ${note}` : ` (${((Date.now() - from) / 1000).toFixed(1)} s)`}\n`,
+        );
+      } catch (error) {
+        failed++;
+        process.stdout.write(`  BROKEN ${check}: ${error.message}\n`);
+      }
+    }
+  } catch (error) {
+    failed++;
+    process.stdout.write(`${name}: ${error.message}\n`);
+  } finally {
+    await w?.stop();
+    await relay.stop();
+  }
+}
+process.exit(failed === 0 ? 0 : 1);
