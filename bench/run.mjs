@@ -40,6 +40,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         2 rounds of a tenth: to see that it works
+  --profile <dir> write a profile of the relay's processor time (.cpuprofile) for each of its processes
   --json          print JSON instead of tables
   --help          print this
 
@@ -54,6 +55,7 @@ function options() {
       rounds: { type: 'string' },
       share: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      profile: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -83,7 +85,7 @@ function machine() {
 }
 
 async function main() {
-  const { names, rounds, share, json, help } = options();
+  const { names, rounds, share, profile, json, help } = options();
   if (help) return void process.stdout.write(HELP);
   if (!existsSync('/proc/self/status')) throw new Error('needs /proc, that is Linux');
   const folders = [];
@@ -97,7 +99,7 @@ async function main() {
   try {
     for (const name of names) {
       const progress = (what) => process.stderr.write(`${name}: ${what}\n`);
-      const found = await suites[name]({ rounds, share, progress, folder });
+      const found = await suites[name]({ rounds, share, profile, progress, folder });
       if (!json) process.stdout.write(`${found.join('\n\n')}\n\n`);
       tables.push(...found);
     }

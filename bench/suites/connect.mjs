@@ -6,7 +6,7 @@ import { measured, names, startAll } from '../systems/all.mjs';
 const perRound = 500;
 const window = 64;
 
-export async function connect({ rounds, progress, folder, share }) {
+export async function connect({ rounds, progress, folder, share, profile }) {
   const ratios = new Table('Daemons that connect: ratios of CPU');
   const cost = new Table('Daemons that connect: CPU, µs per connection');
   const speed = new Table('Daemons that connect: wall clock');
@@ -16,6 +16,7 @@ export async function connect({ rounds, progress, folder, share }) {
     people: count * (rounds + 1),
     folder,
     progress,
+    profile,
   });
   const cases = [
     { name: 'accept, authenticate, claim', hello: 0, how: 'sockets' },

@@ -36,7 +36,7 @@ async function listedDaemon(system) {
   return { daemon, client, body };
 }
 
-export async function lists({ rounds, progress, folder, share }) {
+export async function lists({ rounds, progress, folder, share, profile }) {
   const table = new Table(`A list of ${listed} sessions over REST: CPU, µs per request`);
   const ratios = new Table('Lists over REST: ratios of CPU');
   const speed = new Table('Lists over REST: wall clock, one request at a time');
@@ -44,9 +44,9 @@ export async function lists({ rounds, progress, folder, share }) {
   const running = [];
   try {
     progress('starting');
-    const relay = await startInstances({ people: 1 });
+    const relay = await startInstances({ people: 1, profile });
     running.push({ name: 'relay', system: relay });
-    running.push({ name: 'single', system: await startSingle({ people: 1, dataDir: folder() }) });
+    running.push({ name: 'single', system: await startSingle({ people: 1, dataDir: folder(), profile }) });
     const { body, daemon, client } = await listedDaemon(relay);
     const alone = await listedDaemon(running[1].system);
     for (const one of await startPlain(body)) running.push(one);

@@ -12,12 +12,12 @@ export const cases = [
   { name: 'message 200 B, kept for who comes back', bytes: 200, count: 5_000, kept: true },
 ];
 
-export async function events({ rounds, progress, folder, share }) {
+export async function events({ rounds, progress, folder, share, profile }) {
   const cost = new Table('Events: CPU of instances and Redis, µs per event');
   const ratios = new Table('Events: ratios of CPU');
   const parts = new Table('Events: where the CPU goes, µs per event');
   const speed = new Table('Events: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], { people: pairs, folder, progress });
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], { people: pairs, folder, progress, profile });
   try {
     for (const { load } of systems) await load.ask('pairs', { count: pairs });
     for (let round = 0; round <= rounds; round += 1) {

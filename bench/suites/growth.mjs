@@ -13,13 +13,13 @@ const questions = { relay: 10_000, raw: 10_000, socketio: 2_000 };
 /** One api and two gateways more. */
 const added = ['api', 'gateway', 'gateway'];
 
-export async function growth({ rounds, progress, folder, share }) {
+export async function growth({ rounds, progress, folder, share, profile }) {
   const table = new Table('Events of 200 B: CPU of instances and Redis, µs per event');
   const busy = new Table('Five instances, questions to daemons');
   const ratios = new Table('Five instances: ratios');
   const which = ['relay', 'raw', 'socketio'];
-  const few = await startAll(which, { people: pairs, folder, progress });
-  const many = await startAll(which, { people: pairs, folder, progress });
+  const few = await startAll(which, { people: pairs, folder, progress, profile });
+  const many = await startAll(which, { people: pairs, folder, progress, profile });
   try {
     for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
     for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
@@ -42,13 +42,13 @@ export async function growth({ rounds, progress, folder, share }) {
     await few.stop();
     await many.stop();
   }
-  await ask(which, { rounds, progress, folder, share }, busy, ratios);
+  await ask(which, { rounds, progress, folder, share, profile }, busy, ratios);
   return [table, ratios, busy];
 }
 
 /** Apps on two instances, daemons on three; both of the first ask. */
-async function ask(which, { rounds, progress, folder, share }, busy, ratios) {
-  const five = await startAll(which, { people: pairs, apis: 2, gateways: 3, folder, progress });
+async function ask(which, { rounds, progress, folder, share, profile }, busy, ratios) {
+  const five = await startAll(which, { people: pairs, apis: 2, gateways: 3, folder, progress, profile });
   try {
     for (const one of five.systems) {
       const sessions = await one.load.ask('pairs', { count: pairs });

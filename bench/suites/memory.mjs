@@ -8,7 +8,7 @@ const connections = 5_000;
 const window = 64;
 const settleMs = 1_500;
 
-export async function memory({ rounds, progress, folder, share }) {
+export async function memory({ rounds, progress, folder, share, profile }) {
   const batch = Math.ceil((connections * share) / rounds);
   const ratios = new Table(`Memory per silent connection, up to ${batch * rounds}: ratios`);
   const each = new Table(`Memory per silent connection, ${rounds} batches of ${batch}: kB`);
@@ -17,6 +17,7 @@ export async function memory({ rounds, progress, folder, share }) {
     people: batch * (rounds + 1),
     folder,
     progress,
+    profile,
     weighed: true,
   });
   try {

@@ -9,6 +9,11 @@ import { registerPeople } from './people.mjs';
 const main = (role) => fileURLToPath(new URL(`../../apps/${role}/dist/main.js`, import.meta.url));
 const asker = fileURLToPath(new URL('../rivals/asker.mjs', import.meta.url));
 const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
+/** `weighed`: asked for its memory; `profile`: writes a profile of its processor time into this folder when it ends. */
+const argumentsOf = ({ weighed, profile }) => [
+  ...(weighed ? gc : []),
+  ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+];
 const publicUrl = 'https://relay.test';
 const listening = (said) => /listening on [^\s]*:(\d+)\)/.exec(said)?.[1];
 
@@ -35,7 +40,7 @@ const environment = (issuer) => ({
  * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
  * only asks. What is stopped in the end is everything.
  */
-export async function startInstances({ apis = 1, gateways = 1, people: count, weighed = false }) {
+export async function startInstances({ apis = 1, gateways = 1, people: count, weighed = false, profile }) {
   const stops = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -54,7 +59,7 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
     const launch = async (role, metricsPort = 0) => {
       const child = await start(main(role), {
         env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },
-        execArgv: weighed ? gc : [],
+        execArgv: argumentsOf({ weighed, profile }),
         port: listening,
       });
       stops.push(() => child.stop());
@@ -102,13 +107,13 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
 }
 
 /** One process with the embedded database in `dataDir`. */
-export async function startSingle({ people: count, dataDir, weighed = false }) {
+export async function startSingle({ people: count, dataDir, weighed = false, profile }) {
   const issuer = await startIssuer(`${publicUrl}/api`);
   try {
     const people = await registerPeople({ dataDir }, issuer, count);
     const child = await start(main('standalone'), {
       env: { ...environment(issuer), DATA_DIR: dataDir },
-      execArgv: weighed ? gc : [],
+      execArgv: argumentsOf({ weighed, profile }),
       port: listening,
     });
     return {
