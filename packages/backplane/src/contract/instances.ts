@@ -180,7 +180,8 @@ export function describeInstances(makeBus: MakeBus): void {
       two.onControl(there.hear);
       await bus.interrupt(one.instance);
       expect(await here.next()).toBe('restored');
-      await until('it is healthy', async () => (await one.health()).ok);
+      // The other one may have been cut off with it.
+      await until('both are healthy', async () => (await one.health()).ok && (await two.health()).ok);
       await one.publishControl('control');
       await there.next();
       await until('it hears again', () => here.heard.includes('control'));

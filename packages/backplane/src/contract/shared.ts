@@ -1,8 +1,7 @@
-/** Promises about what is built on a backplane: limits and revocations that hold for all instances. */
+/** Promises about what is built on a backplane: revocations that hold for all instances. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createRateLimiter } from '../rate-limiter.ts';
 import { createRevocationLog } from '../revocation-log.ts';
-import { createEar, createStage, passing, until } from './harness.ts';
+import { createEar, createStage } from './harness.ts';
 import type { MakeBus } from './harness.ts';
 
 export function describeShared(makeBus: MakeBus): void {
@@ -12,44 +11,6 @@ export function describeShared(makeBus: MakeBus): void {
     const bus = await stage.open();
     return { bus, one: await bus.connect('one'), two: await bus.connect('two') };
   }
-
-  describe('a rate limit', () => {
-    afterEach(stage.clear);
-
-    it('holds for all instances together, and for each of its names', async () => {
-      const { one, two } = await openTwo();
-      const options = { name: 'requests', points: 3, windowMs: 60_000 };
-      const [here, there] = [createRateLimiter(one, options), createRateLimiter(two, options)];
-      const states = [await here.consume('user'), await there.consume('user'), await here.consume('user')];
-      expect(states.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
-        [true, 2],
-        [true, 1],
-        [true, 0],
-      ]);
-      expect(await there.consume('user')).toMatchObject({ allowed: false, limit: 3, remaining: 0, local: false });
-      expect((await there.consume('other')).allowed).toBe(true);
-      const another = createRateLimiter(two, { ...options, name: 'creations' });
-      expect((await another.consume('user')).allowed).toBe(true);
-    });
-
-    it('lets as many through as it says, however many ask at once', async () => {
-      const { one, two } = await openTwo();
-      const options = { name: 'requests', points: 10, windowMs: 60_000 };
-      const limiters = [createRateLimiter(one, options), createRateLimiter(two, options)];
-      const states = await Promise.all(Array.from({ length: 50 }, (_, n) => limiters[n % 2]!.consume('user')));
-      expect(states.filter(({ allowed }) => allowed)).toHaveLength(10);
-    });
-
-    it('begins again with the next window, and gives back what was counted in vain', async () => {
-      const { bus, one } = await openTwo();
-      const limiter = createRateLimiter(one, { name: 'guesses', points: 1, windowMs: 300 });
-      await limiter.consume('user');
-      await limiter.giveBack('user');
-      expect((await limiter.consume('user')).allowed).toBe(true);
-      const isAllowed = async () => (await limiter.consume('user')).allowed;
-      await until('the next window began', isAllowed, passing(bus, 100));
-    });
-  });
 
   describe('a revocation', () => {
     afterEach(stage.clear);
