@@ -83,6 +83,15 @@ describe('an agent that speaks ACP', () => {
     expect(JSON.stringify(connection.frames)).not.toContain('secret');
   });
 
+  it('gives the session the title that it has at the agent', async () => {
+    const { connection, relay } = await begin();
+    start(connection, 't1', 'title');
+    await connection.event('TASK_COMPLETE', 't1');
+    connection.terminate();
+    const { sessions } = await (await relay.connection()).frame('report_sessions');
+    expect(sessions).toMatchObject([{ title: 'A title of its own', message_count: 2 }]);
+  });
+
   it('completes with the last of several messages', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'two');

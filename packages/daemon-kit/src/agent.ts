@@ -28,6 +28,8 @@ export interface TurnReport {
   complete(result: string): void;
   wait(question: Question): void;
   error(error: string): void;
+  /** The conversation has a name now. */
+  title?(title: string): void;
   /** The process (and its group) that runs the turn; remembered so that it can be ended after a crash of the daemon. */
   process(pid: number): void;
 }

@@ -2,19 +2,24 @@
 export type Cancel = () => void;
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. May jump: somebody may set the clock. */
   now(): number;
+  /** Milliseconds since some moment, for measuring: never jumps. Default: `now`. */
+  elapsed?(): number;
   /** Runs once after `delayMs`, unless the returned function was called before. */
   after(delayMs: number, run: () => void): Cancel;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
   },
 };
+
+export const elapsedOn = (clock: Clock): number => clock.elapsed?.() ?? clock.now();
 
 /** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {

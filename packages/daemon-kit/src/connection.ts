@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '@relay/protocol';
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from './clock.ts';
-import { settledWithin } from './clock.ts';
+import { elapsedOn, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import {
   type BackoffTimings,
@@ -154,8 +154,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 
   const heartbeat = (current: WebSocket): Cancel => {
-    let lastHeard = clock.now();
-    const heard = () => (lastHeard = clock.now());
+    let lastHeard = elapsedOn(clock);
+    const heard = () => (lastHeard = elapsedOn(clock));
     for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, heard);
     let cancelPing: Cancel = () => undefined;
     let cancelSilence: Cancel = () => undefined;
@@ -167,7 +167,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     };
     const listen = (forMs: number) => {
       cancelSilence = clock.after(forMs, () => {
-        const leftMs = lastHeard + timings.silenceMs - clock.now();
+        const leftMs = lastHeard + timings.silenceMs - elapsedOn(clock);
         if (leftMs > 0) listen(leftMs);
         else current.terminate();
       });

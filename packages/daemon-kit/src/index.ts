@@ -6,7 +6,7 @@ export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
-export { type Cancel, type Clock, pause, settledWithin, systemClock } from './clock.ts';
+export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';
 export { type Daemon, type DaemonOptions, type DaemonState, type DaemonTimings, createDaemon } from './daemon.ts';
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';

@@ -1,6 +1,6 @@
 /** The registration flow of a device (contract §4, RFC 8628): ask for a code, let a person confirm it, poll for the credential. */
 import type { DeviceCode, RelayApi } from './api.ts';
-import { type Clock, pause } from './clock.ts';
+import { type Clock, elapsedOn, pause } from './clock.ts';
 import { Failure, exitCodes } from './failure.ts';
 
 export interface Registration {
@@ -41,12 +41,12 @@ const endings: Readonly<Record<string, [code: string, message: string, exitCode:
 export async function register({ api, device, clock, onCode, onWait }: RegistrationOptions): Promise<Registration> {
   const code = await api.requestCode(device);
   onCode(code);
-  const deadline = clock.now() + code.expiresInMs;
+  const deadline = elapsedOn(clock) + code.expiresInMs;
   let intervalMs = Math.max(code.intervalMs, minIntervalMs);
   let waitMs = intervalMs;
   let problem: string | undefined;
   for (;;) {
-    const remainingMs = deadline - clock.now();
+    const remainingMs = deadline - elapsedOn(clock);
     if (remainingMs <= 0) throw ended('expired_token');
     onWait(remainingMs, problem);
     await pause(clock, Math.min(waitMs, remainingMs));

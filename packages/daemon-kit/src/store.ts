@@ -1,5 +1,5 @@
 /**
- * The message history of this machine: one append-only JSONL file per session, rows `{"meta":{…}}` and `{"m":{uuid,role,content,timestamp}}`,
+ * The message history of this machine: one append-only JSONL file per session, rows `{"meta":{…}}`, `{"title":…}` and `{"m":{uuid,role,content,timestamp}}`,
  * 0600. Messages are never renumbered or dropped: the relay may hold their uuids. What is listed about the sessions is
  * rebuilt from the files at start. Writes are synchronous and on disk when they return; a turn has two or three.
  */
@@ -14,7 +14,7 @@ import { syncFolder } from './owner-file.ts';
 
 export interface SessionSummary {
   sessionId: string;
-  /** First line of the first message; empty while there is none. */
+  /** As the agent named it, else the first line of the first message; empty while there is none. */
   title: string;
   projectPath: string;
   /** Cut at 2 KiB. */
@@ -30,6 +30,8 @@ export interface Store {
   has(sessionId: string): boolean;
   /** Adds a message with a new uuid and the time of now. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
+  /** Names the session. Throws TypeError for an unknown one. */
+  entitle(sessionId: string, title: string): void;
   /** Adds messages that were said elsewhere; those whose uuid is there are passed over. How many were added. */
   take(sessionId: string, messages: readonly HistoryMessage[]): number;
   /** The whole conversation, oldest first; undefined for an unknown session. */
@@ -59,6 +61,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     if (!file.meta) continue;
     const summary = emptySummary(file.meta);
     for (const message of file.messages) note(summary, message);
+    if (file.title !== undefined) summary.title = file.title;
     summaries.set(file.meta.session_id, summary);
   }
   const pathOf = (sessionId: string) => join(folder, `${fileNameOf(sessionId)}.jsonl`);
@@ -81,6 +84,13 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       appendRow(pathOf(sessionId), { m: message });
       note(summary, message);
       return message;
+    },
+    entitle(sessionId, title) {
+      const summary = summaries.get(sessionId);
+      if (!summary) throw new TypeError(`no session ${sessionId}`);
+      if (title === '' || summary.title === title) return;
+      appendRow(pathOf(sessionId), { title });
+      summary.title = title;
     },
     take(sessionId, messages) {
       const summary = summaries.get(sessionId);
@@ -118,7 +128,7 @@ const emptySummary = (meta: Meta): SessionSummary => ({
 });
 
 function note(summary: SessionSummary, { content, timestamp }: HistoryMessage): void {
-  if (summary.messageCount === 0) summary.title = firstLine(content, limits.titleCharacters);
+  if (summary.messageCount === 0 && summary.title === '') summary.title = firstLine(content, limits.titleCharacters);
   summary.messageCount++;
   summary.lastMessage = keepHead(content, fieldBytes.lastMessage);
   summary.lastActivity = timestamp;
@@ -145,8 +155,14 @@ function appendRow(path: string, row: unknown): void {
   }
 }
 
-function readSession(path: string): { meta: Meta | undefined; messages: HistoryMessage[]; unreadable: number } {
+function readSession(path: string): {
+  meta: Meta | undefined;
+  title: string | undefined;
+  messages: HistoryMessage[];
+  unreadable: number;
+} {
   let meta: Meta | undefined;
+  let title: string | undefined;
   const messages: HistoryMessage[] = [];
   let unreadable = 0;
   for (const line of readFileSync(path, 'utf8').split('\n')) {
@@ -154,12 +170,13 @@ function readSession(path: string): { meta: Meta | undefined; messages: HistoryM
     const row = rowOf(line);
     if (row?.meta) meta ??= row.meta;
     else if (row?.m) messages.push(row.m);
+    else if (row?.title !== undefined) title = row.title;
     else unreadable++;
   }
-  return { meta, messages, unreadable };
+  return { meta, title, messages, unreadable };
 }
 
-function rowOf(line: string): { meta?: Meta; m?: HistoryMessage } | undefined {
+function rowOf(line: string): { meta?: Meta; m?: HistoryMessage; title?: string } | undefined {
   let row: unknown;
   try {
     row = JSON.parse(line);
@@ -169,6 +186,7 @@ function rowOf(line: string): { meta?: Meta; m?: HistoryMessage } | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
   if ('meta' in row && textsIn(row.meta, ['session_id', 'project_path', 'created_at']))
     return { meta: row.meta as Meta };
+  if ('title' in row && typeof row.title === 'string') return { title: row.title };
   if ('m' in row && textsIn(row.m, ['uuid', 'role', 'content', 'timestamp'])) return { m: row.m as HistoryMessage };
   return undefined;
 }

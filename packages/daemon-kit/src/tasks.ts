@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, type ToDaemon, limits } from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
-import { fieldBytes, keepHead, keepTail } from './bounds.ts';
+import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { HistoryMessage } from './history.ts';
@@ -215,6 +215,13 @@ export function createTasks({ agent, store, sync, journal, voice, log, clock, ti
           options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
         }),
       error: (error) => finish(task, { type: 'ERROR', error }),
+      title(title) {
+        try {
+          if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));
+        } catch (error) {
+          log.warn('title not written', { session: task.sessionId, why: reasonOf(error) });
+        }
+      },
       process: (pid) => journal.process(task.id, pid),
     };
   };

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { type Clock, pause } from '@relay/daemon-kit';
+import { type Clock, elapsedOn, pause } from '@relay/daemon-kit';
 
 export interface KillTimings {
   /** From SIGTERM to SIGKILL. */
@@ -44,10 +44,10 @@ export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): bool
 }
 
 async function emptyWithin(leader: number, clock: Clock, limitMs: number): Promise<boolean> {
-  const deadline = clock.now() + limitMs;
+  const deadline = elapsedOn(clock) + limitMs;
   for (let waitMs = 5; ; waitMs = Math.min(waitMs * 2, 100)) {
     if (!lives(leader)) return true;
-    if (clock.now() >= deadline) return false;
+    if (elapsedOn(clock) >= deadline) return false;
     await pause(clock, waitMs);
   }
 }

@@ -62,6 +62,8 @@ export function acpAgent(options: AcpOptions): Agent {
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
   /** With a live process. */
   const conversations = new Map<string, Conversation>();
+  /** Idle processes on their way out. */
+  const leaving = new Map<string, Promise<void>>();
   /** Every process that may still live, also of conversations that are being opened. */
   const processes = new Set<AgentProcess>();
   /** Conversations whose process died while a question was open. */
@@ -99,6 +101,14 @@ export function acpAgent(options: AcpOptions): Agent {
     return { agent, link: (linked) => (conversation = linked) };
   };
 
+  /** Ends an idle process. Whoever needs the conversation again waits until it is gone: some agents hold a lock on it. */
+  const dismiss = (conversation: Conversation) => {
+    const { sessionId } = conversation;
+    conversations.delete(sessionId);
+    const gone = conversation.end().finally(() => leaving.delete(sessionId));
+    leaving.set(sessionId, gone);
+  };
+
   /** The process is there for this conversation, from now on. */
   const keep = (sessionId: string, cwd: string, started: ReturnType<typeof start>): Conversation => {
     const { agent, link } = started;
@@ -109,7 +119,7 @@ export function acpAgent(options: AcpOptions): Agent {
     let dead = false;
     conversation.onIdle((idle) => {
       cancelIdle();
-      if (idle && !dead) cancelIdle = clock.after(timings.idleMs, () => void conversation.end());
+      if (idle && !dead) cancelIdle = clock.after(timings.idleMs, () => dismiss(conversation));
     });
     void agent.gone.then(() => {
       dead = true;
@@ -130,8 +140,7 @@ export function acpAgent(options: AcpOptions): Agent {
         `${processes.size} agents are at work on this machine already. Wait until one of them is done.`,
       );
     }
-    conversations.delete(idle.sessionId);
-    void idle.end();
+    dismiss(idle);
   };
 
   const folderOf = (path: string): string => {
@@ -225,14 +234,23 @@ export function acpAgent(options: AcpOptions): Agent {
     );
   };
 
+  /** The conversation with a process that can be talked to; waits until nothing is left of one that cannot. */
+  const live = async (sessionId: string): Promise<Conversation | undefined> => {
+    const conversation = conversations.get(sessionId);
+    if (conversation?.usable()) return conversation;
+    if (conversation) dismiss(conversation);
+    await leaving.get(sessionId);
+    return undefined;
+  };
+
   const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
     try {
-      let conversation = conversations.get(turn.sessionId);
+      let conversation = await live(turn.sessionId);
       if (conversation) {
         const outcome = await conversation.answer(turn.taskId, turn.message, report, signal);
         if (outcome === 'done' || signal.aborted) return;
         // Its process may have ended meanwhile.
-        conversation = conversations.get(turn.sessionId);
+        conversation = await live(turn.sessionId);
       }
       const late = unanswered.delete(turn.sessionId);
       if (late) report.output('The agent had to be started again: the answer is sent to it as a new message.\n');

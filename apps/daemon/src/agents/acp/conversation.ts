@@ -50,6 +50,8 @@ export interface Conversation {
   abandon(taskId: string): void;
   asking(): boolean;
   idle(): boolean;
+  /** Its process lives and is not on its way out. */
+  usable(): boolean;
   /** Told whenever it becomes idle, and when it stops to be. */
   onIdle(listener: (idle: boolean) => void): void;
   end(): Promise<void>;
@@ -225,7 +227,14 @@ export function createConversation(options: ConversationOptions): Conversation {
         taskId,
         report,
         output,
-        narrator: createNarrator({ progress: (action, target) => active.report.progress(action, target), output }, cwd),
+        narrator: createNarrator(
+          {
+            progress: (action, target) => active.report.progress(action, target),
+            title: (title) => active.report.title?.(title),
+            output,
+          },
+          cwd,
+        ),
         detached: false,
         cancelling: false,
         rejected: false,
@@ -260,6 +269,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     asking: () => questions.some(({ shown }) => shown),
     idle: () => turn === undefined,
+    usable: () => agent.usable(),
     onIdle(listener) {
       idleListener = listener;
       listener(turn === undefined);

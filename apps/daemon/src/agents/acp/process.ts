@@ -50,6 +50,8 @@ export interface AgentProcess {
   pid: number | undefined;
   /** Resolves with what the agent can do. */
   ready: Promise<AgentAbilities>;
+  /** False once it has ended, is being ended, or has closed its side of the connection. */
+  usable(): boolean;
   /** Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. */
   request(method: string, params: unknown, limitMs?: number): Promise<Fields>;
   notify(method: string, params: unknown): void;
@@ -105,6 +107,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   const pid = child?.pid;
   const complaint = tail(complaintBytes);
   let alive = pid !== undefined;
+  let ending = false;
 
   const exited = new Promise<string>((resolve) => {
     if (!child) return resolve(cannotStart(program, problem));
@@ -130,11 +133,14 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   });
 
   const kill = async () => {
+    ending = true;
     if (pid !== undefined) await endGroup(pid, clock, timings);
     await settledWithin(clock, timings.giveUpMs, gone);
   };
 
   const connection = child && pid !== undefined ? connect(child, options) : undefined;
+  const closed = () => (ending = true);
+  connection?.closed.then(closed, closed);
 
   const failureOf = async (error: unknown): Promise<AgentFailure> => {
     const code = codeOf(error);
@@ -190,6 +196,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
 
   return {
     pid,
+    usable: () => alive && !ending,
     ready,
     request,
     notify(method, params) {
@@ -197,6 +204,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     },
     gone,
     async end() {
+      ending = true;
       if (alive) {
         child?.stdin.end();
         await settledWithin(clock, timings.leaveMs, exited);

@@ -1,0 +1,96 @@
+/** The machine below the daemon: a disk that is full, a clock that jumps. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Agent, type Clock, systemClock } from '../src/index.ts';
+import { echo, house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+/** Names its sessions `s1`, `s2` …, so that a test knows where they are kept. */
+const naming = (agent: Agent): Agent => {
+  let count = 0;
+  return {
+    ...agent,
+    start: (turn, report) => agent.start(turn, report),
+    open: () => Promise.resolve({ sessionId: `s${++count}` }),
+  };
+};
+
+describe('a full disk', () => {
+  /** /dev/full answers every write with ENOSPC. */
+  const begin = async () => {
+    const relay = await home.relay();
+    const storeDir = home.folder();
+    home.daemon(relay, naming(echo()), { storeDir });
+    const connection = await relay.connection();
+    const fill = (file: string) => {
+      rmSync(join(storeDir, file), { force: true, recursive: true });
+      symlinkSync('/dev/full', join(storeDir, file));
+    };
+    return { connection, fill, storeDir };
+  };
+  const ended = ['TASK_COMPLETE', 'ERROR'];
+
+  it('under the history ends a task with ERROR before the agent starts, and says why', async () => {
+    const { connection, fill } = await begin();
+    fill('sessions/s1.jsonl');
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
+    expect((await connection.event('ERROR', 't1')).error).toContain('ENOSPC');
+    await connection.status();
+    connection.send({ type: 'task_start', task_id: 't2', instruction: 'x' });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('You said: x');
+  });
+
+  it('that fills up in the middle of a conversation does the same', async () => {
+    const { connection, fill } = await begin();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
+    await connection.event('TASK_COMPLETE', 't1');
+    fill('sessions/s1.jsonl');
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 's1', message: 'y' });
+    expect((await connection.event('ERROR', 't2')).error).toContain('ENOSPC');
+    await connection.status();
+    expect(connection.ends('t2')).toHaveLength(1);
+  });
+
+  it('under the journal costs only what the journal is for: the task has its end', async () => {
+    const { connection, fill } = await begin();
+    fill('tasks.jsonl');
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
+    await connection.event('TASK_COMPLETE', 't1');
+    await connection.status();
+    expect(connection.ends('t1').map(({ event_type: type }) => ended.includes(type))).toEqual([true]);
+  });
+
+  it('or a missing folder at the start is one sentence, not a daemon without a memory', async () => {
+    const relay = await home.relay();
+    const storeDir = home.folder();
+    mkdirSync(join(storeDir, 'other'));
+    symlinkSync('/dev/full', join(storeDir, 'sessions'));
+    expect(() => home.daemon(relay, echo(), { storeDir })).toThrow();
+  });
+});
+
+describe('a clock that jumps', () => {
+  const jumping = () => {
+    let offsetMs = 0;
+    const clock: Clock = { ...systemClock, now: () => Date.now() + offsetMs };
+    return { clock, jump: (ms: number) => (offsetMs += ms) };
+  };
+
+  it.each([86_400_000, -86_400_000])('by %d ms keeps a live connection, and still notices a dead one', async (ms) => {
+    const relay = await home.relay();
+    const { clock, jump } = jumping();
+    home.daemon(relay, echo(), { clock, timings: { silenceMs: 300, pingIntervalMs: 50 } });
+    const first = await relay.connection();
+    await first.settle();
+    jump(ms);
+    first.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
+    await first.event('TASK_COMPLETE', 't1');
+    first.freeze();
+    const second = await relay.connection();
+    await second.settle();
+    expect(second.words()).toContain('report_sessions');
+  });
+});
