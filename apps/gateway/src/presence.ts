@@ -77,6 +77,25 @@ export class Presence {
     if (ownerId !== undefined) await this.announce(ownerId, deviceId, 'offline');
   }
 
+  /**
+   * These are here, and their leases were just renewed. Who stands as offline nevertheless was taken for gone while its lease
+   * was missing: this instance was stuck for longer than a lease lives, or Redis lost what it knew. Nothing else would
+   * ever say that it is online, because it never went away.
+   */
+  async stillHere(held: ReadonlyMap<string, number>): Promise<void> {
+    if (held.size === 0) return;
+    const { device } = this.#database.prisma;
+    const wronged = await device.findMany({
+      where: { id: { in: [...held.keys()] }, status: 'offline', removedAt: null },
+      select: { id: true, ownerId: true },
+    });
+    for (const { id, ownerId } of wronged) {
+      const here = { id, connectionFence: held.get(id)!, status: 'offline', removedAt: null };
+      const { count } = await device.updateMany({ where: here, data: { status: 'online' } });
+      if (count > 0) await this.announce(ownerId, id, 'online');
+    }
+  }
+
   #cancelGrace(deviceId: string): void {
     clearTimeout(this.#graces.get(deviceId)?.timer);
     this.#graces.delete(deviceId);

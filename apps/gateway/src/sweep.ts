@@ -142,6 +142,8 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     deps.metrics.leasesLost.inc(lost.size);
     // Only under the fence that was refreshed: the newer owner may be a connection of this very instance.
     for (const { device, fence } of leases) if (lost.has(device)) hub.get(device, fence)?.close('replaced');
+    const held = leases.filter(({ device, fence }) => !lost.has(device) && hub.get(device, fence)?.live);
+    await presence.stillHere(new Map(held.map(({ device, fence }) => [device, fence])));
   };
 
   const sweep = config.sweepIntervalMs;
