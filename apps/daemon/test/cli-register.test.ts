@@ -62,6 +62,25 @@ describe('relay-daemon register', () => {
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(token);
   });
 
+  it('keeps the agent, its folders and its profile, and draws the link when asked', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
+    const folder = home.folder();
+    const agent = ['--agent', 'claude', '--mode', 'plan', '--allow', '/a', '--allow', '/b', '--project', '/a/p'];
+    const args = ['register', '--server', relay.url, '--home', folder, '--profile', 'work', '--qr', ...agent];
+    const { code: exitCode, out } = await runProgram(args);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/[▀▄█]{10}/);
+    expect(relay.calls[0]?.body).toMatchObject({ agent_type: 'claude_code' });
+    expect(JSON.parse(readFileSync(join(folder, 'profiles', 'work', 'config.json'), 'utf8'))).toMatchObject({
+      agent_type: 'claude_code',
+      agent: { kind: 'acp', preset: 'claude_code', mode: 'plan' },
+      allow: ['/a', '/b'],
+      project: '/a/p',
+    });
+  });
+
   it('speaks JSON lines with --json', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);

@@ -60,6 +60,18 @@ describe('relay-daemon run', () => {
     expect(events).toContainEqual(expect.objectContaining({ event: 'agent said', text: 'scripted hello' }));
   });
 
+  it('goes on when nobody reads its log any more', async () => {
+    const relay = await home.relay();
+    const program = running(home, registered(home, relay), '--agent', 'scripted');
+    const connection = await relay.connection();
+    program.child.stderr.destroy();
+    program.child.stdout.destroy();
+    for (const taskId of ['t1', 't2', 't3']) {
+      connection.send({ type: 'task_start', task_id: taskId, instruction: 'hello' });
+      await connection.event('TASK_COMPLETE', taskId);
+    }
+  });
+
   it('refuses a second process on the same home, and names the first', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);

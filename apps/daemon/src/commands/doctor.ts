@@ -156,7 +156,7 @@ async function agentFindings(choice: AgentChoice, env: NodeJS.ProcessEnv): Promi
     if (preset.node !== undefined) {
       findings.push(nodeFinding(process.versions.node, preset.node, 'Node.js of the agent', name));
     }
-    if (preset.name === 'claude_code' && process.getuid?.() === 0 && env.IS_SANDBOX === undefined) {
+    if (preset.name === 'claude_code' && process.getuid?.() === 0 && env.IS_SANDBOX !== '1') {
       findings.push({
         state: 'odd',
         about: 'User',

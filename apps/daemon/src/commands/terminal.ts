@@ -7,12 +7,16 @@ export interface Terminal {
   isScreen: boolean;
 }
 
-export const processTerminal = (): Terminal => ({
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-  env: process.env,
-  isScreen: process.stderr.isTTY,
-});
+export function processTerminal(): Terminal {
+  // Whoever read along may leave (`| head`, a closed terminal): the daemon goes on, and a command has nobody left to tell.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    env: process.env,
+    isScreen: process.stderr.isTTY,
+  };
+}
 
 /** Options that every command takes. */
 export interface CommonOptions {
