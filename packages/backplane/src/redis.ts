@@ -15,7 +15,7 @@ import { BackplaneError } from './errors.ts';
 import { openConnection } from './redis/connection.ts';
 import { Fleet } from './redis/fleet.ts';
 import { Gaps } from './redis/gaps.ts';
-import { leaseRest, readLease } from './redis/lease.ts';
+import { Leases } from './redis/leases.ts';
 import { heldWithin } from './redis/listening.ts';
 import { readMail } from './redis/mail.ts';
 import { type Names, controlPartition, createNames, partitionOf, partitions, tagged } from './redis/names.ts';
@@ -24,6 +24,7 @@ import { Post } from './redis/post.ts';
 import { Probe } from './redis/probe.ts';
 import { readRecords, record } from './redis/records.ts';
 import { longText, scriptText } from './redis/script.ts';
+import { Trouble } from './redis/trouble.ts';
 import { Turns } from './redis/turns.ts';
 import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
 import { Users } from './redis/users.ts';
@@ -39,8 +40,6 @@ export interface RedisBackplane extends Backplane {
 /** Characters that may wait for answers of Redis. */
 const maxInFlight = 64 * 1024 * 1024;
 const probeNowMs = 1_000;
-/** How often it is said, at most, why Redis cannot be reached. */
-const troubleEveryMs = 5_000;
 
 /**
  * Resolves when this instance hears what is sent to it.
@@ -64,20 +63,17 @@ class RedisMember implements RedisBackplane {
   readonly #commands: Commands;
   readonly #gaps: Gaps;
   readonly #probe: Probe;
+  readonly #trouble: Trouble;
   readonly #onError: (error: unknown) => void;
   readonly #users: Users;
   readonly #evictListeners: ((lease: Lease) => void)[] = [];
   readonly #controlListeners: ((body: string) => void)[] = [];
   readonly #restoredListeners: (() => void)[] = [];
-  /** Fences of the devices this instance has claimed, to give them back. */
-  readonly #held = new Map<string, number>();
+  readonly #leases: Leases;
   /** Begins the offsets of this instance, which never lives twice. */
   readonly #epoch = randomBytes(9).toString('base64url');
   #appended = 0;
-  #started = false;
   #closed = false;
-  #trouble = 'no answer';
-  #quietUntil = 0;
 
   constructor(address: RedisAddress, options: RedisBackplaneOptions) {
     const commandTimeoutMs = options.commandTimeoutMs ?? 1_500;
@@ -86,6 +82,7 @@ class RedisMember implements RedisBackplane {
     this.#sharded = address.kind === 'cluster';
     this.#names = createNames(options.prefix ?? 'relay', this.#sharded);
     this.#onError = options.onError ?? ((error) => process.emitWarning(`the backplane: ${String(error)}`));
+    this.#trouble = new Trouble(this.#onError);
     const times = {
       commandTimeoutMs,
       connectTimeoutMs: 2 * commandTimeoutMs,
@@ -96,7 +93,7 @@ class RedisMember implements RedisBackplane {
       script: scriptText(this.#names.prefix, this.#sharded, this.#options),
       commandTimeoutMs,
       mapRefreshMs: options.mapRefreshMs ?? 5_000,
-      open: (node) => openConnection(address, times, (reason) => this.#noteTrouble(reason), node),
+      open: (node) => openConnection(address, times, (reason) => this.#trouble.note(reason), node),
       onMessage: (channel, text) => this.#receive(channel, text),
       onRestored: (interrupted) => this.#restored(interrupted),
       onUp: () => this.#up(),
@@ -111,6 +108,7 @@ class RedisMember implements RedisBackplane {
       bulk: new Turns({ ...turns, serverOf: (partition) => this.#fleet.nodeOf(partition)?.bulk }),
       isClosed: () => this.#closed,
     });
+    this.#leases = new Leases(this.instance, (device, letter, ...args) => this.#on(device, letter, ...args));
     this.#gaps = new Gaps((user) => this.#on(user, 'b', String(this.#id(user).length)), this.#onError);
     this.#users = new Users({
       instance: this.instance,
@@ -140,44 +138,29 @@ class RedisMember implements RedisBackplane {
         held.then(() => undefined),
         timeoutMs,
       );
-      this.#started = true;
+      this.#trouble.started = true;
     } catch {
       this.vanish();
-      throw new BackplaneError('UNAVAILABLE', `Redis was not reached within ${timeoutMs} ms: ${this.#trouble}`);
+      throw new BackplaneError('UNAVAILABLE', `Redis was not reached within ${timeoutMs} ms: ${this.#trouble.last}`);
     }
   }
 
   async claim(device: string, connection: string): Promise<{ fence: number; previous?: Lease }> {
-    const claimed = (await this.#on(device, 'c', this.instance, leaseRest(device, connection))) as string;
-    const space = claimed.indexOf(' ');
-    const fence = Number(space === -1 ? claimed : claimed.slice(0, space));
-    this.#held.set(device, Math.max(fence, this.#held.get(device) ?? 0));
-    return space === -1 ? { fence } : { fence, previous: readLease(claimed.slice(space + 1)) };
+    return this.#leases.claim(device, connection);
   }
 
   async refresh(leases: readonly Pick<Lease, 'device' | 'connection' | 'fence'>[]): Promise<string[]> {
     this.#requireOpen();
-    const kept = await Promise.all(
-      leases.map(({ device, connection, fence }) =>
-        this.#on(device, 'r', String(fence), this.instance, leaseRest(device, connection)),
-      ),
-    );
-    const lost = leases.filter((_, n) => kept[n] !== 1);
-    for (const { device, fence } of lost) this.#letGo(device, fence);
-    return lost.map(({ device }) => device);
+    return this.#leases.refresh(leases);
   }
 
   async release(device: string, fence: number): Promise<boolean> {
-    const released = await this.#on(device, 'x', String(fence));
-    this.#letGo(device, fence);
-    return released === 1;
+    return this.#leases.release(device, fence);
   }
 
   async owners(devices: readonly string[]): Promise<Map<string, Lease>> {
     this.#requireOpen();
-    const values = (await Promise.all(devices.map((device) => this.#on(device, 'o')))) as string[];
-    const leases = values.filter((value) => value !== '').map((value) => readLease(value));
-    return new Map(leases.map((lease) => [lease.device, lease]));
+    return this.#leases.owners(devices);
   }
 
   async route(device: string, body: string, deadlineMs?: number): ReturnType<Backplane['route']> {
@@ -230,7 +213,7 @@ class RedisMember implements RedisBackplane {
     const id = tagged(partition, user);
     if (body.length <= longText)
       return (await this.#run(partition, ['h', id, `${id.length},${body.length}`, body])) as number;
-    return (await this.#turns.publish(partition, this.#names.user(user), record('h', id, body))) as number;
+    return (await this.#turns.publish(partition, this.#names.user(user), record('H', id, body))) as number;
   }
 
   async read(user: string, since = ''): Promise<HistoryPage> {
@@ -312,11 +295,11 @@ class RedisMember implements RedisBackplane {
   async close(): Promise<void> {
     if (this.#closed) return;
     // Before the door is shut: what is still to be said goes out with the releases.
-    const released = [...this.#held].map(([device, fence]) => this.#on(device, 'x', String(fence)));
+    const released = this.#leases.releaseAll();
     const told = this.#commands.close();
     this.#closed = true;
     this.#users.close();
-    await Promise.allSettled([told, ...released]);
+    await Promise.allSettled([told, released]);
     this.#stop();
     await this.#fleet.leave(this.#options.commandTimeoutMs);
   }
@@ -330,7 +313,6 @@ class RedisMember implements RedisBackplane {
   }
 
   #stop(): void {
-    this.#held.clear();
     this.#gaps.close();
     this.#probe.close();
     this.#restoredListeners.length = 0;
@@ -377,7 +359,7 @@ class RedisMember implements RedisBackplane {
     const mail = readMail(kind, fields, this.instance);
     if (!mail) return;
     if (mail.kind === 'evicted') {
-      this.#letGo(mail.lease.device, mail.lease.fence);
+      this.#leases.letGo(mail.lease.device, mail.lease.fence);
       return this.#tellAll(this.#evictListeners, mail.lease);
     }
     if (mail.kind === 'command') {
@@ -393,34 +375,21 @@ class RedisMember implements RedisBackplane {
     if (body !== undefined) this.#commands.receive({ kind: 'reply', correlation, body });
   }
 
-  #letGo(device: string, fence: number): void {
-    if (this.#held.get(device) === fence) this.#held.delete(device);
-  }
-
   #up(): void {
     if (this.#closed) return;
     this.#gaps.settleAll();
     this.#users.up();
-    if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
+    if (this.#trouble.started) this.#tellAll(this.#restoredListeners, undefined);
   }
 
   #restored(interrupted: readonly string[]): void {
     if (this.#closed) return;
-    if (this.#started) this.#tellAll(this.#restoredListeners, undefined);
+    if (this.#trouble.started) this.#tellAll(this.#restoredListeners, undefined);
     this.#users.restored(interrupted);
   }
 
   #tellAll<T>(listeners: readonly ((said: T) => void)[], said: T): void {
     for (const listener of listeners) tell(listener, said, this.#onError);
-  }
-
-  #noteTrouble(reason: string): void {
-    if (this.#closed) return;
-    this.#trouble = reason;
-    // Every attempt of every connection fails for the same reason: once in a while is enough.
-    if (!this.#started || performance.now() < this.#quietUntil) return;
-    this.#quietUntil = performance.now() + troubleEveryMs;
-    this.#onError(new Error(`Redis: ${reason}`));
   }
 
   #requireOpen(): void {

@@ -1,6 +1,6 @@
 /**
  * Mail as it travels in the channel of an instance, and back. Kinds: `c` command, `k` ACK, `j` NACK, `r` reply, `s` reply that is
- * kept under a key, `x` abandoned, `e` evicted, `p` probe, `t` control; `f`, `h`, `g` are frames and gaps of users.
+ * kept under a key, `x` abandoned, `e` evicted, `p` probe, `t` control; `f`, `F`, `h`, `H`, `g`, `i` are about users.
  */
 import type { Command } from '../backplane.ts';
 import type { Mail } from '../mail.ts';

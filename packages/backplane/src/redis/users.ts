@@ -70,12 +70,13 @@ export class Users {
       this.#bodiless.set(channel, fields);
       return true;
     }
-    const place = kind === 'f' ? 2 : kind === 'i' ? 1 : kind === 'h' || kind === 'g' ? 0 : undefined;
+    const place = kind === 'f' ? 2 : kind === 'i' ? 1 : kind === 'h' || kind === 'H' || kind === 'g' ? 0 : undefined;
     if (place === undefined) return false;
     const id = fields[place] ?? '';
     const listened = this.#byUser.get(id.slice(id.indexOf('}') + 1));
     const own = this.#byChannel.get(channel);
-    if (own && performance.now() - own.listedAt > relistMs) this.#list(own).catch(() => undefined);
+    // A long hot frame comes here whether there is a list or not.
+    if (own && kind !== 'H' && performance.now() - own.listedAt > relistMs) this.#list(own).catch(() => undefined);
     if (listened) this.#hear(listened, kind, fields);
     // On a list by mistake: the word that it left was lost.
     else if (!own && !this.#closed) this.#unlist(id).catch(() => undefined);
@@ -131,7 +132,7 @@ export class Users {
       const [offset = '', previous = '', , body = ''] = fields;
       listened.top = offset;
       this.#subscriptions.hear(user, { body, offset, previous, hot: false });
-    } else if (kind === 'h') {
+    } else if (kind === 'h' || kind === 'H') {
       this.#subscriptions.hear(user, { body: fields[1] ?? '', offset: listened.top, hot: true });
     } else if (kind === 'i') {
       listened.top = fields[0] ?? '';
