@@ -10,7 +10,16 @@ import {
   decodeDaemonFrame,
 } from '@relay/protocol';
 import type { RelayConfig } from '@relay/config';
-import { type Heartbeat, type Socket, createTokenBucket, startHeartbeat } from '@relay/socket';
+import {
+  type Heartbeat,
+  type HeartbeatOptions,
+  type HeartbeatPeer,
+  type Socket,
+  type TokenBucket,
+  type TokenBucketOptions,
+  createTokenBucket,
+  startHeartbeat,
+} from '@relay/socket';
 import type { Logger } from '@relay/telemetry';
 import { DeviceMemory } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -22,41 +31,66 @@ export interface Peer {
   daemonVersion: string;
 }
 
+/** What all connections of a gateway have in common. */
+export interface ConnectionDeps {
+  readonly config: RelayConfig;
+  readonly metrics: GatewayMetrics;
+  readonly logger: Logger;
+  readonly keepalive: HeartbeatOptions;
+  readonly frameRate: TokenBucketOptions;
+}
+
+export function connectionDeps(config: RelayConfig, metrics: GatewayMetrics, logger: Logger): ConnectionDeps {
+  return {
+    config,
+    metrics,
+    logger,
+    keepalive: { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs },
+    frameRate: { ratePerSecond: config.framesPerSecond, burst: config.frameBurst },
+  };
+}
+
 const malformedAllowed = 2;
 
-export class DaemonConnection {
+/** There may be thousands, most of them silent: what a silent one does not need is not made. */
+export class DaemonConnection implements HeartbeatPeer {
   readonly id: string;
   readonly deviceId: string;
   readonly ownerId: string;
   readonly agentType: string;
   readonly daemonVersion: string;
   readonly memory = new DeviceMemory();
-  readonly logger: Logger;
   /** Set by the claim; 0 until then. */
   fence = 0;
   /** True from the moment the device is ours, online and its frames count, until the socket ends. */
   live = false;
+  /** Until it is decided whether frames count: whoever has one waits for it. */
+  beginning: Promise<void> | undefined;
+  /** Whether frames count, once that is decided. */
+  admitted = false;
 
   readonly #socket: Socket;
-  readonly #metrics: GatewayMetrics;
-  readonly #config: RelayConfig;
-  readonly #bucket: ReturnType<typeof createTokenBucket>;
+  readonly #shared: ConnectionDeps;
+  readonly #bucket: TokenBucket;
+  #logger: Logger | undefined;
   #heartbeat: Heartbeat | undefined;
-  #malformedAtMs: number[] = [];
+  #malformedAtMs: number[] | undefined;
   /** When the newest ping left, until it is answered. */
   #pingedAtMs: number | undefined;
 
-  constructor(id: string, peer: Peer, socket: Socket, config: RelayConfig, metrics: GatewayMetrics, logger: Logger) {
+  constructor(id: string, peer: Peer, socket: Socket, shared: ConnectionDeps) {
     this.id = id;
     this.deviceId = peer.deviceId;
     this.ownerId = peer.ownerId;
     this.agentType = peer.agentType;
     this.daemonVersion = peer.daemonVersion;
     this.#socket = socket;
-    this.#config = config;
-    this.#metrics = metrics;
-    this.logger = logger.child({ deviceId: peer.deviceId, connectionId: id });
-    this.#bucket = createTokenBucket({ ratePerSecond: config.framesPerSecond, burst: config.frameBurst });
+    this.#shared = shared;
+    this.#bucket = createTokenBucket(shared.frameRate);
+  }
+
+  get logger(): Logger {
+    return (this.#logger ??= this.#shared.logger.child({ deviceId: this.deviceId, connectionId: this.id }));
   }
 
   get lastInboundAt(): number {
@@ -69,19 +103,18 @@ export class DaemonConnection {
 
   /** From now on the daemon is pinged, and silence ends the connection. */
   startKeepalive(): void {
-    this.#heartbeat = startHeartbeat({
-      intervalMs: this.#config.pingIntervalMs,
-      timeoutMs: this.#config.silenceTimeoutMs,
-      firstDelayMs: Math.random() * this.#config.pingIntervalMs,
-      ping: () => {
-        if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
-      },
-      lastInboundAt: () => this.#socket.lastInboundAt,
-      onTimeout: () => {
-        this.close('heartbeat');
-        this.#socket.terminate();
-      },
-    });
+    this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);
+  }
+
+  /** For the heartbeat. */
+  ping(): void {
+    if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
+  }
+
+  /** For the heartbeat. */
+  onSilence(): void {
+    this.close('heartbeat');
+    this.#socket.terminate();
   }
 
   /**
@@ -95,15 +128,15 @@ export class DaemonConnection {
     }
     const decoded = decodeDaemonFrame(text);
     if (decoded.kind === 'frame') {
-      this.#metrics.frames.inc({ type: decoded.frame.type });
+      this.#shared.metrics.frames.inc({ type: decoded.frame.type });
       if (decoded.frame.type === 'pong') this.#countRoundTrip();
       if (decoded.dropped.length > 0) {
-        this.#metrics.ignored.inc({ cause: 'report entry' }, decoded.dropped.length);
+        this.#shared.metrics.ignored.inc({ cause: 'report entry' }, decoded.dropped.length);
         this.logger.debug({ dropped: decoded.dropped.slice(0, 5) }, 'report entries left out');
       }
       return decoded.frame;
     }
-    this.#metrics.ignored.inc({ cause: decoded.kind });
+    this.#shared.metrics.ignored.inc({ cause: decoded.kind });
     this.logger.debug({ reason: decoded.reason }, `${decoded.kind} frame`);
     if (decoded.kind === 'malformed') this.#countMalformed();
     return undefined;
@@ -111,14 +144,15 @@ export class DaemonConnection {
 
   #countRoundTrip(): void {
     if (this.#pingedAtMs === undefined) return;
-    this.#metrics.pings.observe((performance.now() - this.#pingedAtMs) / 1000);
+    this.#shared.metrics.pings.observe((performance.now() - this.#pingedAtMs) / 1000);
     this.#pingedAtMs = undefined;
   }
 
   #countMalformed(): void {
     const now = Date.now();
-    this.#malformedAtMs = this.#malformedAtMs.filter((at) => now - at < this.#config.malformedWindowMs);
-    if (this.#malformedAtMs.push(now) > malformedAllowed) this.close('malformed');
+    const recent = (this.#malformedAtMs ?? []).filter((at) => now - at < this.#shared.config.malformedWindowMs);
+    this.#malformedAtMs = recent;
+    if (recent.push(now) > malformedAllowed) this.close('malformed');
   }
 
   /** Writes a frame. False when the socket is closing: then nothing of it was written. */

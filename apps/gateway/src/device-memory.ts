@@ -4,6 +4,7 @@
  */
 import type { SessionRecord } from '@relay/database';
 import type { UnderWay } from './reconcile.ts';
+import { SparseMap } from './sparse-map.ts';
 
 export interface TaskEntry extends UnderWay {
   id: string;
@@ -20,14 +21,14 @@ export interface HistoryRequest {
 }
 
 export class DeviceMemory {
-  readonly tasks = new Map<string, TaskEntry>();
+  readonly tasks = new SparseMap<string, TaskEntry>();
   /** Sessions the daemon was told to watch, and in which words. */
   readonly watching = new Map<string, { nativeId: string; filePath: string }>();
   /** Sessions a client looks at: key → timer that ends it. */
-  readonly opened = new Map<string, NodeJS.Timeout>();
-  readonly requests = new Map<string, HistoryRequest>();
+  readonly opened = new SparseMap<string, NodeJS.Timeout>();
+  readonly requests = new SparseMap<string, HistoryRequest>();
   /** Keys of sessions by native id, for the transcript; bounded. */
-  readonly keys = new Map<string, string>();
+  readonly keys = new SparseMap<string, string>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */
   changes = 0;
   reportHash: string | null = null;

@@ -32,7 +32,7 @@ export interface Verdict {
  * when nothing has named it for `silentAfterMs`.
  */
 export function reconcile(
-  underWay: ReadonlyMap<string, UnderWay>,
+  underWay: Iterable<[string, UnderWay]>,
   listed: ReadonlySet<string>,
   context: { fence: number; first: boolean; nowMs: number; lostAfterMs: number; silentAfterMs: number },
 ): Verdict {
@@ -57,6 +57,6 @@ export function reconcile(
 }
 
 /** No `status` came in time after a reconnect: what was written to an earlier connection and never confirmed is unknown. */
-export function unconfirmed(underWay: ReadonlyMap<string, UnderWay>, fence: number): string[] {
+export function unconfirmed(underWay: Iterable<[string, UnderWay]>, fence: number): string[] {
   return [...underWay].filter(([, task]) => task.state === 'sent' && task.fence < fence).map(([id]) => id);
 }

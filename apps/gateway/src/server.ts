@@ -5,11 +5,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
 import { closedAmong, isUnavailable } from '@relay/database';
-import { HandshakeError, createSocketServer, guardUpgrade, refuseUpgrade } from '@relay/socket';
+import {
+  HandshakeError,
+  type Socket,
+  type SocketHandlers,
+  createSocketServer,
+  guardUpgrade,
+  refuseUpgrade,
+} from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { ulid } from 'ulid';
 import { Admission } from './admission.ts';
-import { DaemonConnection, type Peer } from './connection.ts';
+import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
@@ -82,10 +89,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
     closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
   });
   /** Every open socket, in its place in the hub or not yet. */
-  const connections = new Set<DaemonConnection>();
+  const connections = new Map<Socket, DaemonConnection>();
   const ending = new Set<Promise<void>>();
   let draining = false;
   let closing = false;
+  const isClosing = () => closing;
+  const shared = connectionDeps(config, metrics, logger);
 
   backplane.onCommand(createOutbound({ hub, history, writer, watching, progress, metrics }));
   backplane.onEvict((lease) => {
@@ -149,9 +158,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     timer.unref();
   };
 
-  const end = async (connection: DaemonConnection, code: number, reason: string): Promise<void> => {
+  const end = async (connection: DaemonConnection, socket: Socket, code: number, reason: string): Promise<void> => {
     connection.ended();
-    connections.delete(connection);
+    connections.delete(socket);
     hub.remove(connection);
     metrics.connections.set(hub.size);
     metrics.closes.inc({ code: String(code) });
@@ -165,50 +174,51 @@ export function createGateway(deps: GatewayDeps): Gateway {
     await presence.closed(connection, code, reason);
   };
 
+  /** The handlers of all sockets; each finds its connection. */
+  const handlers: SocketHandlers = {
+    onFrame: async (text, socket) => {
+      const connection = connections.get(socket)!;
+      // Frames that come before the device is ours wait; the socket keeps their order.
+      if (connection.beginning) await connection.beginning;
+      if (!connection.admitted) return;
+      try {
+        const frame = connection.decode(text);
+        if (frame)
+          await traced(connection, frame.type, () => outlast(() => inbound.frame(connection, frame, text), isClosing));
+      } catch (error) {
+        connection.logger.error({ err: error }, 'a frame could not be handled');
+        // What comes next would be lost as well: the daemon keeps it better than we do.
+        if (isUnavailable(error)) connection.close('overloaded');
+      }
+    },
+    onBinary: (socket) => connections.get(socket)!.close('binary'),
+    onClose: ({ code, reason }, socket) => {
+      const connection = connections.get(socket)!;
+      const done = (connection.beginning ?? Promise.resolve())
+        .then(() => end(connection, socket, code, reason))
+        .catch((error: unknown) => connection.logger.warn({ err: error }, 'the end of a connection could not be noted'))
+        .finally(() => ending.delete(done));
+      ending.add(done);
+    },
+    onError: (error, socket) => connections.get(socket)!.logger.error({ err: error }, 'a frame could not be handled'),
+  };
+
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
-    // The handlers run in a later turn. Frames that come before the device is ours wait for `ready`; the socket keeps their order.
-    const socket = await sockets.accept(request, duplex, head, {
-      onFrame: async (text) => {
-        if (!(await ready)) return;
-        try {
-          const frame = connection.decode(text);
-          if (frame)
-            await traced(connection, frame.type, () =>
-              outlast(
-                () => inbound.frame(connection, frame, text),
-                () => closing,
-              ),
-            );
-        } catch (error) {
-          connection.logger.error({ err: error }, 'a frame could not be handled');
-          // What comes next would be lost as well: the daemon keeps it better than we do.
-          if (isUnavailable(error)) connection.close('overloaded');
-        }
-      },
-      onBinary: () => connection.close('binary'),
-      onClose: ({ code, reason }) => {
-        const done = ready
-          .then(() => end(connection, code, reason))
-          .catch((error: unknown) =>
-            connection.logger.warn({ err: error }, 'the end of a connection could not be noted'),
-          )
-          .finally(() => ending.delete(done));
-        ending.add(done);
-      },
-      onError: (error) => connection.logger.error({ err: error }, 'a frame could not be handled'),
-    });
-    const connection = new DaemonConnection(ulid(), peer, socket, config, metrics, logger);
-    connections.add(connection);
+    // The handlers run in a later turn.
+    const socket = await sockets.accept(request, duplex, head, handlers);
+    const connection = new DaemonConnection(flat(ulid()), peer, socket, shared);
+    connections.set(socket, connection);
     // The draining may have begun while this one was on its way.
     if (draining) connection.close('goingAway');
-    const ready = begin(connection).then(
-      () => connection.live,
-      (error: unknown) => {
-        connection.logger.error({ err: error }, 'the connection could not begin');
-        connection.close('overloaded');
-        return false;
-      },
-    );
+    connection.beginning = begin(connection)
+      .then(
+        () => void (connection.admitted = connection.live),
+        (error: unknown) => {
+          connection.logger.error({ err: error }, 'the connection could not begin');
+          connection.close('overloaded');
+        },
+      )
+      .finally(() => (connection.beginning = undefined));
   };
 
   const refuseWhenDraining = (): void => {
@@ -263,7 +273,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     drain: async (overMs) => {
       draining = true;
       // Those too that are not in the hub yet.
-      const all = [...connections];
+      const all = [...connections.values()];
       for (const [index, connection] of all.entries()) {
         connection.close('goingAway');
         if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
@@ -274,7 +284,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       closing = true;
       admission.stop();
       await sweeps.stop();
-      for (const connection of connections) connection.close('goingAway');
+      for (const connection of connections.values()) connection.close('goingAway');
       while (connections.size + ending.size > 0)
         await Promise.allSettled([...ending, new Promise((resolve) => setTimeout(resolve, 10))]);
       presence.stop();
@@ -282,4 +292,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       progress.stop();
     },
   };
+}
+
+/** The same text in one piece: what is put together letter by letter keeps every step of it. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -2,73 +2,105 @@
 
 export interface HeartbeatTimers {
   now(): number;
-  /** Returns what cancels it. */
-  after(ms: number, act: () => void): () => void;
-  /** After whatever has arrived by now was read. Returns what cancels it. */
-  soon(act: () => void): () => void;
+  /** Returns what `cancel` takes. */
+  after(ms: number, act: () => void): unknown;
+  cancel(timer: unknown): void;
+  /** After whatever has arrived by now was read. Returns what `cancelSoon` takes. */
+  soon(act: () => void): unknown;
+  cancelSoon(timer: unknown): void;
 }
 
+/** May be shared by all heartbeats of a door. */
 export interface HeartbeatOptions {
-  intervalMs: number;
+  readonly intervalMs: number;
   /** Silence of so long is the end. */
-  timeoutMs: number;
+  readonly timeoutMs: number;
   /** Until the first ping. Default: a random part of the interval, so that many sockets do not ping at once. */
-  firstDelayMs?: number;
+  readonly firstDelayMs?: number | undefined;
+  readonly timers?: HeartbeatTimers;
+}
+
+/** Who is pinged. */
+export interface HeartbeatPeer {
   ping(): void;
   /** When something was last heard, on the clock of the timers. */
-  lastInboundAt(): number;
+  readonly lastInboundAt: number;
   /** Once; the heartbeat has stopped then. */
-  onTimeout(): void;
-  timers?: HeartbeatTimers;
+  onSilence(): void;
 }
 
 export interface Heartbeat {
-  /** No ping and no timeout after it. To be called when the socket has closed. */
+  /** No ping and no verdict after it. To be called when the socket has closed. */
   stop(): void;
 }
 
-export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { intervalMs, timeoutMs, timers = realTimers } = options;
-  const { firstDelayMs = Math.random() * intervalMs } = options;
-  let cancelPing = timers.after(firstDelayMs, ping);
-  let cancelCheck = timers.after(timeoutMs, check);
+export function startHeartbeat(options: HeartbeatOptions, peer: HeartbeatPeer): Heartbeat {
+  return new Beat(options, peer);
+}
 
-  function ping(): void {
-    cancelPing = timers.after(intervalMs, ping);
-    options.ping();
+/** One timer for both, because there may be thousands: the next ping, or the end of the allowed silence, whichever comes first. */
+class Beat implements Heartbeat {
+  readonly #options: HeartbeatOptions;
+  readonly #peer: HeartbeatPeer;
+  readonly #act = (): void => this.#run();
+  #pingAt: number;
+  /** The silence was too long by the clock: judged when what has arrived was read. */
+  #judging = false;
+  #timer: unknown;
+  #stopped = false;
+
+  constructor(options: HeartbeatOptions, peer: HeartbeatPeer) {
+    this.#options = options;
+    this.#peer = peer;
+    this.#pingAt = this.#timers.now() + (options.firstDelayMs ?? Math.random() * options.intervalMs);
+    this.#plan();
   }
 
-  function remainingMs(): number {
-    return options.lastInboundAt() + timeoutMs - timers.now();
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    if (this.#judging) this.#timers.cancelSoon(this.#timer);
+    else this.#timers.cancel(this.#timer);
   }
 
-  function check(): void {
+  get #timers(): HeartbeatTimers {
+    return this.#options.timers ?? realTimers;
+  }
+
+  get #silentAt(): number {
+    return this.#peer.lastInboundAt + this.#options.timeoutMs;
+  }
+
+  #plan(): void {
+    const now = this.#timers.now();
+    this.#timer = this.#timers.after(Math.max(0, Math.min(this.#pingAt, this.#silentAt) - now), this.#act);
+  }
+
+  #run(): void {
+    const now = this.#timers.now();
+    const silent = now >= this.#silentAt;
+    if (this.#judging) {
+      this.#judging = false;
+      if (!silent) return this.#plan();
+      this.#stopped = true;
+      return this.#peer.onSilence();
+    }
+    if (now >= this.#pingAt) {
+      this.#pingAt = now + this.#options.intervalMs;
+      this.#peer.ping();
+      if (this.#stopped) return;
+    }
+    if (!silent) return this.#plan();
     // A process that was stuck finds its timers due before it has read what came meanwhile: read first, then judge.
-    cancelCheck = remainingMs() > 0 ? timers.after(remainingMs(), check) : timers.soon(judge);
+    this.#judging = true;
+    this.#timer = this.#timers.soon(this.#act);
   }
-
-  function judge(): void {
-    if (remainingMs() > 0) return check();
-    stop();
-    options.onTimeout();
-  }
-
-  function stop(): void {
-    cancelPing();
-    cancelCheck();
-  }
-
-  return { stop };
 }
 
 const realTimers: HeartbeatTimers = {
   now: Date.now,
-  after(ms, act) {
-    const timer = setTimeout(act, ms);
-    return () => clearTimeout(timer);
-  },
-  soon(act) {
-    const immediate = setImmediate(act);
-    return () => clearImmediate(immediate);
-  },
+  after: (ms, act) => setTimeout(act, ms),
+  cancel: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  soon: (act) => setImmediate(act),
+  cancelSoon: (timer) => clearImmediate(timer as NodeJS.Immediate),
 };

@@ -6,8 +6,8 @@ export interface InboxOwner {
   /** Never rejects. The next frame waits for it. */
   handle(frame: Inbound): Promise<void>;
   /** Asks for no more frames; those that were read already may still come. */
-  onFull(): void;
-  onRoom(): void;
+  full(): void;
+  room(): void;
 }
 
 interface Bounds {
@@ -18,7 +18,8 @@ interface Bounds {
 export class Inbox {
   readonly #owner: InboxOwner;
   readonly #bounds: Bounds;
-  #queue: { frame: Inbound; bytes: number }[] = [];
+  /** Made when something waits: most sockets are silent most of the time. */
+  #queue: { frame: Inbound; bytes: number }[] | undefined;
   #bytes = 0;
   #full = false;
   /** 'held' until `open`: whoever accepts a socket must have it in hand before the first frame is handled. */
@@ -37,18 +38,18 @@ export class Inbox {
   }
 
   push(frame: Inbound, bytes: number): void {
-    this.#queue.push({ frame, bytes });
+    (this.#queue ??= []).push({ frame, bytes });
     this.#bytes += bytes;
     if (!this.#full && !this.#within(1)) {
       this.#full = true;
-      this.#owner.onFull();
+      this.#owner.full();
     }
     this.#run();
   }
 
   /** Drops what waits. The frame in progress is not touched. */
   clear(): void {
-    this.#queue = [];
+    this.#queue = undefined;
     this.#bytes = 0;
     this.#full = false;
   }
@@ -66,14 +67,15 @@ export class Inbox {
   }
 
   async #handleAll(): Promise<void> {
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+    for (let next = this.#queue?.shift(); next; next = this.#queue?.shift()) {
       this.#bytes -= next.bytes;
       if (this.#full && this.#within(0.5)) {
         this.#full = false;
-        this.#owner.onRoom();
+        this.#owner.room();
       }
       await this.#owner.handle(next.frame);
     }
+    this.#queue = undefined;
     this.#state = 'idle';
     const onEnd = this.#onEnd;
     this.#onEnd = undefined;
@@ -82,6 +84,6 @@ export class Inbox {
 
   #within(share: number): boolean {
     const { maxQueuedFrames, maxQueuedBytes } = this.#bounds;
-    return this.#queue.length <= maxQueuedFrames * share && this.#bytes <= maxQueuedBytes * share;
+    return (this.#queue?.length ?? 0) <= maxQueuedFrames * share && this.#bytes <= maxQueuedBytes * share;
   }
 }

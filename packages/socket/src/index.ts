@@ -1,7 +1,7 @@
 /** The door of the socket room: one live WebSocket, its heartbeat, its bounded writes and its end. */
 export { HandshakeError } from './errors.ts';
 export { startHeartbeat } from './heartbeat.ts';
-export type { Heartbeat, HeartbeatOptions, HeartbeatTimers } from './heartbeat.ts';
+export type { Heartbeat, HeartbeatOptions, HeartbeatPeer, HeartbeatTimers } from './heartbeat.ts';
 export type { SocketLimits } from './limits.ts';
 export { createTokenBucket } from './rate.ts';
 export type { TokenBucket, TokenBucketOptions } from './rate.ts';

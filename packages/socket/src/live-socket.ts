@@ -1,4 +1,7 @@
-/** The socket behind the door's interface: `ws` on one side, inbox and outbox on the other. */
+/**
+ * The socket behind the door's interface: `ws` on one side, inbox and outbox on the other. There may be thousands, most of them
+ * silent: what they have in common is shared, and what a silent one does not need is not made.
+ */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { Inbox } from './inbox.ts';
@@ -8,6 +11,7 @@ import { Outbox } from './outbox.ts';
 import type { CloseCode, Socket, SocketClose, SocketCloses, SocketHandlers } from './socket.ts';
 import { violationOf } from './violations.ts';
 
+/** Shared by all sockets of a server. */
 export interface LiveSocketOptions {
   readonly limits: SocketLimits;
   readonly closes: SocketCloses;
@@ -17,45 +21,47 @@ export interface LiveSocketOptions {
 const maxReasonBytes = 123;
 /** Never on the wire: the connection ended without a close frame (RFC 6455, 7.4.1). */
 const abnormal = 1006;
+/**
+ * Frames of one turn leave together: handing over costs the operating system more than the frames do. Past so many bytes they
+ * leave at once.
+ */
+const gatheredBytes = 2 ** 14;
+
+const live = Symbol('live socket');
+type Owned = { [live]: LiveSocket };
+const of = (owned: unknown) => (owned as Owned)[live];
 
 export class LiveSocket implements Socket {
   readonly #ws: WebSocket;
+  readonly #duplex: Duplex;
   readonly #handlers: SocketHandlers;
-  readonly #closes: SocketCloses;
-  readonly #now: () => number;
+  readonly #options: LiveSocketOptions;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   #lastInboundAt: number;
   #said: CloseCode | undefined;
   #cause: Error | undefined;
   #closed = false;
+  /** What was buffered when frames began to be gathered; undefined while none are. */
+  #bufferedBefore: number | undefined;
 
-  constructor(ws: WebSocket, duplex: Duplex, handlers: SocketHandlers, { limits, closes, now }: LiveSocketOptions) {
+  constructor(ws: WebSocket, duplex: Duplex, handlers: SocketHandlers, options: LiveSocketOptions) {
     this.#ws = ws;
+    this.#duplex = duplex;
     this.#handlers = handlers;
-    this.#closes = closes;
-    this.#now = now;
-    this.#lastInboundAt = now();
-    const line = {
-      write: (text: string, taken: () => void) => ws.send(text, (error) => void (error ?? taken())),
-      get bufferedBytes() {
-        return ws.bufferedAmount;
-      },
-    };
-    this.#outbox = new Outbox(line, limits, () => this.#shut(closes.tooSlow, 'drop'));
-    const owner = {
-      handle: (frame: Inbound) => this.#handle(frame),
-      onFull: () => ws.pause(),
-      onRoom: () => this.#readOn(),
-    };
-    this.#inbox = new Inbox(owner, limits);
-    duplex.on('data', () => (this.#lastInboundAt = now()));
+    this.#options = options;
+    this.#lastInboundAt = options.now();
+    this.#outbox = new Outbox(this, options.limits);
+    this.#inbox = new Inbox(this, options.limits);
+    Object.assign(ws, { [live]: this });
+    Object.assign(duplex, { [live]: this });
+    duplex.on('data', onBytes);
     // `ws` ends the connection on such an error and does not say why.
-    duplex.on('error', (error) => (this.#cause ??= error));
-    ws.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+    duplex.on('error', onBroken);
+    ws.on('message', onMessage);
     // Without this listener an error of one connection takes the process down.
-    ws.on('error', (error) => (this.#cause ??= error));
-    ws.on('close', (code, reason) => this.#onClose(code, reason.toString()));
+    ws.on('error', onBroken);
+    ws.on('close', onEnd);
   }
 
   get state(): 'live' | 'closing' | 'closed' {
@@ -69,7 +75,7 @@ export class LiveSocket implements Socket {
 
   get lastInboundAt(): number {
     // Who is not read cannot be heard: that silence is ours.
-    return this.#ws.isPaused ? this.#now() : this.#lastInboundAt;
+    return this.#ws.isPaused ? this.#options.now() : this.#lastInboundAt;
   }
 
   /** From now on frames are handled. */
@@ -97,43 +103,68 @@ export class LiveSocket implements Socket {
     if (this.state === 'live') this.#said = { code: abnormal, reason: '' };
     this.#inbox.clear();
     this.#outbox.close('drop');
+    this.#passOn();
     this.#ws.terminate();
   }
 
-  #shut(close: CloseCode, rest: 'write' | 'drop'): void {
-    if (this.state !== 'live') return;
-    this.#said = close;
-    this.#inbox.clear();
-    this.#outbox.close(rest);
-    this.#ws.close(close.code, cut(close.reason));
-    // The peer's close frame is read even if its other frames were not.
+  /** For the outbox. */
+  write(text: string, taken: () => void): void {
+    if (this.#bufferedBefore === undefined) {
+      this.#bufferedBefore = this.#ws.bufferedAmount;
+      this.#duplex.cork();
+      process.nextTick(passOn, this);
+    }
+    this.#ws.send(text, (error) => void (error ?? taken()));
+    if (this.#ws.bufferedAmount - this.#bufferedBefore >= gatheredBytes) this.#passOn();
+  }
+
+  /** For the outbox. What is being gathered does not count: nobody has had a chance to take it yet. */
+  get bufferedBytes(): number {
+    return this.#bufferedBefore ?? this.#ws.bufferedAmount;
+  }
+
+  /** For the outbox: the reader is too slow. */
+  overdue(): void {
+    this.#shut(this.#options.closes.tooSlow, 'drop');
+  }
+
+  /** For the inbox. */
+  full(): void {
+    this.#ws.pause();
+  }
+
+  /** For the inbox. */
+  room(): void {
     this.#readOn();
   }
 
-  #readOn(): void {
-    if (!this.#ws.isPaused) return;
-    this.#lastInboundAt = this.#now();
-    this.#ws.resume();
+  /** For the inbox. */
+  async handle(frame: Inbound): Promise<void> {
+    try {
+      if (frame.kind === 'text') await this.#handlers.onFrame(frame.text, this);
+      else this.#handlers.onBinary(this);
+    } catch (error) {
+      this.#handlers.onError(error, this);
+      this.#shut(this.#options.closes.internal, 'write');
+    }
   }
 
-  #onMessage(data: RawData, isBinary: boolean): void {
+  heard(): void {
+    this.#lastInboundAt = this.#options.now();
+  }
+
+  broken(error: Error): void {
+    this.#cause ??= error;
+  }
+
+  received(data: RawData, isBinary: boolean): void {
     if (this.#said) return;
     const bytes = data as Buffer;
     const frame: Inbound = isBinary ? { kind: 'binary' } : { kind: 'text', text: bytes.toString() };
     this.#inbox.push(frame, isBinary ? 0 : bytes.length);
   }
 
-  async #handle(frame: Inbound): Promise<void> {
-    try {
-      if (frame.kind === 'text') await this.#handlers.onFrame(frame.text, this);
-      else this.#handlers.onBinary(this);
-    } catch (error) {
-      this.#handlers.onError(error, this);
-      this.#shut(this.#closes.internal, 'write');
-    }
-  }
-
-  #onClose(code: number, reason: string): void {
+  ended(code: number, reason: string): void {
     this.#closed = true;
     this.#outbox.close('drop');
     const clean = code !== abnormal;
@@ -147,6 +178,56 @@ export class LiveSocket implements Socket {
       }
     });
   }
+
+  /** What was gathered goes to the operating system. */
+  gathered(): void {
+    if (this.#bufferedBefore === undefined) return;
+    this.#passOn();
+    this.#outbox.look();
+  }
+
+  #passOn(): void {
+    if (this.#bufferedBefore === undefined) return;
+    this.#bufferedBefore = undefined;
+    this.#duplex.uncork();
+  }
+
+  #shut(close: CloseCode, rest: 'write' | 'drop'): void {
+    if (this.state !== 'live') return;
+    this.#said = close;
+    this.#inbox.clear();
+    this.#outbox.close(rest);
+    this.#ws.close(close.code, cut(close.reason));
+    this.#passOn();
+    // The peer's close frame is read even if its other frames were not.
+    this.#readOn();
+  }
+
+  #readOn(): void {
+    if (!this.#ws.isPaused) return;
+    this.#lastInboundAt = this.#options.now();
+    this.#ws.resume();
+  }
+}
+
+function passOn(socket: LiveSocket): void {
+  socket.gathered();
+}
+
+function onBytes(this: Duplex): void {
+  of(this).heard();
+}
+
+function onBroken(this: Duplex | WebSocket, error: Error): void {
+  of(this).broken(error);
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  of(this).received(data, isBinary);
+}
+
+function onEnd(this: WebSocket, code: number, reason: Buffer): void {
+  of(this).ended(code, reason.toString());
 }
 
 /** Cuts between characters: half a character would be refused by the peer. */

@@ -9,6 +9,8 @@ export interface Line {
   write(text: string, taken: () => void): void;
   /** What was written and not taken yet. */
   readonly bufferedBytes: number;
+  /** The reader is too slow: to be closed. */
+  overdue(): void;
 }
 
 type Limits = Pick<
@@ -24,8 +26,8 @@ const lowWaterBytes = 2 ** 14;
 export class Outbox {
   readonly #line: Line;
   readonly #limits: Limits;
-  readonly #onTooSlow: () => void;
-  #queue: { text: string; bytes: number }[] = [];
+  /** Made when something waits: most readers take everything at once. */
+  #queue: { text: string; bytes: number }[] | undefined;
   #queuedBytes = 0;
   #acceptedBytes = 0;
   #takenBytes = 0;
@@ -35,10 +37,9 @@ export class Outbox {
   #drained: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
 
-  constructor(line: Line, limits: Limits, onTooSlow: () => void) {
+  constructor(line: Line, limits: Limits) {
     this.#line = line;
     this.#limits = limits;
-    this.#onTooSlow = onTooSlow;
   }
 
   get unsentBytes(): number {
@@ -48,21 +49,30 @@ export class Outbox {
   /** False: not written and never will be. */
   send(text: string, droppable: boolean): boolean {
     if (!this.#open) return false;
-    const unsent = this.unsentBytes;
+    const buffered = this.#line.bufferedBytes;
+    const unsent = this.#queuedBytes + buffered;
     if (droppable && unsent > this.#limits.droppableUnsentBytes) return false;
     const bytes = Buffer.byteLength(text);
     // A single frame is never too much: it was somebody's decision to make it so long.
     if (unsent > 0 && unsent + bytes > this.#limits.maxBurstBytes) {
-      this.#onTooSlow();
+      this.#line.overdue();
       return false;
     }
     if (this.#takenBytes === this.#acceptedBytes) this.#progressAt = performance.now();
     this.#acceptedBytes += bytes;
-    this.#queuedBytes += bytes;
-    this.#queue.push({ text, bytes });
-    this.#pump();
-    if (this.unsentBytes > 0) this.#watch();
+    if (this.#queue === undefined && buffered < windowBytes) this.#write(text, bytes);
+    else {
+      this.#queuedBytes += bytes;
+      (this.#queue ??= []).push({ text, bytes });
+      this.#pump();
+    }
+    this.look();
     return true;
+  }
+
+  /** Whatever the line has not taken by now is watched. To be called too when the line has passed on what it had gathered. */
+  look(): void {
+    if (this.unsentBytes > 0) this.#watch();
   }
 
   /** Resolves when little waits, or nothing will be written any more. */
@@ -75,23 +85,29 @@ export class Outbox {
   /** Takes no more frames. What waits is written, so that a close frame comes last, or dropped. */
   close(rest: 'write' | 'drop'): void {
     if (!this.#open) return;
-    if (rest === 'write') for (const { text } of this.#queue) this.#line.write(text, () => undefined);
+    if (rest === 'write') for (const { text } of this.#queue ?? []) this.#line.write(text, () => undefined);
     this.#open = false;
-    this.#queue = [];
+    this.#queue = undefined;
     this.#queuedBytes = 0;
     clearTimeout(this.#check);
     this.#release();
   }
 
+  #write(text: string, bytes: number): void {
+    this.#line.write(text, () => this.#onTaken(bytes));
+  }
+
   #pump(): void {
+    if (!this.#queue) return;
     let written = 0;
     for (const { text, bytes } of this.#queue) {
       if (this.#line.bufferedBytes >= windowBytes) break;
       written += 1;
       this.#queuedBytes -= bytes;
-      this.#line.write(text, () => this.#onTaken(bytes));
+      this.#write(text, bytes);
     }
-    if (written > 0) this.#queue.splice(0, written);
+    if (written === this.#queue.length) this.#queue = undefined;
+    else if (written > 0) this.#queue.splice(0, written);
   }
 
   #onTaken(bytes: number): void {
@@ -99,7 +115,7 @@ export class Outbox {
     this.#takenBytes += bytes;
     this.#progressAt = performance.now();
     this.#pump();
-    if (this.unsentBytes <= lowWaterBytes) this.#release();
+    if (this.#drained && this.unsentBytes <= lowWaterBytes) this.#release();
   }
 
   #release(): void {
@@ -127,7 +143,7 @@ export class Outbox {
     if (!this.#open || this.#takenBytes === this.#acceptedBytes) return;
     const waitedAllTheTime = acceptedBefore - this.#takenBytes;
     const isStalled = performance.now() - this.#progressAt >= this.#limits.stallMs;
-    if (!wasStuck && (waitedAllTheTime > this.#limits.maxUnsentBytes || isStalled)) return this.#onTooSlow();
+    if (!wasStuck && (waitedAllTheTime > this.#limits.maxUnsentBytes || isStalled)) return this.#line.overdue();
     this.#watch();
   }
 }

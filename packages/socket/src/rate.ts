@@ -1,5 +1,6 @@
 /** How many frames a second: a bucket that fills steadily and holds a burst. */
 
+/** May be shared by all buckets of a door. */
 export interface TokenBucketOptions {
   ratePerSecond: number;
   /** What the bucket holds; it is full at first. */
@@ -13,22 +14,34 @@ export interface TokenBucket {
   take(): boolean;
 }
 
-export function createTokenBucket({
-  ratePerSecond,
-  burst,
-  now = () => performance.now(),
-}: TokenBucketOptions): TokenBucket {
-  let tokens = burst;
-  let filledAt = now();
-  return {
-    take() {
-      const at = now();
-      // A clock that steps back takes nothing away.
-      tokens = Math.min(burst, tokens + (Math.max(0, at - filledAt) / 1_000) * ratePerSecond);
-      filledAt = at;
-      if (tokens < 1) return false;
-      tokens -= 1;
-      return true;
-    },
-  };
+/** The bucket is small, because every connection has one. */
+export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
+  return new Bucket(options);
+}
+
+class Bucket implements TokenBucket {
+  readonly #options: TokenBucketOptions;
+  #tokens: number;
+  #filledAt: number;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+    this.#tokens = options.burst;
+    this.#filledAt = this.#now();
+  }
+
+  take(): boolean {
+    const { ratePerSecond, burst } = this.#options;
+    const at = this.#now();
+    // A clock that steps back takes nothing away.
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, at - this.#filledAt) / 1_000) * ratePerSecond);
+    this.#filledAt = at;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? performance.now();
+  }
 }

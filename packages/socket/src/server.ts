@@ -50,6 +50,7 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
       return protocol !== undefined && offered.has(protocol) ? protocol : false;
     },
   };
+  const shared = { limits: bounds, closes, now };
   const server = new WebSocketServer(options);
   server.on('wsClientError', (error, _duplex, request) => complaints.set(request, error));
 
@@ -68,13 +69,13 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
     // eslint-disable-next-line @typescript-eslint/require-await -- a refusal is a rejection
     async accept(request, duplex, head, handlers, { protocol } = {}) {
       if (protocol !== undefined) protocols.set(request, protocol);
-      const socket = new LiveSocket(shakeHands(request, duplex, head), duplex, handlers, {
-        limits: bounds,
-        closes,
-        now,
-      });
-      setImmediate(() => socket.open());
+      const socket = new LiveSocket(shakeHands(request, duplex, head), duplex, handlers, shared);
+      setImmediate(openSocket, socket);
       return socket;
     },
   };
+}
+
+function openSocket(socket: LiveSocket): void {
+  socket.open();
 }

@@ -11,7 +11,11 @@ const ownHeaders = new Set(['connection', 'content-length', 'transfer-encoding']
  * client that resets it meanwhile would raise an error that nobody hears, and take the process down.
  */
 export function guardUpgrade(duplex: Duplex): void {
-  duplex.on('error', () => duplex.destroy());
+  duplex.on('error', destroy);
+}
+
+function destroy(this: Duplex): void {
+  this.destroy();
 }
 
 /**

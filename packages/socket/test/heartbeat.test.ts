@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { startHeartbeat } from '../src/index.ts';
-import type { HeartbeatOptions, HeartbeatTimers } from '../src/index.ts';
+import type { Heartbeat, HeartbeatOptions, HeartbeatTimers } from '../src/index.ts';
 
 /** Time that passes when the test says so. */
 function createTimers() {
@@ -9,9 +9,16 @@ function createTimers() {
   const after = (ms: number, act: () => void) => {
     const timer = { at: nowMs + ms, act };
     due.add(timer);
-    return () => void due.delete(timer);
+    return timer;
   };
-  const timers: HeartbeatTimers = { now: () => nowMs, after, soon: (act) => after(0, act) };
+  const cancel = (timer: unknown) => void due.delete(timer as { at: number; act: () => void });
+  const timers: HeartbeatTimers = {
+    now: () => nowMs,
+    after,
+    cancel,
+    soon: (act) => after(0, act),
+    cancelSoon: cancel,
+  };
   const runDue = (at: number) => {
     for (;;) {
       const [next] = [...due].filter((timer) => timer.at <= at).sort((a, b) => a.at - b.at);
@@ -34,21 +41,21 @@ function createTimers() {
   };
 }
 
-function start(options: Partial<HeartbeatOptions> = {}) {
+function start(options: Partial<HeartbeatOptions & { ping: () => void }> = {}) {
   const time = createTimers();
   const pings: number[] = [];
   const timeouts: number[] = [];
   let lastInboundAt = 0;
-  const heartbeat = startHeartbeat({
-    intervalMs: 30_000,
-    timeoutMs: 75_000,
-    firstDelayMs: 10_000,
-    ping: () => pings.push(time.timers.now()),
-    lastInboundAt: () => lastInboundAt,
-    onTimeout: () => timeouts.push(time.timers.now()),
-    timers: time.timers,
-    ...options,
-  });
+  const heartbeat: Heartbeat = startHeartbeat(
+    { intervalMs: 30_000, timeoutMs: 75_000, firstDelayMs: 10_000, timers: time.timers, ...options },
+    {
+      ping: options.ping ?? (() => void pings.push(time.timers.now())),
+      get lastInboundAt() {
+        return lastInboundAt;
+      },
+      onSilence: () => void timeouts.push(time.timers.now()),
+    },
+  );
   const hear = () => void (lastInboundAt = time.timers.now());
   return { time, pings, timeouts, heartbeat, hear };
 }

@@ -76,14 +76,16 @@ describe('what counts as life', () => {
     door = await openDoor({ limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 } });
     const line = await door.dial();
     const { socket } = await door.accepted.next();
-    const heartbeat = startHeartbeat({
-      intervalMs: 20,
-      timeoutMs: 200,
-      firstDelayMs: 0,
-      ping: () => socket.ping(),
-      lastInboundAt: () => socket.lastInboundAt,
-      onTimeout: () => socket.close(4408, 'heartbeat timeout'),
-    });
+    const heartbeat = startHeartbeat(
+      { intervalMs: 20, timeoutMs: 200, firstDelayMs: 0 },
+      {
+        ping: () => socket.ping(),
+        get lastInboundAt() {
+          return socket.lastInboundAt;
+        },
+        onSilence: () => socket.close(4408, 'heartbeat timeout'),
+      },
+    );
     // It was asked: a ping without payload is the byte 0x89 and a zero.
     await readUntil(line, '\x89\0');
     expect(await door.ends.next()).toEqual({ code: 4408, reason: 'heartbeat timeout', clean: false });

@@ -19,12 +19,13 @@ function open(options: Partial<typeof limits> = {}) {
       onWay.push({ bytes: text.length, taken });
       line.bufferedBytes += text.length;
     },
+    overdue() {
+      verdicts += 1;
+      outbox.close('drop');
+    },
   };
   let verdicts = 0;
-  const outbox = new Outbox(line, { ...limits, ...options }, () => {
-    verdicts += 1;
-    outbox.close('drop');
-  });
+  const outbox = new Outbox(line, { ...limits, ...options });
   return {
     outbox,
     line,

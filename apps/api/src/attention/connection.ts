@@ -5,7 +5,7 @@
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type Backplane, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
-import type { Socket } from '@relay/socket';
+import type { HeartbeatPeer, Socket } from '@relay/socket';
 import type { Delivery } from './delivery.ts';
 
 export interface AppOptions {
@@ -21,7 +21,7 @@ export interface AppOptions {
 
 const maxTimerMs = 2 ** 31 - 1;
 
-export class AppConnection {
+export class AppConnection implements HeartbeatPeer {
   readonly #options: AppOptions;
   #principal: UserPrincipal;
   #socket: Socket | undefined;
@@ -102,6 +102,23 @@ export class AppConnection {
       Math.min(inMs, maxTimerMs),
     );
     this.#expiry.unref();
+  }
+
+  /** For the heartbeat. */
+  get lastInboundAt(): number {
+    return this.#socket?.lastInboundAt ?? 0;
+  }
+
+  /** For the heartbeat. */
+  ping(): void {
+    this.#socket?.ping();
+  }
+
+  /** For the heartbeat. */
+  onSilence(): void {
+    const socket = this.#socket;
+    this.close('heartbeat');
+    socket?.terminate();
   }
 
   close(reason: CloseReason): void {

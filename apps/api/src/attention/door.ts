@@ -19,6 +19,8 @@ import { authenticateApp } from './upgrade.ts';
 
 export interface AttentionDoor {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
+  /** Closes whoever came with a credential that is revoked by now: for what this instance did not hear of. */
+  recheck(): void;
   control(control: Control): void;
   readonly size: number;
   drain(overMs: number): Promise<void>;
@@ -30,6 +32,7 @@ const path = '/ws/attention';
 export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const { config, logger } = deps;
   const prepare = createDeliveries();
+  const keepalive = { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs };
   const connections = new Set<AppConnection>();
   const leaving = new Set<Promise<void>>();
   const gauge = deps.metrics.gauge('relay_app_connections', 'Apps connected to this instance');
@@ -93,17 +96,8 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       connections.add(connection);
       gauge.set(connections.size);
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
-      heartbeat = startHeartbeat({
-        intervalMs: config.pingIntervalMs,
-        timeoutMs: config.silenceTimeoutMs,
-        ping: () => socket.ping(),
-        lastInboundAt: () => socket.lastInboundAt,
-        onTimeout: () => {
-          connection.close('heartbeat');
-          socket.terminate();
-        },
-      });
       const started = connection.start(socket);
+      heartbeat = startHeartbeat(keepalive, connection);
       // Either may have come while this connection was on its way, when nobody could find it to close it.
       if (deps.jwtVerifier.isRevoked(connection.principal)) connection.close('credential');
       else if (draining) connection.close('goingAway');
@@ -139,6 +133,10 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
         const person = userId === control.subject && (control.client === undefined || control.client === clientId);
         if (person || (sessionId !== undefined && sessionId === control.login)) connection.close('credential');
       }
+    },
+    recheck: () => {
+      for (const connection of connections)
+        if (deps.jwtVerifier.isRevoked(connection.principal)) connection.close('credential');
     },
     get size() {
       return connections.size;
