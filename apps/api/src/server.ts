@@ -15,6 +15,7 @@ import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { traceRequests } from './http/trace.ts';
 import { watchOutboxLag } from './notify/lag.ts';
+import { healRevocations } from './identity/heal.ts';
 import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -35,6 +36,8 @@ export interface Api {
   close(): Promise<void>;
 }
 
+/** After revocations could not be read. */
+const healRetryMs = 5000;
 const acceptableRequestId = /^[\w.:-]{1,64}$/;
 
 export function createApi(deps: ApiDeps, options: { transports?: readonly Transport[] } = {}): Api {
@@ -121,9 +124,22 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     response.status(204).end();
   });
 
-  for (const revocation of deps.identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
-  deps.identity?.mount(app);
-  mountProtectedResource(app, config, deps.identity?.issuer.issuer);
+  const { identity } = deps;
+  for (const revocation of identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
+  const stopHealing =
+    identity &&
+    healRevocations({
+      backplane,
+      logger,
+      everyMs: config.credentialRecheckMs,
+      retryMs: healRetryMs,
+      look: async () => {
+        for (const revocation of await identity.revokedLately()) deps.jwtVerifier.revoke(revocation);
+        door.recheck();
+      },
+    });
+  identity?.mount(app);
+  mountProtectedResource(app, config, identity?.issuer.issuer);
   const handlers = {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),
@@ -148,6 +164,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     },
     drain: (overMs) => door.drain(overMs),
     close: async () => {
+      stopHealing?.();
       await door.close();
       await outbox.stop();
       await lag.stop();

@@ -95,9 +95,7 @@ export const TIMINGS = {
       readBy: APP_DOOR,
     },
   ),
-  CREDENTIAL_RECHECK_MS: ms(300_000, 'how often the credentials of live daemons are checked again', {
-    readBy: DAEMON_DOOR,
-  }),
+  CREDENTIAL_RECHECK_MS: ms(300_000, 'how often the credentials of live daemons and apps are checked again'),
   LAST_SEEN_FLUSH_MS: ms(300_000, 'the time a device was last seen is stored at most this often', {
     readBy: DAEMON_DOOR,
   }),

@@ -15,6 +15,8 @@ export interface Identity {
   readonly issuer: IssuerConfig;
   /** What a verifier that starts now has to refuse. */
   readonly revoked: readonly Revocation[];
+  /** What one that was cut off from the others may not have heard. Rejects when the database cannot be reached. */
+  revokedLately(): Promise<Revocation[]>;
   /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
   readonly setupLink: string | undefined;
   /** Adds `/auth/*` and `/.well-known/*`. */
@@ -54,6 +56,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
       keys: async () => (await library.api.getJwks()).keys,
     },
     revoked: await revokedLately(deps),
+    revokedLately: () => revokedLately(deps),
     setupLink: await renewSetupLink(deps),
     mount: (app) => mountSignIn(app, library, storage, deps),
   };

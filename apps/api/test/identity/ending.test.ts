@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { recordRevocations } from '@relay/database';
 import {
   type TestRelay,
   connectApp,
@@ -42,6 +43,22 @@ describe('the end of a sign-in', () => {
     for (const api of [0, 1]) expect(await codeOf(web.access_token, api)).toBe('TOKEN_REVOKED');
     expect((await refresh(relay, cli.refresh_token!)).body.error).toBe('invalid_grant');
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
+  });
+
+  it('reaches an instance that nobody told, within the time between two looks', async () => {
+    const deaf = await startRelay({ identity: true, config: { credentialRecheckMs: 200 } });
+    try {
+      const browser = new Browser(deaf);
+      await browser.signUp('ada@example.com');
+      const { access_token: token } = await signedInCli(browser);
+      const app = await connectApp(deaf, { token });
+      const { sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { sub: string };
+      await recordRevocations(deaf.database.prisma, [{ subject: sub }]);
+      expect(await app.closed).toMatchObject({ code: 4401 });
+      expect((await callWith(deaf, token, '/api/me')).body).toMatchObject({ code: 'TOKEN_REVOKED' });
+    } finally {
+      await deaf.stop();
+    }
   });
 
   it('by signing out leaves another browser of the person alone', async () => {

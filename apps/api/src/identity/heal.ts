@@ -1,0 +1,55 @@
+/** Revocations that this instance did not hear of: told while it was cut off from the others. */
+import type { Backplane } from '@relay/backplane';
+import type { Logger } from '@relay/telemetry';
+
+export interface HealOptions {
+  backplane: Pick<Backplane, 'onRestored'>;
+  logger: Logger;
+  /** Between two looks without a reason. */
+  everyMs: number;
+  /** After a look that failed. */
+  retryMs: number;
+  /** Reads what was revoked lately and lets it count; applied twice it counts once. */
+  look: () => Promise<void>;
+}
+
+/** Looks after every cut, and now and then. Returns the function that stops it. */
+export function healRevocations({ backplane, logger, everyMs, retryMs, look }: HealOptions): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+  let again = false;
+  let stopped = false;
+  const plan = (delayMs: number) => {
+    if (stopped) return;
+    clearTimeout(timer);
+    timer = setTimeout(run, delayMs);
+    timer.unref();
+  };
+  const run = (): void => {
+    if (looking) {
+      // What is being read may be from before the reason to look.
+      again = true;
+      return;
+    }
+    looking = true;
+    void look()
+      .then(
+        () => everyMs,
+        (error: unknown) => {
+          logger.warn({ err: error }, 'revocations could not be read; trying again');
+          return retryMs;
+        },
+      )
+      .then((delayMs) => {
+        looking = false;
+        plan(again ? 0 : delayMs);
+        again = false;
+      });
+  };
+  backplane.onRestored(run);
+  plan(everyMs);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
