@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Real agents, end to end: app → relay → daemon → agent, with a model that is played on this machine. Installs the pinned versions of
 // the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default ~/.cache/relay-daemon-agents), and starts no other
-// network connection. `node apps/daemon/scripts/agents/run.mjs [opencode] [claude_code] [codex]`; ends with 1 when anything fails.
+// network connection. `node apps/daemon/scripts/agents/run.mjs [opencode] [claude_code] [codex] [copilot] [gemini]`; ends with 1 when anything fails.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -46,7 +46,20 @@ const settings = {
     put(join(home, '.codex/config.toml'), `${lines.join('\n')}\n`);
     return { MOCK_KEY: 'none', INITIAL_AGENT_MODE: 'read-only' };
   },
+  copilot: (_home, url) => ({
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+    COPILOT_PROVIDER_API_KEY: 'none',
+    COPILOT_MODEL: 'mock-model',
+    COPILOT_OFFLINE: 'true',
+  }),
+  gemini: (home, url) => {
+    put(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
+    return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'mock-model' };
+  },
 };
+/** Run when no agent is named. */
+const usual = ['opencode', 'claude_code', 'codex'];
 /** Codex asks only for what its sandbox does not allow. */
 const asking = (name, command) => `@@sh ${name === 'codex' ? '!' : ''}${command}`;
 
@@ -225,6 +238,11 @@ const checks = {
     await w.ended(id);
     await w.restart();
     const { status, lastMessage } = await w.over(id, await w.tell(id, '@@history'));
+    if (w.preset.quirks?.neverReload) {
+      const said = (await w.last(id)).at(-1)?.content ?? '';
+      must(status === 'failed' && said.includes('Start a new session'), `${status}: ${said}`);
+      return 'ends with its process, and says so';
+    }
     const messages = await w.last(id);
     must(status === 'idle' && messages.at(-1).content.includes('zebra'), `${status}: ${lastMessage}`);
     must(messages.length === 4, `${messages.length} messages`);
@@ -273,7 +291,7 @@ const checks = {
 };
 
 const wanted = process.argv.slice(2);
-const names = wanted.length > 0 ? wanted : Object.keys(settings);
+const names = wanted.length > 0 ? wanted : usual;
 const mock = await startMock();
 let failed = 0;
 for (const name of names) {
