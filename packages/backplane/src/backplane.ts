@@ -163,19 +163,13 @@ export interface Backplane {
    */
   count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }>;
 
-  /** Keeps a note under a topic for `ttlMs`; the same text again is one note that lives longer. The newest 10,000 stay. */
-  note(topic: string, body: string, ttlMs: number): Promise<void>;
-
-  /** The notes of a topic whose time is not over, in no particular order. */
-  notes(topic: string): Promise<string[]>;
-
   /** Everybody hears it through `onControl`, the sender too. */
   publishControl(body: string): Promise<void>;
   onControl(listener: (body: string) => void): void;
 
   /**
    * Hears that this instance was cut off from the others, or they from it, and is not any more. Commands, evictions and
-   * control may have been missed and leases may have ended: refresh them, look for work, and read what is noted.
+   * control may have been missed and leases may have ended: refresh them, look for work, and read what was revoked.
    */
   onRestored(listener: () => void): void;
 

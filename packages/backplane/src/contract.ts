@@ -9,7 +9,6 @@ import type { MakeBus } from './contract/harness.ts';
 import { describeInstances } from './contract/instances.ts';
 import { describeLeases } from './contract/leases.ts';
 import { describeRequests } from './contract/requests.ts';
-import { describeShared } from './contract/shared.ts';
 
 export type { ContractBus, MakeBus } from './contract/harness.ts';
 
@@ -21,6 +20,5 @@ export function describeBackplaneContract(name: string, makeBus: MakeBus): void 
     describeRequests(makeBus);
     describeFrames(makeBus);
     describeInstances(makeBus);
-    describeShared(makeBus);
   });
 }

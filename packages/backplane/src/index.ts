@@ -19,5 +19,3 @@ export { createRedisBackplane } from './redis.ts';
 export type { RedisBackplane, RedisBackplaneOptions } from './redis.ts';
 export { RedisAddressError, parseRedisUrl } from './redis/url.ts';
 export type { RedisAddress, RedisNodeAddress } from './redis/url.ts';
-export { createRevocationLog } from './revocation-log.ts';
-export type { RevocationLog } from './revocation-log.ts';

@@ -200,17 +200,6 @@ class MemoryBackplane implements Backplane {
     return this.#store.count(key, by, windowMs);
   }
 
-  async note(topic: string, body: string, ttlMs: number): Promise<void> {
-    this.#requireOpen();
-    requireText(body);
-    this.#store.note(topic, body, ttlMs);
-  }
-
-  async notes(topic: string): Promise<string[]> {
-    this.#requireOpen();
-    return this.#store.notes(topic);
-  }
-
   async publishControl(body: string): Promise<void> {
     this.#requireOpen();
     requireText(body);

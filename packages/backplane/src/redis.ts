@@ -261,16 +261,6 @@ class RedisMember implements RedisBackplane {
     return { count, leftMs };
   }
 
-  async note(topic: string, body: string, ttlMs: number): Promise<void> {
-    this.#requireOpen();
-    requireText(body);
-    await this.#on(topic, 's', String(Math.max(1, Math.ceil(ttlMs))), body);
-  }
-
-  async notes(topic: string): Promise<string[]> {
-    return (await this.#on(topic, 'l')) as string[];
-  }
-
   async publishControl(body: string): Promise<void> {
     this.#requireOpen();
     requireText(body);

@@ -124,23 +124,6 @@ export function describeInstances(makeBus: MakeBus): void {
     });
   });
 
-  describe('a note', () => {
-    afterEach(stage.clear);
-
-    it('is found by everybody under its topic, once, until its time is over', async () => {
-      const { bus, one, two } = await openTwo();
-      await one.note('revoked', 'long "1"\n', 60_000);
-      await two.note('revoked', 'long "1"\n', 60_000);
-      await two.note('revoked', 'short', 300);
-      await two.note('other', 'another topic', 60_000);
-      expect((await two.notes('revoked')).sort()).toEqual(['long "1"\n', 'short']);
-      const isOver = async () => (await one.notes('revoked')).length === 1;
-      await until('the short one is gone', isOver, passing(bus, 100));
-      expect(await one.notes('revoked')).toEqual(['long "1"\n']);
-      expect(await one.notes('nothing')).toEqual([]);
-    });
-  });
-
   describe('control', () => {
     afterEach(stage.clear);
 
@@ -214,7 +197,6 @@ export function describeInstances(makeBus: MakeBus): void {
       ['publish', (backplane, body) => backplane.publish('user', body)],
       ['put', (backplane, body) => backplane.put('ticket', body, 1_000)],
       ['publishControl', (backplane, body) => backplane.publishControl(body)],
-      ['note', (backplane, body) => backplane.note('topic', body, 1_000)],
     ];
 
     it.each(calls)('carries text and nothing else: %s', async (_name, call) => {
@@ -234,7 +216,6 @@ export function describeInstances(makeBus: MakeBus): void {
       ['once', (backplane) => backplane.once('scope', ['key'], 1_000)],
       ['take', (backplane) => backplane.take('ticket')],
       ['count', (backplane) => backplane.count('who', 1, 1_000)],
-      ['notes', (backplane) => backplane.notes('topic')],
     ];
 
     it.each([...calls, ...others])('that is closed says so: %s', async (_name, call) => {

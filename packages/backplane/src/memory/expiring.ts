@@ -40,10 +40,6 @@ export class Expiring<V> {
     return Math.max(0, (this.#values.get(key)?.until ?? 0) - this.#now());
   }
 
-  keys(): string[] {
-    return [...this.#values].filter(([, { until }]) => until > this.#now()).map(([key]) => key);
-  }
-
   take(key: string): V | undefined {
     const value = this.get(key);
     this.#values.delete(key);

@@ -6,7 +6,6 @@ import type { Inbox, Post } from './inbox.ts';
 import { Leases } from './leases.ts';
 
 /** Notes of one topic that are kept. Topics are a handful of names in the code, so they need no bound. */
-const maxNotes = 10_000;
 
 interface Kept {
   leases: Leases;
@@ -14,7 +13,6 @@ interface Kept {
   remembered: Expiring<true>;
   values: Expiring<string>;
   counts: Expiring<number>;
-  notes: Map<string, Expiring<true>>;
 }
 
 export class Store {
@@ -31,7 +29,6 @@ export class Store {
       remembered: new Expiring(now, maxKeys),
       values: new Expiring(now, maxKeys),
       counts: new Expiring(now, maxKeys),
-      notes: new Map(),
     });
     this.#now = now;
     this.#kept = this.#create();
@@ -132,16 +129,6 @@ export class Store {
     const count = (counts.get(key) ?? 0) + by;
     counts.set(key, count, leftMs || windowMs);
     return { count, leftMs: leftMs || windowMs };
-  }
-
-  note(topic: string, body: string, ttlMs: number): void {
-    const notes = this.#kept.notes.get(topic) ?? new Expiring<true>(this.#now, maxNotes);
-    this.#kept.notes.set(topic, notes);
-    notes.set(body, true, ttlMs);
-  }
-
-  notes(topic: string): string[] {
-    return this.#kept.notes.get(topic)?.keys() ?? [];
   }
 
   #tell(user: string, frame: UserFrame): number {

@@ -32,13 +32,12 @@ const listTtlMs = 24 * 60 * 60_000;
 const historySlack = 16;
 
 /** Notes of one topic that are kept; the newest ones stay. */
-const maxNotes = 10_000;
 
 type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
 
 /**
  * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, a list of records, `t` its top, `o` said
- * once, `v` value for one take, `k` counter, `n` notes, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
+ * once, `v` value for one take, `k` counter, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
  */
 export function scriptText(prefix: string, sharded: boolean, limits: Limits): string {
   const publish = sharded ? 'SPUBLISH' : 'PUBLISH';
@@ -230,15 +229,6 @@ local function act(letter, id, a, b, c)
   elseif letter == 'v' then -- put: id, ttl, value
     call('SET', P..'v:'..id, b, 'PX', a)
     return 1
-  elseif letter == 's' then -- note: id, ttl, body
-    local key = P..'n:'..id
-    call('ZADD', key, text(now + a), b)
-    call('ZREMRANGEBYSCORE', key, '-inf', text(now))
-    call('ZREMRANGEBYRANK', key, 0, ${-maxNotes - 1})
-    if call('PTTL', key) < tonumber(a) then call('PEXPIRE', key, a) end
-    return 1
-  elseif letter == 'l' then -- notes: id
-    return call('ZRANGEBYSCORE', P..'n:'..id, '('..text(now), '+inf')
   end
 end
 
