@@ -23,7 +23,7 @@ export interface HistoryRequest {
 export class DeviceMemory {
   readonly tasks = new SparseMap<string, TaskEntry>();
   /** Sessions the daemon was told to watch, and in which words. */
-  readonly watching = new Map<string, { nativeId: string; filePath: string }>();
+  readonly watching = new SparseMap<string, { nativeId: string; filePath: string }>();
   /** Sessions a client looks at: key → timer that ends it. */
   readonly opened = new SparseMap<string, NodeJS.Timeout>();
   readonly requests = new SparseMap<string, HistoryRequest>();
