@@ -69,6 +69,8 @@ export interface Agent {
   start(turn: Turn, report: TurnReport): RunningTurn;
   /** Nobody will answer what the turn of this task asked. Unknown ids are ignored. */
   abandon?(taskId: string): void;
+  /** Something was said in this session elsewhere: what is kept of it in memory is out of date. No turn runs in it. */
+  outdated?(sessionId: string): void;
   /** Ends what outlives turns. Called once, after the last turn. Never rejects. */
   close?(): Promise<void>;
   /** Ends what a crashed daemon left running. Never throws. */

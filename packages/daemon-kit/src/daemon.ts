@@ -139,6 +139,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     /** What was said at the desk joins the history, and is told to those who watch, whoever asked first. */
     const takeOver = (sessionId: string) => {
       const { added, completed } = joined.sync(sessionId);
+      if (added > 0) agent.outdated?.(sessionId);
       const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
       if (session) send(activityOf(session, completed));
     };

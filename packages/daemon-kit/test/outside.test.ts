@@ -223,6 +223,26 @@ describe('a session begun at the desk', () => {
     });
   });
 
+  it('makes what the agent has in memory out of date when it changes, and only then', async () => {
+    const relay = await home.relay();
+    const { outside, say } = desk();
+    say('desk-1', [theirs('hi', 1)]);
+    const outdated: string[] = [];
+    const agent = { ...echo(), outdated: (sessionId: string) => void outdated.push(sessionId) };
+    home.daemon(relay, agent, { outside, timings: { watchIntervalMs: 60_000 } });
+    const connection = await relay.connection();
+    const turn = async (taskId: string) => {
+      connection.send({ type: 'task_resume', task_id: taskId, session_id: 'desk-1', message: 'from afar' });
+      await connection.event('TASK_COMPLETE', taskId);
+    };
+    await turn('t1');
+    await turn('t2');
+    expect(outdated).toEqual(['desk-1']);
+    say('desk-1', [{ ...theirs('more'), timestamp: new Date(Date.now() + 60_000).toISOString() }]);
+    await turn('t3');
+    expect(outdated).toEqual(['desk-1', 'desk-1']);
+  });
+
   it('is not loaded again while nothing changes, however often it is looked at', async () => {
     const { connection, reads } = await begin();
     connection.send({ type: 'watch_session', session_id: 'desk-1' });

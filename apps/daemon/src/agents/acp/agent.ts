@@ -279,6 +279,11 @@ export function acpAgent(options: AcpOptions): Agent {
     abandon(taskId) {
       for (const conversation of conversations.values()) conversation.abandon(taskId);
     },
+    outdated(sessionId) {
+      // A live process does not see what a terminal has added to the session; a new one does.
+      const conversation = conversations.get(sessionId);
+      if (conversation?.idle() && !quirks.neverReload) dismiss(conversation);
+    },
     async close() {
       await Promise.all([...processes].map((agent) => agent.end()));
     },
