@@ -43,8 +43,8 @@ describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {
         return {
           async stop() {
             program.child.kill('SIGTERM');
-            // A stubborn agent may keep it; nothing is left of it anyway.
-            const timer = setTimeout(() => program.child.kill('SIGKILL'), 8000);
+            // A stubborn agent keeps it for a while.
+            const timer = setTimeout(() => program.child.kill('SIGKILL'), 20_000);
             await program.exit;
             clearTimeout(timer);
           },

@@ -18,14 +18,20 @@ async function begin(env: Record<string, string> = {}) {
   const config = readConfig(place);
   const agent = { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_HOME: home.folder(), ...env } } as const;
   if (config) writeConfig(place, { ...config, agent });
+  const pidFile = join(place.stateDir, 'agents.json');
+  // Last of all: what a killed daemon leaves on purpose.
+  home.later(() => {
+    const left = existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : [];
+    for (const pid of left.filter(lives)) process.kill(-pid, 'SIGKILL');
+    return Promise.resolve();
+  });
   const start = () => running(home, folder);
   const program = start();
   const connection = await relay.connection();
   /** The agent processes of the daemon, once there are any. */
   const agents = async () => {
-    const file = join(place.stateDir, 'agents.json');
     for (;;) {
-      const pids = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as number[]) : [];
+      const pids = existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : [];
       if (pids.length > 0) return pids;
       await new Promise((resolve) => setImmediate(resolve));
     }
