@@ -34,6 +34,8 @@ export interface Truth {
   isWaitedFor(): Promise<boolean>;
   /** Holds the lock of a device until the returned function is called. */
   lockDevice(id: string): Promise<() => Promise<void>>;
+  /** The same with a whole table: nobody else can read it. */
+  lockTable(name: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,25 @@ export async function openTruth(
     );
     return rows.map((row) => ({ ...row, fence: Number(row.fence), open: Number(row.open) }));
   };
+  const lock = async (sql: string, ...values: string[]) => {
+    let unlock!: () => void;
+    const free = new Promise<void>((resolve) => (unlock = resolve));
+    let locked!: () => void;
+    const held = new Promise<void>((resolve) => (locked = resolve));
+    const done = prisma.$transaction(
+      async (tx) => {
+        await tx.$queryRawUnsafe(sql, ...values);
+        locked();
+        await free;
+      },
+      { timeout: 60_000 },
+    );
+    await Promise.race([held, done]);
+    return async () => {
+      unlock();
+      await done;
+    };
+  };
   return {
     tasks: () => tasks(),
     task: async (id) => (await tasks(id))[0],
@@ -76,25 +97,8 @@ export async function openTruth(
       );
       return rows.length > 0;
     },
-    lockDevice: async (id) => {
-      let unlock!: () => void;
-      const free = new Promise<void>((resolve) => (unlock = resolve));
-      let locked!: () => void;
-      const held = new Promise<void>((resolve) => (locked = resolve));
-      const done = prisma.$transaction(
-        async (tx) => {
-          await tx.$queryRawUnsafe('SELECT id FROM devices WHERE id = $1 FOR UPDATE', id);
-          locked();
-          await free;
-        },
-        { timeout: 60_000 },
-      );
-      await Promise.race([held, done]);
-      return async () => {
-        unlock();
-        await done;
-      };
-    },
+    lockDevice: (id) => lock('SELECT id FROM devices WHERE id = $1 FOR UPDATE', id),
+    lockTable: (name) => lock(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`),
     close: async () => {
       await backplane.close();
       await database.close();

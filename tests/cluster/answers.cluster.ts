@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { errorCatalogue } from '@relay/protocol';
+import { type Cluster, type TestDaemon, UpgradeRefused, connectApp, connectDaemon, startCluster } from '@relay/testing';
+import { loadTimes } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { until } from './until.ts';
+
+interface Answered {
+  status: number;
+  code: string;
+  retryAfter: number;
+}
+
+/** Promise: every request ends within its deadline with a defined code, whatever is away (contract §3; backplane, Redis). */
+describe('everything that can be asked', () => {
+  let cluster: Cluster;
+  let truth: Truth;
+  let daemon: TestDaemon;
+  let session: string;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, DAEMON_REPLY_TIMEOUT_MS: '3000' } });
+    truth = await openTruth(cluster);
+    await arrive();
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+  beforeEach(async () => {
+    for (const { url } of [...cluster.apis, ...cluster.gateways])
+      await until(`${url} is ready`, async () => (await fetch(`${url}/ready`)).status === 200);
+  });
+
+  /** A daemon that answers questions, with a session that has a name. */
+  async function arrive() {
+    daemon = await connectDaemon(cluster, daemon ? { registration: daemon.registration } : {});
+    const { socket } = daemon;
+    socket.on('message', (data: Buffer) => {
+      const { type, request_id } = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      if (type === 'get_messages') daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
+    });
+    await ask('POST', '/api/sessions', { deviceId: daemon.deviceId, message: 'hello' });
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'asked', result: 'done' });
+    session = `/api/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:asked`)}`;
+    await until('it answers', async () => (await ask('GET', `${session}/messages`)).status === 200);
+  }
+
+  /** A connection that answers nothing, and is the owner. */
+  const connectSilent = async (gateway: number) => {
+    const before = (await truth.device(daemon.deviceId))!.fence;
+    const silent = await connectDaemon(cluster, { registration: daemon.registration, gateway });
+    await until('it is the owner', async () => {
+      const { fence } = (await truth.device(daemon.deviceId))!;
+      return fence > before && (await truth.fences([daemon.deviceId])).get(daemon.deviceId) === fence;
+    });
+    return silent;
+  };
+
+  async function ask(method: string, path: string, body?: object, api = 0): Promise<Answered> {
+    const { status, body: answer, headers } = await cluster.call(method, path, { api, ...(body ? { body } : {}) });
+    const { code = '' } = (answer ?? {}) as { code?: string };
+    if (status >= 400) expect(errorCatalogue).toHaveProperty(code);
+    return { status, code, retryAfter: Number(headers['retry-after'] ?? 0) };
+  }
+  const upgrade = async (open: () => Promise<{ close(): Promise<void> }>): Promise<Answered> => {
+    try {
+      await (await open()).close();
+      return { status: 101, code: '', retryAfter: 0 };
+    } catch (error) {
+      if (!(error instanceof UpgradeRefused)) throw error;
+      const { code = '' } = error.body as { code?: string };
+      return { status: error.status, code, retryAfter: Number(error.headers['retry-after'] ?? 0) };
+    }
+  };
+  /** One of each kind, all at once. */
+  const askAll = async () => {
+    const asked = {
+      sessions: ask('GET', '/api/sessions?limit=20'),
+      devices: ask('GET', '/api/devices'),
+      session: ask('GET', session),
+      messages: ask('GET', `${session}/messages`),
+      create: ask('POST', '/api/sessions', { deviceId: daemon.deviceId, message: 'hello', queueTtlSeconds: 1 }),
+      now: ask('POST', '/api/sessions', { deviceId: daemon.deviceId, message: 'hello', queueTtlSeconds: 0 }),
+      ticket: ask('POST', '/api/ws-tickets'),
+      code: ask('POST', '/api/devices/code', { hostname: 'laptop', agent_type: 'scripted' }),
+      me: ask('GET', '/api/me'),
+      health: ask('GET', '/health'),
+      app: upgrade(() => connectApp(cluster, { since: '' })),
+    };
+    const names = Object.keys(asked) as (keyof typeof asked)[];
+    const answers = await Promise.all(names.map((name) => asked[name]));
+    return Object.fromEntries(names.map((name, n) => [name, answers[n]])) as Record<keyof typeof asked, Answered>;
+  };
+  const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: expect.any(Number) };
+  const ready = async () => (await fetch(`${cluster.apis[0]!.url}/ready`)).status;
+
+  /** Whatever an expectation says, the fault is over afterwards. */
+  const during = async <T>(hurt: () => unknown, heal: () => unknown, act: () => Promise<T>): Promise<T> => {
+    await hurt();
+    try {
+      return await act();
+    } finally {
+      await heal();
+    }
+  };
+  const fromTheDatabase = (answers: Awaited<ReturnType<typeof askAll>>) => {
+    const { sessions, devices, session, me, health, create, code } = answers;
+    const statuses = [sessions, devices, session, me, health, create, code].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 201, 200]);
+  };
+  const comesBack = async () => {
+    await until('it answers again', async () => (await ask('GET', `${session}/messages`)).status === 200);
+    await until('tickets are given again', async () => (await ask('POST', '/api/ws-tickets')).status === 201);
+    // Sockets that were up stayed up.
+    expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
+  };
+
+  const redisFaults: [string, () => unknown, () => unknown][] = [
+    ['is dead', () => cluster.redis.kill(), () => cluster.redis.restart()],
+    ['is frozen', () => cluster.redis.pause(), () => cluster.redis.resume()],
+    ['cannot be reached', () => cluster.wires.redis.set('refuse'), () => cluster.wires.redis.set('pass')],
+  ];
+  for (const [what, hurt, heal] of redisFaults) {
+    it(`is answered while Redis ${what}: from the database, or with 503`, async () => {
+      const answers = await during(hurt, heal, askAll);
+      fromTheDatabase(answers);
+      for (const name of ['messages', 'now', 'ticket', 'app'] as const) {
+        expect(answers[name]).toEqual(unavailable);
+        expect(answers[name].retryAfter).toBeGreaterThan(0);
+      }
+      await comesBack();
+    }, 120_000);
+  }
+
+  it('is answered while Redis is out of memory: what it need not keep goes on', async () => {
+    const limit = (size: string) => cluster.redis.command('CONFIG', 'SET', 'maxmemory', size);
+    const answers = await during(
+      () => limit('100kb'),
+      () => limit('0'),
+      askAll,
+    );
+    fromTheDatabase(answers);
+    expect(answers.ticket).toEqual(unavailable);
+    for (const { status, code } of [answers.messages, answers.now, answers.app])
+      if (status >= 400) expect([status, code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    await comesBack();
+  }, 120_000);
+
+  it('is answered 503 while PostgreSQL restarts, and no credential is called bad', async () => {
+    const { registration } = daemon;
+    const halt = () => cluster.postgres.halt();
+    const [answers, refused] = await during(
+      halt,
+      () => cluster.postgres.resume(),
+      async () => {
+        const all = await askAll();
+        await until('it says that it is not ready', async () => (await ready()) === 503);
+        return [all, await upgrade(() => connectDaemon(cluster, { registration, gateway: 1 }))] as const;
+      },
+    );
+    const { health, me, ticket, app, ...rest } = answers;
+    expect([health.status, me.status, ticket.status, app.status]).toEqual([200, 200, 201, 101]);
+    for (const answer of Object.values(rest)) {
+      expect(answer).toEqual(unavailable);
+      expect(answer.retryAfter).toBeGreaterThan(0);
+    }
+    expect(refused).toEqual(unavailable);
+    await until('it is ready again', async () => (await ready()) === 200);
+    await arrive();
+  }, 120_000);
+
+  it('is answered while every connection to PostgreSQL waits for a lock', async () => {
+    // More than a pool has: those that find no connection free do not wait for the lock.
+    const unlock = await truth.lockTable('devices');
+    const ended: string[] = [];
+    const asked = Array.from({ length: 40 }, async () => {
+      const { status, code } = await ask('GET', '/api/devices');
+      ended.push(`${status} ${code}`);
+    });
+    await until('those without a connection are answered', () => ended.length >= 20);
+    const early = [...new Set(ended)];
+    await unlock();
+    expect(early).toEqual(['503 SERVICE_UNAVAILABLE']);
+    await Promise.all(asked);
+    expect(ended.slice().sort()[0]).toBe('200 ');
+    expect(ended.filter((end) => end !== '200 ' && end !== '503 SERVICE_UNAVAILABLE')).toEqual([]);
+    await until('it is ready again', async () => (await ready()) === 200);
+    await arrive();
+  }, 120_000);
+
+  it('is answered when the gateway dies that was asked', async () => {
+    const silent = await connectSilent(1);
+    const asked = [ask('GET', `${session}/messages?limit=1`), ask('GET', `${session}/messages?limit=2`, undefined, 1)];
+    await silent.next('get_messages', ({ limit }) => limit === 1);
+    await silent.next('get_messages', ({ limit }) => limit === 2);
+    await cluster.gateways[1]!.kill();
+    for (const { status, code } of await Promise.all(asked))
+      expect([`${503} DEVICE_OFFLINE`, `${504} DEVICE_TIMEOUT`]).toContain(`${status} ${code}`);
+    await cluster.gateways[1]!.start();
+    await arrive();
+  }, 120_000);
+
+  it('is answered by the other api when one dies with requests pending', async () => {
+    await daemon.close();
+    const silent = await connectSilent(0);
+    const pending = Array.from({ length: 20 }, (_, n) =>
+      ask('GET', `${session}/messages?limit=${n + 1}`, undefined, n % 2).then(
+        ({ status, code }) => `${status} ${code}`,
+        () => 'broken',
+      ),
+    );
+    for (let n = 0; n < 20; n += 1) await silent.next('get_messages', ({ limit }) => limit === n + 1);
+    await cluster.apis[0]!.kill();
+    const ends = await Promise.all(pending);
+    expect(ends.filter((_, n) => n % 2 === 0)).toEqual(Array<string>(10).fill('broken'));
+    expect(ends.filter((_, n) => n % 2 === 1)).toEqual(Array<string>(10).fill('504 DEVICE_TIMEOUT'));
+    expect((await ask('GET', '/api/devices', undefined, 1)).status).toBe(200);
+    await cluster.apis[0]!.start();
+    expect((await ask('GET', '/api/devices')).status).toBe(200);
+    await silent.close();
+  }, 120_000);
+});

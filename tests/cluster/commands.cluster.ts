@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Cluster, type TestDaemon, connectDaemon, startCluster } from '@relay/testing';
+import { loadTimes } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { until } from './until.ts';
+
+/** Promise: no command is written after its deadline, or under an old fence (backplane, Commands). */
+describe('a command that comes late', () => {
+  let cluster: Cluster;
+  let truth: Truth;
+
+  beforeAll(async () => {
+    const env = { ...loadTimes, LEASE_TTL_MS: '20000', LEASE_REFRESH_MS: '1000', SILENCE_TIMEOUT_MS: '30000' };
+    cluster = await startCluster({ apis: 1, gateways: 2, env: { ...env, DAEMON_REPLY_TIMEOUT_MS: '2000' } });
+    truth = await openTruth(cluster);
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+
+  /** A daemon with a session that has a name. */
+  const withSession = async (gateway: number) => {
+    const daemon = await connectDaemon(cluster, { gateway });
+    const { body } = await cluster.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'first' },
+    });
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'TASK_COMPLETE', { session_id: `named-${gateway}`, result: 'done' });
+    await until(
+      'the session has its name',
+      async () => (await truth.task(body.taskId as string))?.state === 'completed',
+    );
+    return { daemon, session: `${daemon.deviceId}:scripted:named-${gateway}` };
+  };
+  const history = (session: string, before: string) =>
+    cluster.call('GET', `/api/sessions/${encodeURIComponent(session)}/messages?before=${before}`);
+  const answer = async (daemon: TestDaemon, before: string) => {
+    const question = await daemon.next('get_messages', (frame) => frame.before_uuid === before);
+    daemon.send({ type: 'messages', request_id: question.request_id, messages: [], has_more: false });
+  };
+  /** A later question arrives; by then everything before it has arrived, or never will. */
+  const asksAgain = async (daemon: TestDaemon, session: string, before: string) => {
+    await until('a later question is answered', async () => {
+      const asked = history(session, before);
+      void answer(daemon, before).catch(() => undefined);
+      return (await asked).status === 200;
+    });
+  };
+  const wasAsked = (daemon: TestDaemon, before: string) =>
+    daemon.inbox.count('get_messages', (frame) => frame.before_uuid === before);
+
+  it('because Redis was frozen for five seconds, is not written', async () => {
+    const { daemon, session } = await withSession(0);
+    cluster.redis.pause();
+    const late = await history(session, 'frozen');
+    expect(late).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+    // The rest of the five seconds, as something that must come: what a frozen Redis refuses again and again.
+    const frozenUntil = performance.now() + 5000;
+    while (performance.now() < frozenUntil) expect((await history(session, 'frozen')).status).toBe(503);
+    cluster.redis.resume();
+    await asksAgain(daemon, session, 'thawed');
+    expect(wasAsked(daemon, 'frozen')).toBe(0);
+    await daemon.close();
+  }, 120_000);
+
+  it('because its gateway was stuck, is not written', async () => {
+    const { daemon, session } = await withSession(1);
+    cluster.gateways[1]!.pause();
+    expect(await history(session, 'stuck')).toMatchObject({ status: 504, body: { code: 'DEVICE_TIMEOUT' } });
+    cluster.gateways[1]!.resume();
+    await asksAgain(daemon, session, 'unstuck');
+    expect(wasAsked(daemon, 'stuck')).toBe(0);
+    await daemon.close();
+  }, 120_000);
+
+  it('for a connection that was replaced, is not written to it', async () => {
+    const { daemon: old, session } = await withSession(0);
+    const { registration, deviceId } = old;
+    cluster.gateways[0]!.pause();
+    // It is on its way to the old connection when the device comes back elsewhere.
+    const early = history(session, 'early');
+    const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
+    const { body } = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
+      body: { content: 'to the new one' },
+    });
+    expect(await daemon.next('task_resume')).toMatchObject({ task_id: body.taskId as string });
+    const cancelled = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/cancel`);
+    expect(cancelled.status).toBe(202);
+    await daemon.next('task_cancel');
+    expect([503, 504]).toContain((await early).status);
+    cluster.gateways[0]!.resume();
+    expect((await old.closed).code).toBe(4409);
+    await asksAgain(daemon, session, 'after all');
+    expect(old.inbox.count('task_resume') + old.inbox.count('task_cancel')).toBe(0);
+    expect(wasAsked(old, 'early')).toBe(0);
+    expect((await truth.device(deviceId))!.status).toBe('online');
+    await daemon.close();
+  }, 120_000);
+});
