@@ -38,11 +38,11 @@ export interface Load {
   readonly chance: Chance;
   readonly people: readonly Person[];
   /** Notes what is done to the relay, and does it. */
-  fault(what: string, act: () => unknown): Promise<void>;
+  readonly fault: (what: string, act: () => unknown) => Promise<void>;
   /** Resolves when what each daemon says from now on reaches each app of its user. */
-  flows(): Promise<void>;
+  readonly flows: () => Promise<void>;
   /** Nothing fails any more: waits until database, leases and daemons agree. Returns what was wrong, and ends the load. */
-  settle(circumstances: Circumstances): Promise<string[]>;
+  readonly settle: (circumstances: Circumstances) => Promise<string[]>;
   stop(): Promise<void>;
 }
 

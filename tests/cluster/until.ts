@@ -16,3 +16,6 @@ export async function until(what: string, isSo: () => Promise<boolean> | boolean
     await delay(100);
   }
 }
+
+/** How long a fault lasts: an input of a test, never a proof. */
+export const lasting = (ms: number): Promise<void> => delay(ms);

@@ -78,6 +78,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     logger,
     metrics,
     notify,
+    forget: (deviceId) => deviceVerifier.forget(deviceId),
   });
   const sockets = createSocketServer({
     limits: {
@@ -119,6 +120,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const connected = await presence.online(connection);
     if (!connected) {
       const [closed] = await closedAmong(database.prisma, [connection.deviceId]);
+      if (closed) deviceVerifier.forget(connection.deviceId);
       connection.close(!closed ? 'replaced' : closed.removed ? 'deviceDeleted' : 'credential');
       return;
     }

@@ -38,6 +38,8 @@ export interface SweepDeps {
   logger: Logger;
   metrics: Pick<GatewayMetrics, 'leasesLost'>;
   notify(): void;
+  /** What is remembered about the credential of a device is not true any more. */
+  forget(deviceId: string): void;
 }
 
 const jitter = (ms: number, part: number) => ms * (1 - part + Math.random() * 2 * part);
@@ -129,6 +131,8 @@ export function startSweeps(deps: SweepDeps): Sweeps {
       database.prisma,
       hub.all().map((connection) => connection.deviceId),
     )) {
+      // Nobody told this instance, or it did not hear it: else the device would be let in again for as long as it is remembered.
+      deps.forget(id);
       hub.get(id)?.close(removed ? 'deviceDeleted' : 'credential');
     }
   };

@@ -1,0 +1,97 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Cluster, startCluster } from '@relay/testing';
+import { type Load, loadTimes, startLoad } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { lasting } from './until.ts';
+
+/** Promise: when a fault is over, database, leases and daemons agree again, and every promise was kept meanwhile. */
+describe('what the relay says after a fault is what is so', () => {
+  let cluster: Cluster;
+  let truth: Truth;
+  let load: Load | undefined;
+  let seed = 10;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 2, env: loadTimes });
+    truth = await openTruth(cluster);
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+  afterEach(() => load?.stop());
+
+  /** The faults, with people who use the relay; then what was wrong. */
+  const under = async (faults: (load: Load) => Promise<unknown>, mayCut = false) => {
+    load = await startLoad({ cluster, truth, seed: (seed += 1), people: 4 });
+    await load.flows();
+    await faults(load);
+    await load.flows();
+    return load.settle({ mayCut });
+  };
+
+  it('when PostgreSQL restarted, twice', async () => {
+    const wrong = await under(async ({ fault, flows }) => {
+      for (let round = 0; round < 2; round += 1) {
+        await fault('halt PostgreSQL', () => cluster.postgres.halt());
+        await fault('resume PostgreSQL', () => cluster.postgres.resume());
+        await flows();
+      }
+    });
+    expect(wrong).toEqual([]);
+  }, 200_000);
+
+  it('when PostgreSQL could not be reached for a while', async () => {
+    const wrong = await under(async ({ fault, journal }) => {
+      await fault('refuse', () => cluster.wires.database.set('refuse'));
+      const refused = () => journal.count('answered', ({ status }) => status === 503);
+      const before = refused();
+      while (refused() < before + 20) await lasting(50);
+      await fault('pass', () => cluster.wires.database.set('pass'));
+    });
+    expect(wrong).toEqual([]);
+  }, 200_000);
+
+  it('when the ways to Redis were half-open', async () => {
+    const wrong = await under(async ({ fault, journal }) => {
+      await fault('swallow', () => cluster.wires.redis.set('swallow'));
+      const refused = () => journal.count('answered', ({ status }) => status === 503);
+      const before = refused();
+      while (refused() < before + 10) await lasting(50);
+      // Connections that were swallowed stay broken: each has to be found out.
+      await fault('pass', () => cluster.wires.redis.set('pass'));
+    });
+    expect(wrong).toEqual([]);
+  }, 200_000);
+
+  it('when Redis was frozen for five seconds', async () => {
+    const wrong = await under(async ({ fault }) => {
+      await fault('freeze Redis', () => cluster.redis.pause());
+      await lasting(5000);
+      await fault('thaw Redis', () => cluster.redis.resume());
+    });
+    expect(wrong).toEqual([]);
+  }, 200_000);
+
+  it('when Redis was out of memory', async () => {
+    const wrong = await under(async ({ fault, journal }) => {
+      await fault('no memory', () => cluster.redis.command('CONFIG', 'SET', 'maxmemory', '100kb'));
+      const said = journal.count('said');
+      while (journal.count('said') < said + 20) await lasting(50);
+      await fault('memory', () => cluster.redis.command('CONFIG', 'SET', 'maxmemory', '0'));
+    });
+    expect(wrong).toEqual([]);
+  }, 200_000);
+
+  it('when each gateway in turn was stuck for longer than a lease', async () => {
+    const wrong = await under(async ({ fault, flows }) => {
+      for (const gateway of cluster.gateways) {
+        await fault(`stop ${gateway.name}`, () => gateway.pause());
+        await flows();
+        await lasting(7000);
+        await fault(`go on ${gateway.name}`, () => gateway.resume());
+      }
+    }, true);
+    expect(wrong).toEqual([]);
+  }, 200_000);
+});

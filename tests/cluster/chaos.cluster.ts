@@ -1,0 +1,162 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Cluster, type Instance, startCluster } from '@relay/testing';
+import type { Chance } from './chance.ts';
+import { loadTimes, startLoad } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { lasting } from './until.ts';
+import { lastOf } from './verdict.ts';
+
+const minutes = Number(process.env.CHAOS_MINUTES ?? '1');
+const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1_000_000));
+/** Where the journal goes when something was wrong, or always when it is named. */
+const journalFile = process.env.CHAOS_JOURNAL;
+const settleMs = 240_000;
+
+type Fault = readonly [name: string, act: (cluster: Cluster, chance: Chance) => Promise<unknown>];
+
+const restart = async (instance: Instance, chance: Chance) => {
+  await instance.kill();
+  await lasting(chance.between(0, 3000));
+  await instance.start();
+};
+const hold = async (begin: () => unknown, end: () => unknown, ms: number) => {
+  await begin();
+  await lasting(ms);
+  await end();
+};
+
+const faults: readonly Fault[] = [
+  ['kill a gateway', ({ gateways }, chance) => restart(chance.pick(gateways), chance)],
+  ['kill an api', ({ apis }, chance) => restart(chance.pick(apis), chance)],
+  [
+    'replace an instance',
+    async ({ apis, gateways }, chance) => {
+      const instance = chance.pick([...apis, ...gateways]);
+      expect(await instance.leave()).toBe(0);
+      await instance.start();
+    },
+  ],
+  [
+    'stop an instance',
+    ({ apis, gateways }, chance) => {
+      const instance = chance.pick([...apis, ...gateways]);
+      return hold(
+        () => instance.pause(),
+        () => instance.resume(),
+        chance.between(100, 8000),
+      );
+    },
+  ],
+  [
+    'kill Redis',
+    ({ redis }, chance) =>
+      hold(
+        () => redis.kill(),
+        () => redis.restart(),
+        chance.between(0, 3000),
+      ),
+  ],
+  [
+    'freeze Redis',
+    ({ redis }, chance) =>
+      hold(
+        () => redis.pause(),
+        () => redis.resume(),
+        chance.between(100, 5000),
+      ),
+  ],
+  ['flush Redis', ({ redis }) => redis.flush()],
+  ['cut subscriptions', ({ redis }) => redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')],
+  [
+    'restart PostgreSQL',
+    ({ postgres }, chance) =>
+      hold(
+        () => postgres.halt(),
+        () => postgres.resume(),
+        chance.between(0, 3000),
+      ),
+  ],
+  [
+    'hurt a wire',
+    ({ wires }, chance) => {
+      const wire = chance.pick([wires.redis, wires.database]);
+      const mode = chance.pick(['stall', 'swallow', 'refuse'] as const);
+      return hold(
+        () => wire.set(mode),
+        () => wire.set('pass'),
+        chance.between(100, 4000),
+      );
+    },
+  ],
+  [
+    'slow a wire',
+    ({ wires }, chance) => {
+      const wire = chance.pick([wires.redis, wires.database]);
+      return hold(
+        () => wire.set('pass', { latencyMs: chance.between(5, 150) }),
+        () => wire.set('pass'),
+        chance.between(500, 5000),
+      );
+    },
+  ],
+  ['reset a wire', ({ wires }, chance) => Promise.resolve(chance.pick([wires.redis, wires.database]).reset())],
+];
+
+/** Promise: all of them, whatever happens in whatever order. The same seed does the same things to the relay. */
+describe(`faults by chance for ${minutes} min, seed ${seed}`, () => {
+  let cluster: Cluster;
+  let truth: Truth;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 3, env: loadTimes });
+    truth = await openTruth(cluster);
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+
+  it(
+    'leave every promise kept',
+    async () => {
+      const load = await startLoad({ cluster, truth, seed, people: 5, appsEach: 2 });
+      const { journal, chance } = load;
+      await load.flows();
+      const until = performance.now() + minutes * 60_000;
+      while (performance.now() < until) {
+        const [name, act] = chance.pick(faults);
+        await load.fault(name, () => act(cluster, chance));
+        for (const { daemon, apps } of load.people) {
+          if (chance.below(8) === 0) daemon.drop();
+          if (chance.below(8) === 0) chance.pick(apps).drop();
+        }
+        // Now and then everything has to work again in between; else one fault meets the wounds of the other.
+        if (chance.below(3) === 0) await load.flows();
+        else await lasting(chance.between(0, 2000));
+      }
+      await load.fault('no more faults', () => undefined);
+      await load.flows();
+      const wrong = await load.settle({ mayCut: true });
+      const { length } = journal.entries;
+      if (wrong.length > 0 || journalFile !== undefined) {
+        const file = journalFile ?? `node_modules/.cache/chaos/${seed}.txt`;
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, `${lastOf(journal, length)}\n`);
+        process.stderr.write(`seed ${seed}: ${length} events in ${file}\n`);
+      }
+      const counts = {
+        faults: journal.count('fault'),
+        tasks: journal.count('accepted'),
+        requests: journal.count('asked'),
+        frames: journal.count('heard'),
+        resyncs: journal.count('resync'),
+        connections: journal.count('connected'),
+      };
+      process.stderr.write(`seed ${seed}: ${JSON.stringify(counts)}\n`);
+      expect(wrong).toEqual([]);
+    },
+    minutes * 60_000 + settleMs,
+  );
+});

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Cluster, startCluster } from '@relay/testing';
+import { throughHaproxy } from './doors.ts';
+import { loadTimes, startLoad } from './load.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { until } from './until.ts';
+
+/** Promise: every instance can be replaced while traffic flows; nobody outside is told of an error. */
+describe('two apis and two gateways behind HAProxy, replaced one after the other under load', () => {
+  let cluster: Cluster;
+  let truth: Truth;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 2, haproxy: true, env: { ...loadTimes, DRAIN_SECONDS: '2' } });
+    truth = await openTruth(cluster);
+  }, 180_000);
+  afterAll(async () => {
+    await truth.close();
+    await cluster.stop();
+  });
+
+  it('keep every promise, answer every request, and leave with 0', async () => {
+    const load = await startLoad({ cluster, truth, seed: 30, people: 5, doors: throughHaproxy });
+    await load.flows();
+    for (const instance of [...cluster.gateways, ...cluster.apis, ...cluster.gateways]) {
+      await load.fault(`leave ${instance.name}`, async () => expect(await instance.leave()).toBe(0));
+      await load.flows();
+      await instance.start();
+      await until(`${instance.name} is ready`, async () => (await fetch(`${instance.url}/ready`)).status === 200);
+      await load.flows();
+    }
+    const { journal } = load;
+    const closes = new Set(journal.of('disconnected').map(({ code }) => code));
+    expect(await load.settle({ mayCut: false })).toEqual([]);
+    // A question may find its daemon between two gateways; everything else succeeds.
+    const failed = journal.of('answered').filter(({ status, code }) => status >= 500 && !code.startsWith('DEVICE_'));
+    expect(failed).toEqual([]);
+    expect(journal.of('cut')).toEqual([]);
+    expect(journal.count('answered')).toBeGreaterThan(50);
+    expect([...closes]).toEqual([1001]);
+  }, 300_000);
+});
