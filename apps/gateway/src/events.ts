@@ -32,10 +32,14 @@ import { progress, prompt, taskOutput, toTime } from './translate.ts';
 type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
-/** Handles one event; the caller keeps the order. */
-export type HandleEvent = (connection: DaemonConnection, event: DaemonEvent) => Promise<void>;
+/** Handles events; the caller keeps the order. */
+export interface Events {
+  handle(connection: DaemonConnection, event: DaemonEvent): Promise<void>;
+  /** The many that need nobody's answer: output of a task that is known to run. False: nothing was done, `handle` it. */
+  handleAtOnce(connection: DaemonConnection, event: DaemonEvent): boolean;
+}
 
-export function createEvents(deps: InboundDeps): HandleEvent {
+export function createEvents(deps: InboundDeps): Events {
   const { database, publisher, progress: board, writer, watching, metrics, config } = deps;
 
   const outcomeOf = (event: Ending, now: Date): Outcome => {
@@ -203,6 +207,12 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     publisher.hot(record.ownerId, taskOutput(record.session.id, event.task_id ?? undefined, text), 'o');
   };
 
+  const mentioned = (entry: TaskEntry) => {
+    entry.mentionedAtMs = Date.now();
+    // It lives: that a `status` omitted it before proves nothing any more.
+    if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
+  };
+
   const ofTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
     const entry = await taskOf(connection, taskId);
     if (!entry) {
@@ -222,9 +232,7 @@ export function createEvents(deps: InboundDeps): HandleEvent {
       await ofEndedTask(connection, entry.sessionKey, event);
       return;
     }
-    entry.mentionedAtMs = Date.now();
-    // It lives: that a `status` omitted it before proves nothing any more.
-    delete entry.missingSinceMs;
+    mentioned(entry);
     const record = await confirm(connection, entry, event);
     if (!record) return;
     switch (event.event_type) {
@@ -279,9 +287,21 @@ export function createEvents(deps: InboundDeps): HandleEvent {
     await handlers[event.event_type]?.();
   };
 
-  return async (connection, event) => {
-    if (event.task_id) await ofTask(connection, event.task_id, event);
-    else if (event.session_id) await ofTranscript(connection, event.session_id, event);
-    else metrics.ignored.inc({ cause: 'event of nothing' });
+  return {
+    handle: async (connection, event) => {
+      if (event.task_id) await ofTask(connection, event.task_id, event);
+      else if (event.session_id) await ofTranscript(connection, event.session_id, event);
+      else metrics.ignored.inc({ cause: 'event of nothing' });
+    },
+    handleAtOnce: (connection, event) => {
+      if ((event.event_type !== 'OUTPUT' && event.event_type !== 'VERBOSE') || !event.task_id) return false;
+      const entry = connection.memory.tasks.get(event.task_id);
+      if (entry?.state !== 'running' || !entry.record || event.user_message_uuid) return false;
+      const nativeId = named(event);
+      if (nativeId !== undefined && nativeId !== entry.record.nativeId) return false;
+      mentioned(entry);
+      output(entry.record, event);
+      return true;
+    },
   };
 }

@@ -37,6 +37,8 @@ export interface Inbound {
   /** The device is ours and online: loads what is under way, then talks to the daemon. */
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   frame(connection: DaemonConnection, frame: FromDaemonFrame, text: string): Promise<void>;
+  /** Does without delay what needs nobody's answer. False: nothing was done, it is for `frame`. */
+  frameAtOnce(connection: DaemonConnection, frame: FromDaemonFrame): boolean;
   /** The wait for the first `status` is over. */
   statusOverdue(connection: DaemonConnection): Promise<void>;
 }
@@ -69,7 +71,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     return discovered;
   };
 
-  const handleEvent = createEvents({ ...input, sessionOf });
+  const events = createEvents({ ...input, sessionOf });
 
   /** Writes what a `status`, its absence or a report revealed, and tells everybody. */
   const settle = async (
@@ -224,7 +226,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     session_activity: onActivity,
     messages: (connection, frame) => history.answered(connection, frame),
     pong: () => undefined,
-    event: (connection, frame) => handleEvent(connection, frame),
+    event: (connection, frame) => events.handle(connection, frame),
   };
 
   return {
@@ -242,6 +244,12 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
         text: string,
       ) => Promise<void> | void;
       await handle(connection, frame, text);
+    },
+    frameAtOnce: (connection, frame) => {
+      if (frame.type === 'messages') history.answered(connection, frame);
+      else if (frame.type === 'event') return events.handleAtOnce(connection, frame);
+      else return frame.type === 'pong';
+      return true;
     },
     statusOverdue: async (connection) => {
       const { memory } = connection;

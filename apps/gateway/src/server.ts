@@ -176,22 +176,33 @@ export function createGateway(deps: GatewayDeps): Gateway {
     await presence.closed(connection, code, reason);
   };
 
+  const handle = (connection: DaemonConnection, text: string): Promise<void> | undefined => {
+    if (!connection.admitted) return undefined;
+    try {
+      const frame = connection.decode(text);
+      if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame))) return undefined;
+      return traced(connection, frame.type, () =>
+        outlast(() => inbound.frame(connection, frame, text), isClosing),
+      ).catch((error: unknown) => failed(connection, error));
+    } catch (error) {
+      failed(connection, error);
+      return undefined;
+    }
+  };
+
+  const failed = (connection: DaemonConnection, error: unknown): void => {
+    connection.logger.error({ err: error }, 'a frame could not be handled');
+    // What comes next would be lost as well: the daemon keeps it better than we do.
+    if (isUnavailable(error)) connection.close('overloaded');
+  };
+
   /** The handlers of all sockets; each finds its connection. */
   const handlers: SocketHandlers = {
-    onFrame: async (text, socket) => {
+    onFrame: (text, socket) => {
       const connection = connections.get(socket)!;
       // Frames that come before the device is ours wait; the socket keeps their order.
-      if (connection.beginning) await connection.beginning;
-      if (!connection.admitted) return;
-      try {
-        const frame = connection.decode(text);
-        if (frame)
-          await traced(connection, frame.type, () => outlast(() => inbound.frame(connection, frame, text), isClosing));
-      } catch (error) {
-        connection.logger.error({ err: error }, 'a frame could not be handled');
-        // What comes next would be lost as well: the daemon keeps it better than we do.
-        if (isUnavailable(error)) connection.close('overloaded');
-      }
+      if (connection.beginning) return connection.beginning.then(() => handle(connection, text));
+      return handle(connection, text);
     },
     onBinary: (socket) => connections.get(socket)!.close('binary'),
     onClose: ({ code, reason }, socket) => {

@@ -3,8 +3,8 @@
 export type Inbound = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'binary' };
 
 export interface InboxOwner {
-  /** Never rejects. The next frame waits for it. */
-  handle(frame: Inbound): Promise<void>;
+  /** Never throws and never rejects. The next frame waits for what it returns; nothing is a frame that has been handled. */
+  handle(frame: Inbound): Promise<void> | undefined;
   /** Asks for no more frames; those that were read already may still come. */
   full(): void;
   room(): void;
@@ -18,7 +18,7 @@ interface Bounds {
 export class Inbox {
   readonly #owner: InboxOwner;
   readonly #bounds: Bounds;
-  /** Made when something waits: most sockets are silent most of the time. */
+  /** Made when something waits: most frames are handled as they come, and most sockets are silent. */
   #queue: { frame: Inbound; bytes: number }[] | undefined;
   #bytes = 0;
   #full = false;
@@ -38,13 +38,17 @@ export class Inbox {
   }
 
   push(frame: Inbound, bytes: number): void {
+    if (this.#state === 'idle') {
+      this.#state = 'busy';
+      if (this.#isDone(frame)) this.#goOn();
+      return;
+    }
     (this.#queue ??= []).push({ frame, bytes });
     this.#bytes += bytes;
     if (!this.#full && !this.#within(1)) {
       this.#full = true;
       this.#owner.full();
     }
-    this.#run();
   }
 
   /** Drops what waits. The frame in progress is not touched. */
@@ -63,23 +67,32 @@ export class Inbox {
   #run(): void {
     if (this.#state !== 'idle') return;
     this.#state = 'busy';
-    void this.#handleAll();
+    this.#goOn();
   }
 
-  async #handleAll(): Promise<void> {
+  /** Handles what waits, until one takes its time; then it goes on after that one. */
+  #goOn(): void {
     for (let next = this.#queue?.shift(); next; next = this.#queue?.shift()) {
       this.#bytes -= next.bytes;
       if (this.#full && this.#within(0.5)) {
         this.#full = false;
         this.#owner.room();
       }
-      await this.#owner.handle(next.frame);
+      if (!this.#isDone(next.frame)) return;
     }
     this.#queue = undefined;
     this.#state = 'idle';
     const onEnd = this.#onEnd;
     this.#onEnd = undefined;
     onEnd?.();
+  }
+
+  /** False: it goes on by itself when the frame has been handled. */
+  #isDone(frame: Inbound): boolean {
+    const busy = this.#owner.handle(frame);
+    if (!busy) return true;
+    void busy.then(() => this.#goOn());
+    return false;
   }
 
   #within(share: number): boolean {

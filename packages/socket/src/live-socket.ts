@@ -139,14 +139,17 @@ export class LiveSocket implements Socket {
   }
 
   /** For the inbox. */
-  async handle(frame: Inbound): Promise<void> {
+  handle(frame: Inbound): Promise<void> | undefined {
     try {
-      if (frame.kind === 'text') await this.#handlers.onFrame(frame.text, this);
-      else this.#handlers.onBinary(this);
+      if (frame.kind === 'binary') this.#handlers.onBinary(this);
+      else {
+        const busy = this.#handlers.onFrame(frame.text, this);
+        if (busy) return busy.catch((error: unknown) => this.#failed(error));
+      }
     } catch (error) {
-      this.#handlers.onError(error, this);
-      this.#shut(this.#options.closes.internal, 'write');
+      this.#failed(error);
     }
+    return undefined;
   }
 
   heard(): void {
@@ -190,6 +193,11 @@ export class LiveSocket implements Socket {
     if (this.#bufferedBefore === undefined) return;
     this.#bufferedBefore = undefined;
     this.#duplex.uncork();
+  }
+
+  #failed(error: unknown): void {
+    this.#handlers.onError(error, this);
+    this.#shut(this.#options.closes.internal, 'write');
   }
 
   #shut(close: CloseCode, rest: 'write' | 'drop'): void {

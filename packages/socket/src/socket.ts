@@ -26,7 +26,7 @@ export interface SocketHandlers {
    * One text frame. The next one waits until this has returned or resolved, so frames are handled in the order of arrival.
    * A throw or rejection goes to `onError` and closes the socket with the code for internal errors.
    */
-  onFrame(text: string, socket: Socket): void | Promise<void>;
+  onFrame(text: string, socket: Socket): Promise<void> | undefined | void;
   /** A binary frame, in its place among the others. Its content is dropped; closing is up to the door. */
   onBinary(socket: Socket): void;
   /**

@@ -9,22 +9,35 @@ export interface Delivery {
   textWithOffset(): string;
 }
 
-/** Returns a function that prepares frames; the same frame object, heard by several sockets, is prepared once. */
+/**
+ * Returns a function that prepares frames. The sockets of a user hear the same frame object one after another: it is prepared once,
+ * and remembered until the next frame comes.
+ */
 export function createDeliveries(): (frame: UserFrame) => Delivery | undefined {
-  const prepared = new WeakMap<UserFrame, Delivery>();
+  let newest: UserFrame | undefined;
+  let prepared: Delivery | undefined;
   return (frame) => {
-    const known = prepared.get(frame);
-    if (known) return known;
+    if (frame === newest) return prepared;
     const decoded = decodeUserFrame(frame.body);
-    if (!decoded) return undefined;
-    const { kind, text } = decoded;
-    let tagged: string | undefined;
-    const delivery = {
-      kind,
-      text,
-      textWithOffset: () => (tagged ??= `{"offset":${JSON.stringify(frame.offset)},${text.slice(1)}`),
-    };
-    prepared.set(frame, delivery);
-    return delivery;
+    newest = frame;
+    prepared = decoded && new PreparedFrame(decoded.kind, decoded.text, frame.offset);
+    return prepared;
   };
+}
+
+class PreparedFrame implements Delivery {
+  readonly kind: UserFrameKind;
+  readonly text: string;
+  readonly #offset: string | undefined;
+  #tagged: string | undefined;
+
+  constructor(kind: UserFrameKind, text: string, offset: string | undefined) {
+    this.kind = kind;
+    this.text = text;
+    this.#offset = offset;
+  }
+
+  textWithOffset(): string {
+    return (this.#tagged ??= `{"offset":${JSON.stringify(this.#offset)},${this.text.slice(1)}`);
+  }
 }
