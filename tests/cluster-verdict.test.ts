@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Event, Journal } from './cluster/journal.ts';
+import type { DeviceRow, TaskRow } from './cluster/truth.ts';
+import { judgeJournal, judgeTruth } from './cluster/verdict.ts';
+
+const user = 'user-1';
+const journalOf = (...events: Event[]) => {
+  const journal = new Journal();
+  for (const event of events) journal.note(event);
+  return journal;
+};
+const listening = (since = ''): Event => ({ what: 'listening', user, app: 1, since });
+const connected = (connection: number): Event => ({
+  ...{ what: 'connected', user, device: 'd', connection, gateway: 'g' },
+});
+const disconnected = (connection: number): Event => ({ what: 'disconnected', user, connection, code: 1006 });
+const heard = (connection: number, number: number): Event => ({
+  ...{ what: 'heard', user, app: 1, frame: 'new_message', offset: 'o', strangers: [] },
+  line: { user, connection, number },
+});
+const resync: Event = { what: 'resync', user, app: 1 };
+const accepted = (task: string): Event => ({
+  ...{ what: 'accepted', user, device: 'd', task, session: 's', key: `key of ${task}` },
+});
+const written = (task: string, connection = 1): Event => ({ what: 'written', user, device: 'd', connection, task });
+const completed = (task: string, connection = 1): Event => ({ what: 'completed', user, connection, task });
+const asked = (request: number): Event => ({ what: 'asked', request, user, call: 'GET /x', patienceMs: 1 });
+const answered = (request: number, status: number, code = ''): Event => ({
+  ...{ what: 'answered', request, status, code, strangers: [] },
+});
+const judge = (events: Event[], mayCut = false) => judgeJournal(journalOf(...events), { mayCut });
+
+/** What says that a promise was broken must be able to: each of these breaks one. */
+describe('the judgement over a journal', () => {
+  it('finds nothing wrong with a good day', () => {
+    const day = [listening(), connected(1), heard(1, 1), heard(1, 2), accepted('t'), written('t'), asked(1)];
+    expect(judge([...day, answered(1, 200)])).toEqual([]);
+  });
+
+  it('sees a gap, in a connection and at its beginning, unless the app was told to reload', () => {
+    expect(judge([listening(), connected(1), heard(1, 1), heard(1, 3)])).toHaveLength(1);
+    expect(judge([listening(), connected(1), heard(1, 2)])).toHaveLength(1);
+    expect(judge([listening(), connected(1), heard(1, 1), resync, heard(1, 3)])).toEqual([]);
+    expect(judge([connected(1), listening(), heard(1, 7)])).toEqual([]);
+    expect(judge([listening(), connected(1), heard(1, 1), listening('o'), heard(1, 3)])).toHaveLength(1);
+  });
+
+  it('sees a frame that was heard twice, or late, even after a reload', () => {
+    expect(judge([listening(), connected(1), heard(1, 1), heard(1, 1)])).toHaveLength(1);
+    expect(judge([listening(), connected(1), heard(1, 1), heard(1, 2), resync, heard(1, 1)])).toHaveLength(1);
+  });
+
+  it('lets the last lines of a lost connection go, and no others', () => {
+    const lost = [listening(), connected(1), heard(1, 1), disconnected(1), connected(2), heard(2, 1)];
+    expect(judge(lost)).toEqual([]);
+    expect(judge([...lost, heard(1, 3)])).toHaveLength(1);
+  });
+
+  it('sees a task that was written twice', () => {
+    expect(judge([connected(1), written('t'), connected(2), written('t', 2)])).toHaveLength(1);
+  });
+
+  it('sees a request without an end, and an end that nobody defined', () => {
+    expect(judge([asked(1)])).toHaveLength(1);
+    expect(judge([asked(1), answered(1, 500, 'INTERNAL_ERROR')])).toHaveLength(1);
+    expect(judge([asked(1), answered(1, 401, 'INVALID_TOKEN')])).toHaveLength(1);
+    expect(judge([asked(1), answered(1, 503, 'SOMETHING')])).toHaveLength(1);
+    expect(judge([asked(1), answered(1, 503, 'SERVICE_UNAVAILABLE')])).toEqual([]);
+    expect(judge([asked(1), { what: 'cut', request: 1, why: 'Error: socket hang up' }])).toHaveLength(1);
+    expect(judge([asked(1), { what: 'cut', request: 1, why: 'Error: socket hang up' }], true)).toEqual([]);
+    expect(judge([asked(1), { what: 'cut', request: 1, why: 'TimeoutError: aborted' }], true)).toHaveLength(1);
+  });
+
+  it('sees what crosses users, and a refusal that blames a credential', () => {
+    const foreign: Event = { ...answered(1, 200), strangers: ['user-2'] } as Event;
+    expect(judge([asked(1), foreign])).toHaveLength(1);
+    expect(judge([{ what: 'refused', who: 'daemon', user, status: 401, code: 'INVALID_TOKEN' }])).toHaveLength(1);
+  });
+});
+
+describe('the judgement over the database', () => {
+  const row = (id: string, state: string, code: string | null = null, seq = 1): TaskRow => ({
+    ...{ id, seq, state, session_key: 's', device_id: 'd', owner_id: `issuer|${user}` },
+    error_code: code,
+  });
+  const device: DeviceRow = { id: 'd', status: 'online', fence: 5, open: 1 };
+  const truth = (tasks: TaskRow[], changes: Partial<DeviceRow> = {}, fence = 5) => ({
+    ...{ tasks, devices: [{ ...device, ...changes }], fences: new Map([['d', fence]]) },
+  });
+  const none = new Set<string>();
+  const day = journalOf(connected(1), accepted('t'), written('t'), completed('t'));
+
+  it('agrees with a good day', () => {
+    expect(judgeTruth(day, truth([row('t', 'completed')]), none)).toEqual([]);
+  });
+
+  it('sees a device that is said to be offline, leased under another fence, or connected twice', () => {
+    expect(judgeTruth(day, truth([row('t', 'completed')], { status: 'offline' }), none)).toHaveLength(1);
+    expect(judgeTruth(day, truth([row('t', 'completed')], {}, 4), none)).toHaveLength(1);
+    expect(judgeTruth(day, truth([row('t', 'completed')], { open: 2 }), none)).toHaveLength(1);
+  });
+
+  it('sees an outcome that nobody said, and a task that is not there or that nobody accepted', () => {
+    for (const state of ['queued', 'expired', 'sent', 'running', 'unknown', 'failed'])
+      expect(judgeTruth(day, truth([row('t', state)]), none).length).toBeGreaterThan(0);
+    const silent = journalOf(connected(1), accepted('t'), written('t'));
+    expect(judgeTruth(silent, truth([row('t', 'completed')]), none)).toHaveLength(1);
+    expect(judgeTruth(day, truth([]), none)).toHaveLength(1);
+    expect(judgeTruth(day, truth([row('t', 'completed'), row('other', 'cancelled')]), none)).toHaveLength(1);
+  });
+
+  it('lets a task be lost with its connection, and an order be kept', () => {
+    const lost = journalOf(connected(1), accepted('t'), written('t'), disconnected(1), connected(2));
+    expect(judgeTruth(lost, truth([row('t', 'failed', 'TASK_LOST')]), none)).toEqual([]);
+    expect(judgeTruth(lost, truth([row('t', 'unknown', 'DELIVERY_UNKNOWN')]), none)).toEqual([]);
+    const two = [connected(1), accepted('t'), accepted('u')];
+    const rows = [row('t', 'completed'), row('u', 'completed', null, 2)];
+    const ends = [completed('t'), completed('u')];
+    expect(judgeTruth(journalOf(...two, written('t'), written('u'), ...ends), truth(rows), none)).toEqual([]);
+    expect(judgeTruth(journalOf(...two, written('u'), written('t'), ...ends), truth(rows), none)).toHaveLength(1);
+  });
+});
