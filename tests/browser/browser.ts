@@ -2,10 +2,18 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Registration, type RelayProcess, send, startRelayProcess } from '@relay/testing';
+import {
+  type Registration,
+  type RelayAddress,
+  type RelayProcess,
+  send,
+  startCluster,
+  startRelayProcess,
+} from '@relay/testing';
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
 
 const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
@@ -23,8 +31,8 @@ export function chromiumPath(path = process.env.PATH ?? ''): string {
 }
 
 export interface BrowserRelay {
-  readonly relay: RelayProcess;
-  /** PUBLIC_URL; it is where the process listens. */
+  readonly relay: Pick<RelayAddress, 'apis' | 'gateways' | 'token' | 'call'>;
+  /** PUBLIC_URL; it is where the relay listens. */
   readonly url: string;
   /** The link for the first account. */
   readonly setupLink: string;
@@ -54,8 +62,35 @@ function linkOf(relay: RelayProcess): Promise<string> {
   });
 }
 
-/** Browsers need an address that is the same before and after the start, and of this machine: passwords travel to it. */
+/** Two apis and two gateways behind HAProxy, with Redis and PostgreSQL. The link of the last api that started is the one that counts. */
+async function startBrowserCluster(env: Record<string, string>, port: number | undefined): Promise<BrowserRelay> {
+  const cluster = await startCluster({
+    haproxy: 'plain',
+    ...(port === undefined ? {} : { haproxyPort: port }),
+    env: {
+      AUTH_BUILTIN: 'on',
+      AUTH_ISSUERS: '[]',
+      AUTH_SECRET: randomBytes(32).toString('base64url'),
+      SIGN_IN_PER_MINUTE: '100000',
+      ...env,
+    },
+  });
+  const { url } = cluster.haproxy!;
+  const [, setupLink] = await cluster.apis.at(-1)!.child.wrote(/Create the first account: (\S+)\n/);
+  return {
+    relay: { ...cluster, apis: [{ url }], gateways: [{ url }] },
+    url,
+    setupLink: setupLink!,
+    end: () => cluster.stop(),
+  };
+}
+
+/**
+ * Browsers need an address that is the same before and after the start, and of this machine: passwords travel to it. The single
+ * process, or with TEST_RELAY=cluster several.
+ */
 export async function startBrowserRelay(env: Record<string, string> = {}, givenPort?: number): Promise<BrowserRelay> {
+  if (process.env.TEST_RELAY === 'cluster') return startBrowserCluster(env, givenPort);
   const port = givenPort ?? (await freePort());
   const url = `http://localhost:${port}`;
   const relay = await startRelayProcess({

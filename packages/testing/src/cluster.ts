@@ -16,8 +16,10 @@ export interface ClusterOptions {
   gateways?: number;
   /** Variables for every instance; timings are short enough for tests unless given. */
   env?: Record<string, string>;
-  /** With HAProxy in front. */
-  haproxy?: boolean;
+  /** With HAProxy in front; `plain`: without TLS, and its address is `PUBLIC_URL`. */
+  haproxy?: boolean | 'plain';
+  /** Where HAProxy listens; default any free port. */
+  haproxyPort?: number;
 }
 
 /** One api or gateway process. It keeps its port when it is started again. */
@@ -123,8 +125,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     stops.push(() => issuer.close());
     const throughTheWire = new URL(databaseUrl);
     throughTheWire.port = String(wires.database.port);
+    const plainPort = options.haproxy === 'plain' ? (options.haproxyPort ?? (await freePort())) : undefined;
     const env = {
       ...forTests,
+      ...(plainPort === undefined ? {} : { PUBLIC_URL: `http://localhost:${plainPort}`, TRUST_PROXY: '1' }),
       AUTH_ISSUERS: JSON.stringify([issuer.config]),
       DATABASE_URL: throughTheWire.href,
       REDIS_URL: `redis://127.0.0.1:${wires.redis.port}`,
@@ -142,7 +146,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const apis = await start('api', options.apis ?? 2);
     const gateways = await start('gateway', options.gateways ?? 2);
     const haproxy = options.haproxy
-      ? await startHaProxy({ apis: apis.map(({ port }) => port), gateways: gateways.map(({ port }) => port) })
+      ? await startHaProxy({
+          apis: apis.map(({ port }) => port),
+          gateways: gateways.map(({ port }) => port),
+          ...(plainPort === undefined ? {} : { port: plainPort, plain: true }),
+        })
       : undefined;
     if (haproxy) stops.push(() => haproxy.stop());
     const token: RelayAddress['token'] = (user = 'alice', tokenOptions) => issuer.token(user, tokenOptions);

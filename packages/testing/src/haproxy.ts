@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { findProgram, freePort, runProgram, startProgram } from './programs.ts';
 
 export interface HaProxy {
-  /** `https://localhost:…`: everything at one address, chosen by path. */
+  /** `https://localhost:…`, or `http` if it is `plain`: everything at one address, chosen by path. */
   readonly url: string;
   readonly port: number;
-  /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). */
+  /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). Of no use if it is `plain`. */
   readonly certificate: string;
   stop(): Promise<void>;
 }
 
-const config = (apis: readonly number[], gateways: readonly number[], port: number, pem: string) => `
+const config = (apis: readonly number[], gateways: readonly number[], bind: string, scheme: string) => `
 global
   maxconn 9000
 defaults
@@ -30,8 +30,8 @@ defaults
   timeout tunnel 1h
   timeout http-request 10s
 frontend doors
-  bind 127.0.0.1:${port} ssl crt ${pem} alpn http/1.1
-  http-request set-header X-Forwarded-Proto https
+  bind ${bind}
+  http-request set-header X-Forwarded-Proto ${scheme}
   http-request set-header X-Forwarded-For %[src]
   use_backend gateways if { path /ws/daemon }
   default_backend apis
@@ -51,6 +51,8 @@ export async function startHaProxy(targets: {
   apis: readonly number[];
   gateways: readonly number[];
   port?: number;
+  /** Without TLS: for browsers, which trust nobody's certificate but the system's. */
+  plain?: boolean;
 }): Promise<HaProxy> {
   const program = findProgram('haproxy', 'haproxy');
   const folder = mkdtempSync(join(tmpdir(), 'relay-haproxy-'));
@@ -61,13 +63,15 @@ export async function startHaProxy(targets: {
   writeFileSync(pem, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'), { mode: 0o600 });
   const port = targets.port ?? (await freePort());
   const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, config(targets.apis, targets.gateways, port, pem));
+  const bind = `127.0.0.1:${port}${targets.plain ? '' : ` ssl crt ${pem} alpn http/1.1`}`;
+  const scheme = targets.plain ? 'http' : 'https';
+  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme));
   runProgram(program, ['-c', '-q', '-f', file]);
   // -W and -db: a master in the foreground, which says when its worker listens.
   const child = startProgram(program, ['-W', '-db', '-f', file]);
   await child.wrote(/Loading success/);
   return {
-    url: `https://localhost:${port}`,
+    url: `${scheme}://localhost:${port}`,
     port,
     certificate,
     stop: async () => {
