@@ -22,9 +22,17 @@ function observe() {
   process.on('message', ({ id, what }) => {
     if (what === 'memory') {
       globalThis.gc();
-      const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+      const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
       const mb = (bytes) => bytes / 1e6;
-      process.send({ id, resident: mb(rss), heap: mb(heapUsed), external: mb(external), buffers: mb(arrayBuffers) });
+      process.send({
+        id,
+        resident: mb(rss),
+        /** Resident, less what V8 keeps in reserve for later: what is in use. */
+        inUse: mb(rss - heapTotal + heapUsed),
+        heap: mb(heapUsed),
+        external: mb(external),
+        buffers: mb(arrayBuffers),
+      });
       return;
     }
     const used = process.cpuUsage(cpu);

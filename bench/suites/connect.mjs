@@ -3,7 +3,7 @@
 import { Table } from '../measure.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';
 
-const perRound = 500;
+const perRound = 300;
 const window = 64;
 
 export async function connect({ rounds, progress, folder, share, profile }) {

@@ -6,10 +6,10 @@ const pairs = 32;
 const window = 8;
 
 export const cases = [
-  { name: 'event 200 B', bytes: 200, count: 20_000 },
-  { name: 'event 4 KB', bytes: 4096, count: 10_000 },
+  { name: 'event 200 B', bytes: 200, count: 12_000 },
+  { name: 'event 4 KB', bytes: 4096, count: 8_000 },
   // Kept: said once, in the history of the user. The others pass it on like any event.
-  { name: 'message 200 B, kept for who comes back', bytes: 200, count: 5_000, kept: true },
+  { name: 'message 200 B, kept for who comes back', bytes: 200, count: 4_000, kept: true },
 ];
 
 export async function events({ rounds, progress, folder, share, profile }) {
@@ -17,7 +17,12 @@ export async function events({ rounds, progress, folder, share, profile }) {
   const ratios = new Table('Events: ratios of CPU');
   const parts = new Table('Events: where the CPU goes, µs per event');
   const speed = new Table('Events: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], { people: pairs, folder, progress, profile });
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+    people: pairs,
+    folder,
+    progress,
+    profile,
+  });
   try {
     for (const { load } of systems) await load.ask('pairs', { count: pairs });
     for (let round = 0; round <= rounds; round += 1) {

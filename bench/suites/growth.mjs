@@ -8,8 +8,8 @@ import { askMany, askerOf } from './requests.mjs';
 const pairs = 30;
 const window = 8;
 const inFlight = 64;
-const count200 = 20_000;
-const questions = { relay: 10_000, raw: 10_000, socketio: 2_000 };
+const count200 = 12_000;
+const questions = { relay: 6_000, raw: 6_000, socketio: 1_500 };
 /** One api and two gateways more. */
 const added = ['api', 'gateway', 'gateway'];
 

@@ -6,14 +6,19 @@ import { measured, names, startAll } from '../systems/all.mjs';
 
 const pairs = 32;
 const inFlight = 64;
-const inside = 10_000;
-const overRest = 2_000;
+const inside = 6_000;
+const overRest = 1_000;
 
 export async function requests({ rounds, progress, folder, share, profile }) {
   const ratios = new Table('Questions to daemons: ratios of CPU');
   const cost = new Table(`Questions to daemons, ${inFlight} in flight: CPU, µs per question`);
   const speed = new Table('Questions to daemons: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], { people: pairs, folder, progress, profile });
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+    people: pairs,
+    folder,
+    progress,
+    profile,
+  });
   const inner = 'from an instance';
   const outer = 'history over REST';
   try {
