@@ -20,6 +20,7 @@ import {
 } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import { createEvents } from './events.ts';
+import { gathered } from './gather.ts';
 import type { InboundDeps } from './inbound-deps.ts';
 import { message, sessionUpdate } from '@relay/attention';
 import { reconcile, unconfirmed } from './reconcile.ts';
@@ -45,6 +46,8 @@ export interface Inbound {
 
 export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
   const { config, database, publisher, progress, writer, watching, history, metrics } = input;
+
+  const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
   /** One `session_update` per session, whole and as it is now. */
   const announce = async (keys: readonly string[]) => {
@@ -232,7 +235,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
   return {
     begin: async (connection, reportHash) => {
       connection.memory.reportHash = reportHash;
-      for (const task of await openTasks(database.prisma, connection.deviceId)) {
+      for (const task of (await tasksOf(connection.deviceId)) ?? []) {
         connection.memory.tasks.set(task.id, { ...task, mentionedAtMs: Date.now() });
       }
       await watching.resume(connection);

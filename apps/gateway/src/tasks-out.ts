@@ -4,6 +4,7 @@
  */
 import { type Database, claimTasks, devicesWithQueue, readSessions, unclaimTask, withDevice } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
+import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { type Publisher, sessionUpdate } from '@relay/attention';
 
@@ -14,6 +15,10 @@ export interface TaskWriter {
 
 export function createTaskWriter(database: Database, publisher: Publisher, metrics: GatewayMetrics): TaskWriter {
   const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
+
+  const hasQueue = gathered(
+    async (deviceIds) => new Map((await devicesWithQueue(database.prisma, deviceIds)).map((id) => [id, true] as const)),
+  );
 
   const drain = (connection: DaemonConnection): Promise<void> => {
     const current = running.get(connection);
@@ -43,7 +48,7 @@ export function createTaskWriter(database: Database, publisher: Publisher, metri
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
     if (!connection.live || !connection.memory.mayReceiveTasks) return false;
     // Most wake-ups find nothing. Whoever queues something later wakes again, so looking needs no lock.
-    if ((await devicesWithQueue(database.prisma, [connection.deviceId])).length === 0) return false;
+    if (!(await hasQueue(connection.deviceId))) return false;
     const claimed = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
       device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
     );

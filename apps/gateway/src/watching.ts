@@ -2,8 +2,9 @@
  * Which sessions the daemon is told to watch (contract §8): those that somebody watches, and those that a client has open.
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
-import { type Database, readSessions, watchedOnDevice } from '@relay/database';
+import { type Database, readSessions, watchedOnDevices } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
+import { gathered } from './gather.ts';
 
 export interface Watching {
   /** After a connect: tells the daemon everything. */
@@ -31,6 +32,8 @@ export function createWatching(database: Database, openMs: number): Watching {
     connection.send({ type: 'unwatch_session', session_id: told.nativeId });
   };
 
+  const watchedOn = gathered((deviceIds) => watchedOnDevices(database.prisma, deviceIds));
+
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
     const [record] = await readSessions(database.prisma, [sessionKey]);
     const wanted = record !== undefined && (record.session.watched || connection.memory.opened.has(sessionKey));
@@ -41,7 +44,7 @@ export function createWatching(database: Database, openMs: number): Watching {
   return {
     sync,
     resume: async (connection) => {
-      for (const { key, nativeId, filePath } of await watchedOnDevice(database.prisma, connection.deviceId)) {
+      for (const { key, nativeId, filePath } of (await watchedOn(connection.deviceId)) ?? []) {
         tell(connection, key, nativeId, filePath);
       }
     },

@@ -199,18 +199,21 @@ export interface OpenTask {
   fence: number;
 }
 
-/** What is under way on a device: tasks that were sent or run. */
-export async function openTasks(db: Db, deviceId: string): Promise<OpenTask[]> {
+/** What is under way on these devices, by device: tasks that were sent or run. */
+export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<Map<string, OpenTask[]>> {
+  const byDevice = new Map<string, OpenTask[]>();
+  if (deviceIds.length === 0) return byDevice;
   const rows = await db.$queryRaw<
-    { id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
+    { id: string; device_id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
   >`
-    SELECT id, session_key, state, fence FROM tasks WHERE device_id = ${deviceId} AND state IN ('sent', 'running')`;
-  return rows.map((row) => ({
-    id: row.id,
-    sessionKey: row.session_key,
-    state: row.state,
-    fence: Number(row.fence ?? 0),
-  }));
+    SELECT id, device_id, session_key, state, fence FROM tasks
+    WHERE device_id = ANY(${deviceIds as string[]}::text[]) AND state IN ('sent', 'running')`;
+  for (const row of rows) {
+    const tasks = byDevice.get(row.device_id) ?? [];
+    byDevice.set(row.device_id, tasks);
+    tasks.push({ id: row.id, sessionKey: row.session_key, state: row.state, fence: Number(row.fence ?? 0) });
+  }
+  return byDevice;
 }
 
 /** Which of these tasks of the device were cancelled: a daemon that still runs one is told again. */

@@ -32,10 +32,18 @@ export interface WatchedNative {
   filePath: string;
 }
 
-/** The named sessions of a device that somebody watches: what its daemon has to be told after it connects. */
-export async function watchedOnDevice(db: Db, deviceId: string): Promise<WatchedNative[]> {
-  const rows = await db.$queryRaw<{ key: string; native_id: string; file_path: string }[]>`
-    SELECT DISTINCT s.key, s.native_id, s.file_path FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
-    WHERE s.device_id = ${deviceId} AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
-  return rows.map((row) => ({ key: row.key, nativeId: row.native_id, filePath: row.file_path }));
+/** The named sessions of these devices that somebody watches, by device: what a daemon has to be told after it connects. */
+export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Promise<Map<string, WatchedNative[]>> {
+  const byDevice = new Map<string, WatchedNative[]>();
+  if (deviceIds.length === 0) return byDevice;
+  const rows = await db.$queryRaw<{ device_id: string; key: string; native_id: string; file_path: string }[]>`
+    SELECT DISTINCT s.device_id, s.key, s.native_id, s.file_path
+    FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
+    WHERE s.device_id = ANY(${deviceIds as string[]}::text[]) AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+  for (const row of rows) {
+    const sessions = byDevice.get(row.device_id) ?? [];
+    byDevice.set(row.device_id, sessions);
+    sessions.push({ key: row.key, nativeId: row.native_id, filePath: row.file_path });
+  }
+  return byDevice;
 }
