@@ -149,7 +149,13 @@ describe('what a daemon says becomes, in this order,', () => {
       event(taskId, 'PROGRESS', { action: 'Two' })();
       event(taskId, 'TASK_COMPLETE', { result: 'done' })();
     });
-    expect(lines).toEqual(['session active One', 'message AGENT: done', 'session idle']);
+    // Whether "Two" is shown too depends on how much time passed between them; that it is not shown late does not.
+    expect(lines.filter((shown) => shown !== 'session active Two')).toEqual([
+      'session active One',
+      'message AGENT: done',
+      'session idle',
+    ]);
+    expect(lines.slice(-2)).toEqual(['message AGENT: done', 'session idle']);
   });
 
   it('session_activity: session_update, and nothing when nothing is new', async () => {
