@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, startCluster } from '@relay/testing';
-import { type Load, loadTimes, startLoad } from './load.ts';
+import { type Load, loadTimes, startLoad, whatTheySaid } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { lasting } from './until.ts';
 
@@ -27,13 +27,16 @@ describe('what the relay says after a fault is what is so', () => {
     await load.flows();
     await faults(load);
     await load.flows();
-    return load.settle({ mayCut });
+    const wrong = await load.settle({ mayCut });
+    if (wrong.length > 0) process.stderr.write(whatTheySaid(cluster));
+    return wrong;
   };
 
-  it('when PostgreSQL restarted, twice', async () => {
+  it('when PostgreSQL restarted, again and again', async () => {
     const wrong = await under(async ({ fault, flows }) => {
-      for (let round = 0; round < 2; round += 1) {
+      for (const awayMs of [0, 1000, 2500]) {
         await fault('halt PostgreSQL', () => cluster.postgres.halt());
+        await lasting(awayMs);
         await fault('resume PostgreSQL', () => cluster.postgres.resume());
         await flows();
       }

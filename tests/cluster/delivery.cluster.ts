@@ -109,6 +109,27 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await daemon.close();
   }, 120_000);
 
+  it('ends as its daemon said when the way to the database died while the end was written down', async () => {
+    const daemon = await connectDaemon(cluster, { gateway: 0 });
+    const app = await connectApp(cluster, { since: '' });
+    const { taskId } = (await post(daemon.deviceId, 'to its end')).body as { taskId: string };
+    await daemon.next('task_start');
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'to-its-end' });
+    await until('it runs', async () => (await truth.task(taskId))?.state === 'running');
+    const unlock = await truth.lockDevice(daemon.deviceId);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end' });
+    await until('the gateway stands at the lock', () => truth.isWaitedFor());
+    // The lock is given, and the word of it reaches nobody: the transaction is open, and both sides wait for the other.
+    cluster.wires.database.set('swallow');
+    await unlock();
+    await until('the lock was given', async () => !(await truth.isWaitedFor()));
+    cluster.wires.database.set('pass');
+    await app.next('new_message', ({ message }) => (message as { content: string }).content === 'the end', 90_000);
+    expect(await truth.task(taskId)).toMatchObject({ state: 'completed' });
+    expect(app.inbox.count('resync')).toBe(0);
+    await Promise.all([daemon.close(), app.close()]);
+  }, 150_000);
+
   it('keeps all of that for many at once, while gateways and apis are killed', async () => {
     const load = await startLoad({ cluster, truth, seed: 1, people: 4 });
     await load.flows();

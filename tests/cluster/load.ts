@@ -160,3 +160,8 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     stop,
   };
 }
+
+/** The last that each instance logged, for whoever has to find out. */
+export function whatTheySaid({ apis, gateways }: Cluster): string {
+  return [...apis, ...gateways].map(({ name, child }) => `${name}:\n${child.output()}\n`).join('');
+}

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
 import { loadTimes, startLoad } from './load.ts';
@@ -10,7 +11,9 @@ describe('people and devices that are nothing to each other', () => {
   let truth: Truth;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: loadTimes });
+    // The built-in sign-in is what records revocations.
+    const signIn = { AUTH_BUILTIN: 'on', AUTH_SECRET: randomBytes(32).toString('base64url') };
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, ...signIn } });
     truth = await openTruth(cluster);
   }, 180_000);
   afterAll(async () => {
@@ -61,6 +64,22 @@ describe('people and devices that are nothing to each other', () => {
     // Removed without a word to anybody.
     await truth.run(`UPDATE devices SET removed_at = now(), revoked_at = now() WHERE id = '${daemon.deviceId}'`);
     expect((await daemon.closed).code).toBe(4404);
+  }, 120_000);
+
+  it('a person who was signed out while Redis could not be reached is out everywhere when it can', async () => {
+    const token = cluster.token('thrown-out');
+    const apps = await Promise.all([0, 1].map((api) => connectApp(cluster, { user: 'thrown-out', api, token })));
+    cluster.wires.redis.set('refuse');
+    // What signing out everywhere writes first; the word that follows it reaches nobody.
+    const subject = cluster.issuer.userId('thrown-out');
+    await truth.run(`INSERT INTO revocations (id, subject) VALUES ('lost-word', '${subject}')`);
+    cluster.wires.redis.set('pass');
+    for (const app of apps) expect((await app.closed).code).toBe(4401);
+    for (const api of [0, 1]) {
+      const headers = { Authorization: `Bearer ${token}` };
+      const { status, body } = await cluster.call('GET', '/api/me', { user: null, api, headers });
+      expect([status, body.code]).toEqual([401, 'TOKEN_REVOKED']);
+    }
   }, 120_000);
 
   it('a ticket that was used before Redis lost everything lets nobody in again', async () => {
