@@ -1,7 +1,7 @@
 // What a connection occupies while it is silent, in the process that holds it: daemons, then apps, each of another user, in batches. After
 // each batch and a garbage collection the process is asked.
 import { setTimeout as wait } from 'node:timers/promises';
-import { Table } from '../measure.mjs';
+import { median, Table } from '../measure.mjs';
 import { names, startAll } from '../systems/all.mjs';
 
 const connections = 5_000;
@@ -24,7 +24,7 @@ export async function memory({ rounds, progress, folder, share, profile }) {
   });
   try {
     for (const role of ['daemon', 'app']) {
-      const perRound = [];
+      const slopes = {};
       for (const { name, system, load } of systems) {
         const [server] = role === 'daemon' ? system.daemonSide : system.appSide;
         const weigh = async () => {
@@ -34,27 +34,36 @@ export async function memory({ rounds, progress, folder, share, profile }) {
         };
         // The first batch fills what is made once.
         await load.ask('sockets', { role, first: 0, count: batch, window, hello: 2 });
-        const start = await weigh();
-        let before = start;
+        let before = await weigh();
+        const seen = [before];
         for (let round = 1; round <= rounds; round += 1) {
           progress(`${names[name]}: ${role}s, batch ${round} of ${rounds}`);
           await load.ask('sockets', { role, first: round * batch, count: batch, window, hello: 2 });
           const now = await weigh();
           for (const what of ['resident', 'inUse', 'heap'])
             each.add(`${role}: ${names[name]}`, titles[what], ((now[what] - before[what]) * 1000) / batch);
-          perRound[round] = { ...perRound[round], [name]: now.inUse - before.inUse };
+          seen.push(now);
           before = now;
         }
+        slopes[name] = slope(seen.map(({ resident }) => resident));
+        each.add(`${role}: ${names[name]}`, 'resident, over all', (slopes[name] * 1000) / batch);
         held.add(`${role}: ${names[name]}`, 'resident', before.resident);
       }
-      for (const taken of perRound.slice(1)) {
-        ratios.add(role, 'relay / raw', taken.relay / taken.raw);
-        ratios.add(role, 'relay / Socket.IO', taken.relay / taken.socketio);
-        ratios.add(role, 'single process / raw', taken.single / taken.raw);
-      }
+      ratios.add(role, 'relay / raw', slopes.relay / slopes.raw);
+      ratios.add(role, 'relay / Socket.IO', slopes.relay / slopes.socketio);
+      ratios.add(role, 'single process / raw', slopes.single / slopes.raw);
     }
   } finally {
     await stop();
   }
   return [ratios, each, held];
+}
+
+/**
+ * What a batch adds: the median of what it adds between any two weighings. V8 takes and returns memory by megabytes, which one weighing
+ * or another catches.
+ */
+function slope(values) {
+  const between = values.flatMap((to, n) => values.slice(0, n).map((from, i) => (to - from) / (n - i)));
+  return median(between);
 }
