@@ -180,16 +180,22 @@ export const sessions: readonly Check[] = [
     });
     daemon.status([]);
     await rest.refused('readSession', 'SESSION_NOT_FOUND', { params: { id } });
+    // Whatever was under way when it was forgotten has arrived before this.
+    await world.caughtUp(await world.session());
+    const forgotten = app.inbox.mark();
     daemon.report([{ session_id: native, last_message: 'old', last_activity, is_active: false, message_count: 1 }]);
     await world.caughtUp(await world.session());
     same(
-      app.inbox.all('session_update', ({ session }) => session.id === id, from),
+      app.inbox.all('session_update', ({ session }) => session.id === id, forgotten),
       [],
       'updates after old activity',
     );
     const back = { session_id: native, last_message: 'new', is_active: false, message_count: 2 };
     daemon.report([{ ...back, last_activity: new Date(Date.now() + 60_000).toISOString() }]);
-    await app.inbox.until('session_update', ({ session }) => session.id === id, { from, what: 'later activity' });
+    await app.inbox.until('session_update', ({ session }) => session.id === id, {
+      from: forgotten,
+      what: 'later activity',
+    });
     await rest.ok('readMessages', { params: { id } });
   }),
   contract('§1', 'a native id may contain colons and slashes; clients percent-encode the id', async (world) => {
