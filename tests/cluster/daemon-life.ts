@@ -34,6 +34,8 @@ export interface DaemonLifeOptions {
   /** The longest task. */
   taskMs: number;
   silenceMs: number;
+  /** Before it comes back, at least and at most; default 50 to 400. */
+  pauseMs?: readonly [number, number];
 }
 
 interface Running {
@@ -143,7 +145,7 @@ export function startDaemonLife(options: DaemonLifeOptions): DaemonLife {
     },
     onRefused: (status, body) => journal.note({ what: 'refused', who: 'daemon', user, status, code: codeOf(body) }),
     silenceMs: options.silenceMs,
-    pauseMs: () => chance.between(50, 400),
+    pauseMs: () => chance.between(...(options.pauseMs ?? [50, 400])),
   });
 
   const speak = () => {

@@ -12,6 +12,8 @@ import { until } from './until.ts';
 
 /** 5000 need a limit of open files of about 20,000, and some patience. */
 const daemons = Number(process.env.STORM_SOCKETS ?? '400');
+/** So many come for the first time at once; all that were at a gateway come back at once. */
+const wave = 200;
 
 /** Promise: many at once, and one that is too loud, are nobody else's trouble. */
 describe('a crowd of daemons behind HAProxy', () => {
@@ -58,12 +60,14 @@ describe('a crowd of daemons behind HAProxy', () => {
     const doors = throughHaproxy(cluster);
     const registrations = await registered(daemons);
     const ids = registrations.map(({ deviceId }) => deviceId);
-    const lives: DaemonLife[] = registrations.map((registration) =>
+    const lives: DaemonLife[] = [];
+    const come = (registration: Registration) =>
       startDaemonLife({
         ...{ registration, doors, journal, chance },
         ...{ lineEveryMs: 3_600_000, taskMs: 100, silenceMs: 60_000 },
-      }),
-    );
+        // As daemons do: all at once at first, then with patience. They share two processors with HAProxy's TLS.
+        pauseMs: [200, 200 + daemons * 4],
+      });
     /** Everybody is there, and everybody who counts says so: their sockets, the leases and the database. */
     const everybodyIsThere = async () => {
       if (!lives.every(({ connection }) => connection !== undefined)) return false;
@@ -74,6 +78,10 @@ describe('a crowd of daemons behind HAProxy', () => {
       );
     };
     try {
+      for (let from = 0; from < daemons; from += wave) {
+        lives.push(...registrations.slice(from, from + wave).map(come));
+        await until('a wave is there', () => lives.every(({ connection }) => connection !== undefined), 60_000);
+      }
       await until('everybody is there', everybodyIsThere, 200_000);
       const came = journal.count('connected');
       await cluster.gateways[0]!.kill();
