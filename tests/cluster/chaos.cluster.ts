@@ -8,7 +8,7 @@ import { type Truth, openTruth } from './truth.ts';
 import { lasting } from './until.ts';
 import { lastOf } from './verdict.ts';
 
-const minutes = Number(process.env.CHAOS_MINUTES ?? '1');
+const minutes = Number(process.env.CHAOS_MINUTES ?? '2');
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1_000_000));
 /** Where the journal goes when something was wrong, or always when it is named. */
 const journalFile = process.env.CHAOS_JOURNAL;
