@@ -90,11 +90,20 @@ describe('accounts', () => {
   it('renews its token before it ends, on the live socket too', async () => {
     const person = await somebody();
     await person.page.clock.install();
+    const isOpen = new Promise<void>((resolve) => void person.page.exposeFunction('liveSocketOpened', resolve));
+    await person.page.addInitScript(`globalThis.WebSocket = class extends WebSocket {
+      constructor(url) {
+        super(url);
+        this.addEventListener('open', () => liveSocketOpened());
+      }
+    }`);
     await person.goto('/devices');
     const opened = person.page.waitForEvent('websocket');
     await person.signIn(email);
     const socket = await opened;
     await person.heading('Devices');
+    // Minutes that pass while it opens would be minutes without an answer: it is given up after seconds.
+    await isOpen;
     const heard = socket.waitForEvent('framereceived', { predicate: ({ payload }) => /auth_ok/.test(String(payload)) });
     await person.page.clock.fastForward('09:30');
     await heard;
