@@ -171,6 +171,18 @@ describe('everything that can be asked', () => {
     await arrive();
   }, 120_000);
 
+  it('is answered 503 when the connections to PostgreSQL are dead and nobody has noticed', async () => {
+    const { health, me, ticket, app, ...rest } = await during(
+      () => cluster.wires.database.set('swallow'),
+      () => cluster.wires.database.set('pass'),
+      askAll,
+    );
+    expect([health.status, me.status, ticket.status, app.status]).toEqual([200, 200, 201, 101]);
+    for (const answer of Object.values(rest)) expect(answer).toEqual(unavailable);
+    await until('it is ready again', async () => (await ready()) === 200);
+    await arrive();
+  }, 120_000);
+
   it('is answered while every connection to PostgreSQL waits for a lock', async () => {
     // More than a pool has: those that find no connection free do not wait for the lock.
     const unlock = await truth.lockTable('devices');

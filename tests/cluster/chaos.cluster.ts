@@ -87,8 +87,7 @@ const faults: readonly Fault[] = [
   [
     'hurt a wire',
     ({ wires }, chance) => {
-      // A half-open way to PostgreSQL has a test of its own (delivery): it takes half a minute to be found out, and until then
-      // an api may answer 500 (docs/reliability.md, What is open).
+      // A half-open way to PostgreSQL has tests of its own (delivery, answers): it takes half a minute to be found out.
       const [wire, mode] = chance.pick([
         [wires.redis, 'stall'],
         [wires.redis, 'swallow'],

@@ -1,19 +1,6 @@
 /** A database that is away for a moment must not cost what a daemon says only once: that a task has ended, for instance. */
 import { isUnavailable } from '@relay/database';
 
-/**
- * A way to the database that died in the middle of a transaction without anybody noticing: Prisma gives up waiting, or
- * PostgreSQL ends a transaction in which nothing comes any more. The connection is gone, and nothing is wrong with the frame.
- */
-const lostInTheMiddle = (error: unknown): boolean => {
-  const { code, meta, message = '' } = error as { code?: unknown; meta?: { code?: unknown }; message?: unknown };
-  return code === 'P2028' || meta?.code === '25P03' || (typeof message === 'string' && message.includes('`25P03`'));
-};
-
-/** True when the same would succeed later: the database is away, or went away while it was asked. */
-export const willPass = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof Error && lostInTheMiddle(error));
-
 const retryMs = 500;
 const patienceMs = 30_000;
 
@@ -28,7 +15,7 @@ export async function outlast(work: () => Promise<void>, giveUp: () => boolean):
       await work();
       return;
     } catch (error) {
-      if (!willPass(error) || giveUp() || performance.now() + retryMs > until) throw error;
+      if (!isUnavailable(error) || giveUp() || performance.now() + retryMs > until) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
-import { closedAmong } from '@relay/database';
+import { closedAmong, isUnavailable } from '@relay/database';
 import {
   HandshakeError,
   type Socket,
@@ -22,7 +22,7 @@ import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createInbound } from './inbound.ts';
 import { gatewayMetrics } from './metrics.ts';
-import { outlast, willPass } from './outage.ts';
+import { outlast } from './outage.ts';
 import { createOutbound } from './outbound.ts';
 import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
@@ -193,7 +193,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const failed = (connection: DaemonConnection, error: unknown): void => {
     connection.logger.error({ err: error }, 'a frame could not be handled');
     // What comes next would be lost as well: the daemon keeps it better than we do.
-    if (willPass(error)) connection.close('overloaded');
+    if (isUnavailable(error)) connection.close('overloaded');
   };
 
   /** The handlers of all sockets; each finds its connection. */

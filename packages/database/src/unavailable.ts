@@ -1,7 +1,10 @@
 /** Is it our mistake or is the database away? The answer decides between 500 and 503. */
 
-/** Prisma: cannot be reached, timed out, connection closed, no connection free, too many connections. */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
+/**
+ * Prisma: cannot be reached, timed out, connection closed, no connection free, too many connections. P2028: a transaction did not
+ * start or did not end in its time, as happens on a connection that is dead without anybody having noticed; it is undone.
+ */
+const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
 /** What Prisma's driver adapter makes of driver errors; raw queries carry only this. */
 const adapterKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']);
 /** Node sockets and name resolution. */
@@ -16,8 +19,11 @@ const socketCodes = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
 ]);
-/** PostgreSQL: shutting down, crashed, starting up; too many connections. Class 08 is "connection exception". */
-const postgresCodes = new Set(['57P01', '57P02', '57P03', '53300']);
+/**
+ * PostgreSQL: shutting down, crashed, starting up; too many connections; a transaction ended in which nothing came any more.
+ * Class 08 is "connection exception".
+ */
+const postgresCodes = new Set(['57P01', '57P02', '57P03', '53300', '25P03']);
 /** The pg driver and its pool give these without a code. */
 const driverTexts = [
   'timeout exceeded when trying to connect',
@@ -26,12 +32,11 @@ const driverTexts = [
   'Client was closed and is not queryable',
   'Query read timeout',
 ];
-const startTimeout = 'Unable to start a transaction in the given time';
 
 /**
- * True when `error`, or what caused it, says that the database cannot be reached, has no connection free, or dropped the
- * connection; false for everything else, a slow statement and an expired transaction included. After a dropped connection
- * it is unknown whether a commit happened.
+ * True when `error`, or what caused it, says that the database cannot be reached, has no connection free, dropped the
+ * connection, or did not end a transaction in its time; false for everything else, a slow statement included. After a dropped
+ * connection it is unknown whether a commit happened.
  */
 export function isUnavailable(error: unknown): boolean {
   const seen = new Set<unknown>();
@@ -54,14 +59,16 @@ export function isUnavailable(error: unknown): boolean {
 function saysSo(value: object): boolean {
   const { kind, message = '' } = value as { kind?: string; message?: unknown };
   if (kind !== undefined && adapterKinds.has(kind)) return true;
-  const { code, errorCode, originalCode } = value as Record<string, unknown>;
-  for (const name of [code, errorCode, originalCode]) {
+  const { code, errorCode, originalCode, meta } = value as Record<string, unknown>;
+  const inMeta = (meta as { code?: unknown } | null | undefined)?.code;
+  for (const name of [code, errorCode, originalCode, inMeta]) {
     if (typeof name !== 'string') continue;
     if (prismaCodes.has(name) || socketCodes.has(name) || postgresCodes.has(name) || /^08[0-9A-Z]{3}$/.test(name))
       return true;
     if (name === 'DATABASE_UNREACHABLE') return true;
   }
   if (typeof message !== 'string') return false;
-  if (code === 'P2028') return message.includes(startTimeout);
+  // Of some statements Prisma's text is all that says which code PostgreSQL gave.
+  if (message.includes('`25P03`')) return true;
   return code === undefined && driverTexts.some((text) => message.includes(text));
 }

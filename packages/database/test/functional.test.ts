@@ -110,7 +110,7 @@ onBoth('Prisma', (open, kind) => {
       ),
     );
     expect(error.code).toBe('P2028');
-    expect(isUnavailable(error)).toBe(false);
+    expect(isUnavailable(error)).toBe(true);
     expect(await prisma.device.findUnique({ where: { id: 'late' } })).toBeNull();
   });
 

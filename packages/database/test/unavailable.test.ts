@@ -15,6 +15,9 @@ describe('isUnavailable', () => {
     ['Prisma could not initialize', { errorCode: 'P1002' }],
     ['no connection was free', { code: 'P2024' }],
     ['a transaction could not start', { code: 'P2028', message: 'Unable to start a transaction in the given time.' }],
+    ['a transaction did not end in its time', { code: 'P2028', message: 'Transaction already closed' }],
+    ['the server ended a silent transaction', { code: '25P03' }],
+    ['a raw statement met the end of it', { code: 'P2010', message: 'Raw query failed. Code: `25P03`. Message: `…`' }],
     ['the server shuts down', { code: '57P01' }],
     ['a connection exception', { code: '08006' }],
     ['too many connections', { code: '53300' }],
@@ -34,7 +37,6 @@ describe('isUnavailable', () => {
   circular.cause = circular;
   const ours: [string, unknown][] = [
     ['a constraint', { code: 'P2002' }],
-    ['an expired transaction', { code: 'P2028', message: 'Transaction already closed' }],
     ['a cancelled statement', { code: '57014' }],
     ['a number that looks like class 08', { code: '0800' }],
     ['an error that causes itself', circular],
