@@ -20,10 +20,10 @@ interface Finding {
 }
 
 /** A home registered at a server that answers GET /health with this time. */
-async function place(agent: AgentChoice, date = new Date()) {
+async function place(agent: AgentChoice, date = new Date(), body = '{"status":"ok","version":"1.2.3"}') {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', Date: date.toUTCString() });
-    response.end('{"status":"ok","version":"1.2.3"}');
+    response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   home.later(() => new Promise((resolve) => server.close(() => resolve())));
@@ -76,6 +76,12 @@ describe('relay-daemon doctor', () => {
     expect(code).toBe(1);
     expect(of(about)).toMatchObject({ state: 'bad' });
     expect(`${of(about)?.says} ${of(about)?.remedy}`).toContain(words);
+  });
+
+  it('notices a server that is no relay', async () => {
+    const { code, of } = await doctor(await place({ kind: 'scripted' }, new Date(), '<html>Welcome to nginx</html>'));
+    expect(code).toBe(1);
+    expect(of('Relay')).toMatchObject({ state: 'bad', says: expect.stringContaining('does not answer like a relay') });
   });
 
   it('notices a clock that is wrong, and a relay that is away', async () => {

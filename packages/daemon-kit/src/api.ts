@@ -1,5 +1,6 @@
 /** The three REST calls of a daemon (specification §4.1, contract §4). Knows no file and no socket. */
 import { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
+import { type HttpAnswer, exchange } from './http.ts';
 import { retryAfterMs } from './reconnect.ts';
 
 export interface DeviceCode {
@@ -26,7 +27,6 @@ export interface RelayApi {
 }
 
 const requestTimeoutMs = 15_000;
-const maxAnswerBytes = 64 * 1024;
 
 interface Answer {
   status: number;
@@ -35,20 +35,15 @@ interface Answer {
   location: string | null;
 }
 
-export function createApi(server: string): RelayApi {
+/** `timeoutMs`: what one call may take. */
+export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { timeoutMs?: number } = {}): RelayApi {
   const call = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
-    const text = body === undefined ? null : JSON.stringify(body);
-    const type: Record<string, string> = text === null ? {} : { 'Content-Type': 'application/json' };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const type: Record<string, string> = text === undefined ? {} : { 'Content-Type': 'application/json' };
     try {
-      const response = await fetch(`${server}${path}`, {
-        method,
-        headers: { Accept: 'application/json', ...type, ...headers },
-        body: text,
-        // A redirect could carry a credential elsewhere; the person shall decide.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(requestTimeoutMs),
-      });
-      return await answerOf(response);
+      // Never redirected: that could carry a credential elsewhere; the person shall decide.
+      const headersOfAll = { Accept: 'application/json', ...type, ...headers };
+      return answerOf(await exchange(`${server}${path}`, { method, headers: headersOfAll, body: text, timeoutMs }));
     } catch (error) {
       throw unreachable(server, error);
     }
@@ -122,9 +117,7 @@ export function createApi(server: string): RelayApi {
   };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
-  const { status, headers } = response;
-  const text = await boundedText(response);
+function answerOf({ status, headers, text }: HttpAnswer): Answer {
   let body: Record<string, unknown> = {};
   try {
     const value: unknown = JSON.parse(text);
@@ -132,18 +125,7 @@ async function answerOf(response: Response): Promise<Answer> {
   } catch {
     // An empty or foreign body: the status says enough.
   }
-  return { status, body, retryAfter: headers.get('retry-after'), location: headers.get('location') };
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error(`the answer exceeds ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  return { status, body, retryAfter: headers['retry-after'] ?? null, location: headers.location ?? null };
 }
 
 /** Relays write snake_case, camelCase, or both (contract §4). */
@@ -162,8 +144,7 @@ function reader(body: Record<string, unknown>) {
 }
 
 function unreachable(server: string, error: unknown): Failure {
-  const cause: unknown = (error as { cause?: unknown }).cause ?? error;
-  const why = systemCode(cause) ?? reasonOf(cause);
+  const why = systemCode(error) ?? reasonOf(error);
   return new Failure(
     'UNREACHABLE',
     `Cannot reach ${server} (${why}). Is the relay running, and is --server right?`,

@@ -9,6 +9,7 @@ export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';
 export { type Daemon, type DaemonOptions, type DaemonState, type DaemonTimings, createDaemon } from './daemon.ts';
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
+export { type Exchange, type HttpAnswer, exchange } from './http.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Fields, type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsideMessage, OutsideSession } from './outside.ts';

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Real agents, end to end: app → relay → daemon → agent, with a model that is played on this machine. Installs the pinned versions of
 // the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default ~/.cache/relay-daemon-agents), and starts no other
-// network connection. `node apps/daemon/scripts/agents/run.mjs [opencode] [claude_code] [codex] [copilot] [gemini]`; ends with 1 when anything fails.
+// network connection. `node apps/daemon/scripts/agents/run.mjs [name of a preset …]`; ends with 1 when anything fails.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { connectApp, registerDevice, startRelay } from '@relay/testing';
 import { acpAgent, createDaemon, createLog, presetOf, silentLog } from '../../dist/index.js';
 import { historyOf } from '../../dist/agents/history/readers.js';
@@ -14,19 +14,22 @@ import { startMock } from './mock-llm.mjs';
 const cache = process.env.RELAY_AGENTS_CACHE ?? join(homedir(), '.cache', 'relay-daemon-agents');
 const patienceMs = 90_000;
 
+/** OpenCode and its offspring. */
+function openCodeSettings(file, prefix, url) {
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL: `${url}/v1`, apiKey: 'none' },
+    models: { 'mock-model': {} },
+  };
+  const config = { provider: { mock: provider }, model: 'mock/mock-model', small_model: 'mock/mock-model' };
+  put(file, { ...config, permission: { edit: 'ask', bash: 'ask' } });
+  const off = ['MODELS_FETCH', 'AUTOUPDATE', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'];
+  return Object.fromEntries(off.map((name) => [`${prefix}_DISABLE_${name}`, '1']));
+}
+
 /** How each agent is pointed at the played model: files below its home, and variables. */
 const settings = {
-  opencode: (home, url) => {
-    const provider = {
-      npm: '@ai-sdk/openai-compatible',
-      options: { baseURL: `${url}/v1`, apiKey: 'none' },
-      models: { 'mock-model': {} },
-    };
-    const config = { provider: { mock: provider }, model: 'mock/mock-model', small_model: 'mock/mock-model' };
-    put(join(home, '.config/opencode/opencode.json'), { ...config, permission: { edit: 'ask', bash: 'ask' } });
-    const off = ['MODELS_FETCH', 'AUTOUPDATE', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'];
-    return Object.fromEntries(off.map((name) => [`OPENCODE_DISABLE_${name}`, '1']));
-  },
+  opencode: (home, url) => openCodeSettings(join(home, '.config/opencode/opencode.json'), 'OPENCODE', url),
   claude_code: (_home, url) => ({
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'none',
@@ -53,6 +56,18 @@ const settings = {
     COPILOT_MODEL: 'mock-model',
     COPILOT_OFFLINE: 'true',
   }),
+  qwen: (home, url) => {
+    put(join(home, '.qwen/settings.json'), { security: { auth: { selectedType: 'openai' } } });
+    return { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'mock-model' };
+  },
+  kimi: (home, url) => ({
+    KIMI_MODEL_NAME: 'mock-model',
+    KIMI_MODEL_API_KEY: 'none',
+    KIMI_MODEL_BASE_URL: `${url}/v1`,
+    KIMI_MODEL_PROVIDER_TYPE: 'openai',
+    KIMI_CODE_HOME: join(home, '.kimi-code'),
+  }),
+  kilo: (home, url) => openCodeSettings(join(home, '.config/kilo/kilo.json'), 'KILO', url),
   gemini: (home, url) => {
     put(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
     return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'mock-model' };
@@ -68,33 +83,36 @@ function put(file, value) {
   writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function install({ name, package: packageName, version, command }) {
-  const folder = join(cache, `${name}-${version}`);
-  const program = join(folder, 'node_modules', '.bin', command);
-  if (existsSync(program)) return program;
+/** Installs one package of npm into the cache, once; the path of a file in it. */
+function install(folderName, wanted, file) {
+  const folder = join(cache, folderName);
+  const path = join(folder, 'node_modules', file);
+  if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  const args = [
-    'install',
-    '--prefix',
-    folder,
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    `${packageName}@${version}`,
-  ];
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', wanted];
   const { status } = spawnSync('npm', args, { stdio: 'inherit' });
-  if (status !== 0 || !existsSync(program)) throw new Error(`${packageName}@${version} could not be installed`);
-  return program;
+  if (status !== 0 || !existsSync(path)) throw new Error(`${wanted} could not be installed`);
+  return path;
+}
+
+/** The PATH for an agent that needs a newer Node.js than this one: with that in front of it. */
+function pathFor({ node = '0' }) {
+  const major = Number.parseInt(node, 10);
+  if (Number.parseInt(process.versions.node, 10) >= major) return process.env.PATH;
+  const binary = install(`node-${major}`, `node@${major}`, 'node/bin/node');
+  return [dirname(binary), process.env.PATH].join(delimiter);
 }
 
 async function world(name, relay, mock) {
   const preset = presetOf(name);
-  const program = install(preset);
+  const { package: packageName, version } = preset;
+  const program = install(`${name}-${version}`, `${packageName}@${version}`, join('.bin', preset.command));
   const home = realpathSync(mkdtempSync(join(tmpdir(), `relay-agents-${name}-`)));
   const project = join(home, 'project');
   mkdirSync(project);
   const env = {
     ...preset.env,
+    PATH: pathFor(preset),
     HOME: home,
     XDG_CONFIG_HOME: '',
     XDG_DATA_HOME: '',

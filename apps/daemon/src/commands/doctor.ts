@@ -1,6 +1,6 @@
 /** `relay-daemon doctor`: looks at everything that must be right before an agent can answer, and says what to do about the rest. */
 import { existsSync } from 'node:fs';
-import { exitCodes, reasonOf } from '@relay/daemon-kit';
+import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
 import { installCommand } from '../agents/acp/presets.ts';
 import { probeAgent } from '../agents/acp/probe.ts';
 import { choiceOfConfig, launchOf, rulesOf } from '../agents/choice.ts';
@@ -95,11 +95,16 @@ async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]
 
 async function relayFindings(server: string): Promise<Finding[]> {
   try {
-    const response = await fetch(`${server}/health`, { signal: AbortSignal.timeout(healthTimeoutMs) });
-    const body = (await response.json()) as { version?: unknown };
-    const version = typeof body.version === 'string' ? `, version ${body.version.slice(0, 40)}` : '';
+    const asked = { method: 'GET', timeoutMs: healthTimeoutMs };
+    const { status, headers, text } = await exchange(`${server}/health`, asked);
+    const found = versionIn(text);
+    if (found === undefined) {
+      const says = `${server} does not answer like a relay (${status})`;
+      return [{ state: 'bad', about: 'Relay', says, remedy: 'Is --server right?' }];
+    }
+    const version = found === '' ? '' : `, version ${found.slice(0, 40)}`;
     const findings: Finding[] = [{ state: 'good', about: 'Relay', says: `${server} answers${version}` }];
-    const aheadMs = Date.now() - Date.parse(response.headers.get('date') ?? '');
+    const aheadMs = Date.now() - Date.parse(headers.date ?? '');
     if (Math.abs(aheadMs) > clockToleranceMs) {
       const minutes = Math.round(Math.abs(aheadMs) / 60_000);
       findings.push({
@@ -111,15 +116,25 @@ async function relayFindings(server: string): Promise<Finding[]> {
     }
     return findings;
   } catch (error) {
-    const cause = (error as { cause?: unknown }).cause;
     return [
       {
         state: 'bad',
         about: 'Relay',
-        says: `${server} cannot be reached (${reasonOf(cause ?? error)})`,
+        says: `${server} cannot be reached (${reasonOf(error)})`,
         remedy: 'Is it running, and is the network there?',
       },
     ];
+  }
+}
+
+/** Empty when it names none; undefined when this is no answer of a relay. */
+function versionIn(text: string): string | undefined {
+  try {
+    const body = JSON.parse(text) as { status?: unknown; version?: unknown } | null;
+    if (typeof body?.status !== 'string') return undefined;
+    return typeof body.version === 'string' ? body.version : '';
+  } catch {
+    return undefined;
   }
 }
 

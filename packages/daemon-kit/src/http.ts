@@ -1,0 +1,65 @@
+/**
+ * One HTTP exchange with bounds: of time and of size, on a connection of its own, never redirected. Not the runtime's `fetch`: in
+ * Node.js 20 that waits for its time-out when a peer closes the connection at once, as a port forwarder with nobody behind it does.
+ */
+import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+
+export interface Exchange {
+  method: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  /** From the first byte to the last one of the answer. */
+  timeoutMs: number;
+  /** Longer answers are refused. */
+  maxBytes?: number;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+const defaultMaxBytes = 64 * 1024;
+
+/** The whole answer, whatever its status. Rejects with the system's error, or a sentence, when there is none. */
+export function exchange(
+  url: string,
+  { method, headers = {}, body, timeoutMs, maxBytes = defaultMaxBytes }: Exchange,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? secureRequest : plainRequest;
+    const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+    const sent = send(url, { method, agent: false, headers: { ...headers, ...length } });
+    let late: Error | undefined;
+    const timer = setTimeout(() => {
+      late = new Error(`no answer within ${timeoutMs / 1000} s`);
+      sent.destroy(late);
+    }, timeoutMs);
+    const settle = (give: () => void) => {
+      clearTimeout(timer);
+      give();
+      sent.destroy();
+    };
+    sent.on('response', (response) => {
+      textOf(response, maxBytes).then(
+        (text) => settle(() => resolve({ status: response.statusCode ?? 0, headers: response.headers, text })),
+        (error: unknown) => settle(() => reject(late ?? (error as Error))),
+      );
+    });
+    sent.on('error', (error) => settle(() => reject(error)));
+    sent.end(body);
+  });
+}
+
+async function textOf(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Error(`the answer exceeds ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
