@@ -232,11 +232,23 @@ export function createGateway(deps: GatewayDeps): Gateway {
         },
       )
       .finally(() => (connection.beginning = undefined));
+    await connection.beginning;
   };
 
   const refuseWhenDraining = (): void => {
     if (draining)
       throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+  };
+
+  /** Those on their way in, until their device is theirs or not. */
+  let arriving = 0;
+  const refuseCrowd = (): void => {
+    if (arriving < config.connectingLimit) return;
+    // Not all of them at the same second again.
+    const retryAfter = 1 + Math.floor(Math.random() * 5);
+    throw new RelayError('SERVICE_UNAVAILABLE', 'Too many daemons connect at this moment. Connect again.', {
+      retryAfter,
+    });
   };
 
   const refuse = (duplex: Duplex, error: unknown): void => {
@@ -265,8 +277,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   return {
     upgrade: (request, duplex, head) => {
       guardUpgrade(duplex);
-      (async () => {
-        refuseWhenDraining();
+      const arrive = async () => {
         const peer = await authenticateDaemon(request, deps);
         if (!(await admission.admit(peer.deviceId))) {
           throw new RelayError(
@@ -278,7 +289,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
         // It may have waited for its turn meanwhile.
         refuseWhenDraining();
         await open(request, duplex, head, peer);
-      })().catch((error: unknown) => refuse(duplex, error));
+      };
+      try {
+        // Before anything of it is looked at: a crowd that is sent away must cost nothing.
+        refuseWhenDraining();
+        refuseCrowd();
+      } catch (error) {
+        refuse(duplex, error);
+        return;
+      }
+      arriving += 1;
+      arrive()
+        .catch((error: unknown) => refuse(duplex, error))
+        .finally(() => (arriving -= 1));
     },
     get size() {
       return hub.size;

@@ -50,6 +50,12 @@ export const LIMITS = {
     APP_DOOR,
   ),
   FRAMES_PER_SECOND: limit(200, 'frames', 'frames per second that one daemon may send over a long time', DAEMON_DOOR),
+  CONNECTING_LIMIT: limit(
+    500,
+    'connections',
+    'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at',
+    DAEMON_DOOR,
+  ),
   FRAME_BURST: limit(1000, 'frames', 'frames that one daemon may send at once', DAEMON_DOOR),
 };
 
