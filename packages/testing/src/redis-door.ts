@@ -1,4 +1,5 @@
 /** The door for tests that need Redis and nothing of the relay. */
+export { freePort } from './programs.ts';
 export { startRedis } from './redis.ts';
 export type { RedisSettings, TestRedis } from './redis.ts';
 export { moveSlots, startRedisCluster, startSentinel } from './redis-groups.ts';

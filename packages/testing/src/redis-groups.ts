@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type TestRedis, freePort, startRedis } from './redis.ts';
+import { freePort } from './programs.ts';
+import { type TestRedis, startRedis } from './redis.ts';
 
 const patienceMs = 30_000;
 

@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import net from 'node:net';
+import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './programs.ts';
 
 const startTimeoutMs = 30_000;
 const commandTimeoutMs = 5_000;
@@ -166,7 +167,7 @@ function ready(child: ChildProcess): Promise<number> {
       clearTimeout(clock);
       done = true;
       child.unref();
-      for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as net.Socket).unref();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
       resolve(Number(pid[1]));
     });
   });
@@ -180,15 +181,4 @@ function findProgram(name: string): string {
   throw new Error(
     `Redis is not installed: no \`${name}\` on the PATH. On Debian and Ubuntu: apt-get install redis-server redis-sentinel`,
   );
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

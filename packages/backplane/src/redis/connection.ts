@@ -60,7 +60,12 @@ export function openConnection(
   }
   const connection = new Redis(options);
   // Errors of the library carry the command with its arguments, AUTH among them: only the message goes on.
-  connection.on('error', (error: Error) => onTrouble(error.message));
+  connection.on('error', (error: Error) => {
+    // The library listens for one error of a socket. TLS may say a second one, which would end the process.
+    const stream = connection.stream as Redis['stream'] | undefined;
+    if (stream?.listenerCount('error') === 0) stream.on('error', () => undefined);
+    onTrouble(error.message);
+  });
   return connection;
 }
 
