@@ -1,0 +1,64 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RedisBackplane, createRedisBackplane } from '@relay/backplane';
+import { type TestRedis, startRedis } from '@relay/testing/redis';
+import type { Response } from 'express';
+import { type RateLimits, createRateLimits } from '../../src/http/rate-limit.ts';
+
+describe('rate limits of two instances', () => {
+  let redis: TestRedis;
+  let backplanes: RedisBackplane[];
+  let instances: RateLimits[];
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    backplanes = await Promise.all(
+      ['one', 'two'].map((name) =>
+        createRedisBackplane({ url: redis.url, name, commandTimeoutMs: 1000, onError: () => undefined }),
+      ),
+    );
+    const limits = { rateLimitPerMinute: 4, sessionCreatePerMinute: 4, rateWindowMs: 3_600_000 };
+    instances = backplanes.map((backplane) => createRateLimits(limits, backplane));
+  });
+  afterAll(async () => {
+    await Promise.all(backplanes.map((backplane) => backplane.close()));
+    await redis.stop();
+  });
+
+  /** What is left after one more request at this instance: −1 for a refusal. */
+  const left = async (instance: number, who: string): Promise<number> => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    try {
+      await instances[instance]!.request(response as Response, who);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+      return -1;
+    }
+    return Number(response.getHeader('X-RateLimit-Remaining'));
+  };
+  const inTurn = async (who: string, ...at: number[]) => {
+    const all: number[] = [];
+    for (const instance of at) all.push(await left(instance, who));
+    return all;
+  };
+
+  it('count together', async () => {
+    expect(await inTurn('ada', 0, 1, 0, 1, 0, 1)).toEqual([3, 2, 1, 0, -1, -1]);
+  });
+
+  it('count each for itself while Redis is away, and together again when it is back', async () => {
+    expect(await inTurn('bob', 0, 1)).toEqual([3, 2]);
+    await redis.kill();
+    expect(await inTurn('bob', 0, 0, 0, 0, 0)).toEqual([3, 2, 1, 0, -1]);
+    expect(await inTurn('bob', 1, 1, 1, 1, 1)).toEqual([3, 2, 1, 0, -1]);
+    await redis.restart();
+    // Refused or not, every one counts: until both are heard in the same count again.
+    let who = 0;
+    for (;;) {
+      const [first, second] = await inTurn(`carl ${(who += 1)}`, 0, 1);
+      if (first === 3 && second === 2) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+});
