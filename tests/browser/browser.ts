@@ -1,15 +1,14 @@
 /** A relay as it is shipped, a real Chromium without a window, and people in it. Pictures go to tests/artefacts/. */
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type Registration,
   type RelayAddress,
   type RelayProcess,
+  freePort,
   send,
   startCluster,
   startRelayProcess,
@@ -37,16 +36,6 @@ export interface BrowserRelay {
   /** The link for the first account. */
   readonly setupLink: string;
   end(): Promise<void>;
-}
-
-/** A port that nobody uses yet. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** It is printed after the line that says where the relay is. */

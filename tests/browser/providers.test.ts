@@ -1,12 +1,12 @@
 // Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { freePort } from '@relay/testing';
 import { type OpenIdProvider, startOpenIdProvider } from '../openid-provider.ts';
 import {
   type BrowserRelay,
   type Person,
   askForCode,
-  freePort,
   launchBrowser,
   newPerson,
   phone,

@@ -5,9 +5,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import net from 'node:net';
+import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { freePort } from './programs.ts';
 
 const startTimeoutMs = 60_000;
 
@@ -211,20 +212,9 @@ function ready(child: ChildProcess): Promise<void> {
       log = 'x'.repeat(10_001);
       // The server must not keep the process of the tests alive: it ends with it.
       child.unref();
-      (child.stdin as net.Socket).unref();
-      (child.stderr as net.Socket).unref();
+      (child.stdin as Socket).unref();
+      (child.stderr as Socket).unref();
       resolve();
-    });
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
     });
   });
 }
