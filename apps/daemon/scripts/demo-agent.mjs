@@ -4,6 +4,7 @@
 //   tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
 //   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · hang · flood · fork
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list.
+// $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions.
 // $DEMO_AGENT_FAULT makes it useless: auth, hang-initialize, hang-new, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
 import { randomUUID } from 'node:crypto';
@@ -19,6 +20,7 @@ const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
 const fault = process.env.DEMO_AGENT_FAULT ?? '';
 const forever = () => new Promise(() => setInterval(() => undefined, 1 << 30));
 fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+const called = (name) => process.env.DEMO_AGENT_CALLS && fs.appendFileSync(process.env.DEMO_AGENT_CALLS, `${name}\n`);
 
 const file = (id) => path.join(home, `${path.basename(id)}.jsonl`);
 const rows = (id) =>
@@ -226,6 +228,7 @@ acp
     return { sessionId: id };
   })
   .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
+    called('load');
     known(params.sessionId);
     for (const { role, text } of rows(params.sessionId)) {
       if (!role) continue;
@@ -235,6 +238,7 @@ acp
     return {};
   })
   .onRequest(acp.methods.agent.session.resume, ({ params }) => {
+    called('resume');
     if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
     known(params.sessionId);
     return {};
@@ -243,17 +247,23 @@ acp
     cancels.get(params.sessionId)?.abort();
     return {};
   })
-  .onRequest(acp.methods.agent.session.list, () => ({
-    sessions: fs
+  .onRequest(acp.methods.agent.session.list, ({ params }) => {
+    called('list');
+    const ids = fs
       .readdirSync(home)
       .filter((name) => name.endsWith('.jsonl'))
-      .map((name) => {
-        const id = name.slice(0, -6);
-        const all = rows(id);
-        const title = all.find(({ role }) => role === 'user')?.text.slice(0, 60) ?? null;
-        return { sessionId: id, cwd: all[0].cwd, title, updatedAt: all.at(-1).t };
-      }),
-  }))
+      .map((name) => name.slice(0, -6))
+      .sort();
+    // Two on a page.
+    const from = params.cursor ? ids.findIndex((id) => id > params.cursor) : 0;
+    const page = from < 0 ? [] : ids.slice(from, from + 2);
+    const sessions = page.map((id) => {
+      const all = rows(id);
+      const title = all.find(({ role }) => role === 'user')?.text.slice(0, 60) ?? null;
+      return { sessionId: id, cwd: all[0].cwd, title, updatedAt: all.at(-1).t };
+    });
+    return { sessions, ...(page.at(-1) === ids.at(-1) ? {} : { nextCursor: page.at(-1) }) };
+  })
   .onNotification(acp.methods.agent.session.cancel, ({ params }) => cancels.get(params.sessionId)?.abort())
   .onRequest(acp.methods.agent.session.prompt, async ({ params, client }) => {
     const id = params.sessionId;

@@ -21,6 +21,7 @@ import { type Log, silentLog } from './log.ts';
 import type { Ending, Stop } from './reconnect.ts';
 import { activityOf, reportOf } from './report.ts';
 import { type Outside, joinOutside } from './outside.ts';
+import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
 import { openStore } from './store.ts';
 import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
@@ -96,7 +97,7 @@ const defaults: DaemonTimings = {
 };
 
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { agent, storeDir, clock = systemClock, random = Math.random, log = silentLog, onChange } = options;
+  const { agent, outside, storeDir, clock = systemClock, random = Math.random, log = silentLog, onChange } = options;
   const timings: DaemonTimings = { ...defaults, ...options.timings };
   const time = (ms: number) => new Date(ms).toISOString();
   const state: DaemonState = { connection: 'idle', since: time(clock.now()), runningTasks: [] };
@@ -122,12 +123,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const watched = createWatched();
     let cancelReport: Cancel = () => undefined;
     let cancelWatch: Cancel = () => undefined;
-    const joined = joinOutside(store, options.outside, (sessionId) => tasks.isActive(sessionId));
+    const joined = joinOutside(store, outside, (sessionId) => tasks.isActive(sessionId));
     const stamps = new Map<string, string | undefined>();
 
     const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
     const sendStatus = () => send({ type: 'status', running_tasks: tasks.running() });
-    /** A reader of foreign files may meet anything; the daemon goes on without it. */
+    /** As far as the foreign files can be read. */
     const known = () => {
       try {
         return joined.sessions();
@@ -143,41 +144,60 @@ export function createDaemon(options: DaemonOptions): Daemon {
       const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
       if (session) send(activityOf(session, completed));
     };
-    /** From here on changes at the desk are told; what was said before can be asked for. */
-    const watch = (sessionId: string) => {
+    /** What must be asked for before a session can be read; undefined when all is at hand. */
+    const bring = (sessionId: string) =>
+      tasks.isActive(sessionId) ? undefined : outside?.fetch?.(sessionId, store.session(sessionId)?.lastActivity);
+    /** A reader of foreign files may meet anything; the daemon goes on without it. */
+    const tried = (sessionId: string, read: () => void) => () => {
       try {
-        if (!watched.has(sessionId)) joined.sync(sessionId);
-        stamps.set(sessionId, joined.stamp(sessionId));
+        read();
       } catch (error) {
         log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
       }
+    };
+    /** From here on changes at the desk are told; what was said before can be asked for. */
+    const watch = (sessionId: string) => {
+      tried(sessionId, () => {
+        if (!watched.has(sessionId)) joined.sync(sessionId);
+        stamps.set(sessionId, joined.stamp(sessionId));
+      })();
       watched.add(sessionId);
     };
     /** Watched sessions that changed at the desk. Looks at nothing but their stamps unless one moved. */
     const look = () => {
       cancelWatch();
       for (const sessionId of watched.all().slice(-maxLookedAt)) {
-        try {
+        const take = tried(sessionId, () => takeOver(sessionId));
+        tried(sessionId, () => {
           const stamp = joined.stamp(sessionId);
-          if (stamps.get(sessionId) === stamp || tasks.isActive(sessionId)) continue;
+          if (stamps.get(sessionId) === stamp || tasks.isActive(sessionId)) return;
           stamps.set(sessionId, stamp);
-          takeOver(sessionId);
-        } catch (error) {
-          log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
-        }
+          const wait = bring(sessionId);
+          if (wait) void wait.then(take);
+          else take();
+        })();
       }
-      if (options.outside) cancelWatch = clock.after(timings.watchIntervalMs, look);
+      refresh();
+      if (outside) cancelWatch = clock.after(timings.watchIntervalMs, look);
     };
+    const report = () => send(reportOf(known(), (sessionId) => tasks.isActive(sessionId)));
     const sendReport = () => {
       cancelReport();
-      send(reportOf(known(), (sessionId) => tasks.isActive(sessionId)));
+      report();
       cancelReport = clock.after(timings.reportIntervalMs, sendReport);
+    };
+    /** An agent that must be asked for its sessions answers later; what is new is reported then. */
+    const refresh = () => {
+      void outside?.refresh?.().then((isNew) => {
+        if (isNew && state.connection === 'connected') report();
+      });
     };
 
     const tasks = createTasks({
       agent,
       store,
       sync: takeOver,
+      bring,
       journal,
       log,
       clock,
@@ -197,10 +217,13 @@ export function createDaemon(options: DaemonOptions): Daemon {
         },
       },
     });
+    const commands = rememberCommands(agent, (frame) => void send(frame));
     const inbound = createInbound({
       tasks,
+      agent,
       store,
       sync: takeOver,
+      bring,
       watched: { ...watched, add: watch },
       send: (frame) => void send(frame),
       log,
@@ -217,6 +240,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       }
       sendStatus();
       sendReport();
+      commands.tell();
       stamps.clear();
       look();
       for (const resolve of waiting.splice(0)) resolve();
@@ -261,6 +285,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Device-ID': options.deviceId,
         'X-Agent-Type': options.agentType,
         'X-Daemon-Version': options.daemonVersion,
+        ...(agent.capabilities?.length ? { 'X-Daemon-Capabilities': agent.capabilities.join(', ') } : {}),
       },
       clock,
       random,

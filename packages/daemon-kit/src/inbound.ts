@@ -3,6 +3,7 @@ import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFra
 import { reasonOf } from './failure.ts';
 import { pageOf } from './history.ts';
 import type { Log } from './log.ts';
+import type { Agent } from './agent.ts';
 import type { Store } from './store.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -15,9 +16,12 @@ export interface InboundCounts {
 
 export interface InboundOptions {
   tasks: Tasks;
+  agent: Pick<Agent, 'context'>;
   store: Store;
   /** Takes over what was said in a session elsewhere, before it is read. */
   sync?: (sessionId: string) => void;
+  /** What must be waited for before that. */
+  bring?: (sessionId: string) => Promise<void> | undefined;
   watched: Watched;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
@@ -39,7 +43,7 @@ type Handlers = { [T in ToDaemonFrame['type']]: (frame: ToDaemon<T>) => void };
 /** Bound on one `messages` frame; the endpoint takes 16 MiB. */
 const maxPageBytes = 8 * 1024 * 1024;
 
-export function createInbound({ tasks, store, sync, watched, send, log }: InboundOptions): {
+export function createInbound({ tasks, agent, store, sync, bring, watched, send, log }: InboundOptions): {
   receive: (text: string) => void;
   counts: () => InboundCounts;
 } {
@@ -76,14 +80,29 @@ export function createInbound({ tasks, store, sync, watched, send, log }: Inboun
     }
   };
 
+  const tellContext = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'context_request'>) => {
+    const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
+    const asked = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
+    if (!asked) return void send({ ...reply, error: 'this device has no such session, or its agent tells no context' });
+    asked.then(
+      (context) => send({ ...reply, context }),
+      (error: unknown) => send({ ...reply, error: reasonOf(error) }),
+    );
+  };
+
   const handlers: Handlers = {
     ping: () => send({ type: 'pong' }),
     task_start: (frame) => tasks.start(frame),
     task_resume: (frame) => tasks.resume(frame),
     task_cancel: (frame) => tasks.cancel(frame.task_id),
-    get_messages: answer,
+    get_messages(frame) {
+      const wait = bring?.(frame.session_id);
+      if (wait) void wait.then(() => answer(frame));
+      else answer(frame);
+    },
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
+    context_request: tellContext,
     version_status({ status, message, latest_version: latest, changelog_url: changelog }) {
       if (status === 'current') return;
       log.warn(status === 'update_required' ? 'update required' : 'update available', { latest, message, changelog });

@@ -36,6 +36,16 @@ export interface Outside {
   stamp(sessionId: string): string | undefined;
   /** The conversation, oldest first. `open`: the last turn is not over. */
   read(sessionId: string): { projectPath: string; messages: OutsideMessage[]; open: boolean } | undefined;
+  /**
+   * For what must be asked for: brings `sessions` and `stamp` up to date. Called often, asks seldom. True when something changed.
+   * Never rejects.
+   */
+  refresh?(): Promise<boolean>;
+  /**
+   * Brings `read` of this session up to date when it has anything later than `since` (ISO 8601; undefined: nothing is known of it);
+   * undefined when there is nothing to wait for. Never rejects.
+   */
+  fetch?(sessionId: string, since: string | undefined): Promise<void> | undefined;
 }
 
 const tailLength = 400;
@@ -129,7 +139,8 @@ export function joinOutside(
           ...summary,
           title: other.title || summary.title,
           projectPath: summary.projectPath || other.projectPath,
-          ...(later ? { lastActivity: other.lastActivity, lastMessage: other.lastMessage } : {}),
+          ...(later ? { lastActivity: other.lastActivity } : {}),
+          ...(later && other.lastMessage !== '' ? { lastMessage: other.lastMessage } : {}),
           isActive: other.isActive,
         };
       });

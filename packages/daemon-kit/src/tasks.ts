@@ -29,6 +29,8 @@ export interface TasksOptions {
   store: Store;
   /** Takes over what was said in a session elsewhere; a session begun at the desk is known afterwards. */
   sync?: (sessionId: string) => void;
+  /** What must be waited for before that; undefined when there is nothing. */
+  bring?: (sessionId: string) => Promise<void> | undefined;
   journal: Journal;
   voice: Voice;
   log: Log;
@@ -63,6 +65,7 @@ interface Task {
   id: string;
   sessionId: string;
   message: string;
+  images: readonly string[];
   projectPath: string;
   phase: 'opening' | 'queued' | 'running' | 'over';
   turn?: RunningTurn;
@@ -81,7 +84,7 @@ const maxTasks = 500;
 const maxRememberedIds = 10_000;
 const maxOptions = 100;
 
-export function createTasks({ agent, store, sync, journal, voice, log, clock, timings }: TasksOptions): Tasks {
+export function createTasks({ agent, store, sync, bring, journal, voice, log, clock, timings }: TasksOptions): Tasks {
   const tasks = new Map<string, Task>();
   /** Per session the tasks whose turn is not completely gone; the first one runs. */
   const lines = new Map<string, Task[]>();
@@ -104,10 +107,13 @@ export function createTasks({ agent, store, sync, journal, voice, log, clock, ti
     log.speech('user said', { task: task.id, text: task.message });
   };
 
+  const takes = ({ images }: Task) => images.length === 0 || agent.capabilities?.includes('images') === true;
+
   const enqueue = (task: Task) => {
     // What arrives on the way out gets an end too, so that nobody has to guess whether it ran.
     if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
     if (tasks.size > maxTasks) return finish(task, tooMany);
+    if (!takes(task)) return finish(task, noImages);
     const line = lines.get(task.sessionId);
     if (line) return void line.push(task);
     lines.set(task.sessionId, [task]);
@@ -155,13 +161,31 @@ export function createTasks({ agent, store, sync, journal, voice, log, clock, ti
     enqueue(task);
   };
 
+  /** What was said at the desk comes before what this task says. */
+  const takeUp = ({ sessionId }: Task) => {
+    try {
+      sync?.(sessionId);
+    } catch (error) {
+      log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+    }
+  };
+
+  const continued = (task: Task) => {
+    const session = store.session(task.sessionId);
+    if (!session) return finish(task, unknownSession);
+    task.projectPath ||= session.projectPath;
+    enqueue(task);
+  };
+
   const run = (task: Task) => {
     task.phase = 'running';
     try {
       record(task.sessionId, 'USER', task.message);
       voice.activity(task.sessionId, false);
-      const { id: taskId, sessionId, message, projectPath } = task;
-      task.turn = agent.start({ taskId, sessionId, message, projectPath }, reportOf(task));
+      const { id: taskId, sessionId, message, images, projectPath } = task;
+      const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}) };
+      task.images = [];
+      task.turn = agent.start(turn, reportOf(task));
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}` });
     }
@@ -257,38 +281,32 @@ export function createTasks({ agent, store, sync, journal, voice, log, clock, ti
     store.append(sessionId, role, keepHead(content, fieldBytes.message));
 
   return {
-    start({ task_id: id, instruction: message, project_path: projectPath = '' }) {
+    start({ task_id: id, instruction: message, project_path: projectPath = '', images = [] }) {
       if (!remember(id)) return;
       const named = agent.open === undefined;
       const sessionId = named ? randomUUID() : '';
-      const task: Task = { id, sessionId, message, projectPath, phase: named ? 'queued' : 'opening' };
+      const task: Task = { id, sessionId, message, images, projectPath, phase: named ? 'queued' : 'opening' };
       accept(task);
       if (named) return begin(task);
       // What arrives on the way out, or in too great a number, opens nothing.
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
       if (tasks.size > maxTasks) return finish(task, tooMany);
+      if (!takes(task)) return finish(task, noImages);
       void open(task, new AbortController());
     },
-    resume({ task_id: id, session_id: sessionId, message, project_path: given }) {
+    resume({ task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] }) {
       if (!remember(id)) return;
-      try {
-        sync?.(sessionId);
-      } catch (error) {
-        log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
-      }
-      const session = store.session(sessionId);
-      const task: Task = {
-        id,
-        sessionId,
-        message,
-        projectPath: given || (session?.projectPath ?? ''),
-        phase: 'queued',
-      };
+      const wait = bring?.(sessionId);
+      const task: Task = { id, sessionId, message, images, projectPath, phase: wait ? 'opening' : 'queued' };
+      if (!wait) takeUp(task);
       accept(task);
-      if (!session) {
-        return finish(task, { type: 'ERROR', error: 'This device has no such session. Start a new one.' });
-      }
-      enqueue(task);
+      if (!wait) return continued(task);
+      void wait.then(() => {
+        if (task.phase === 'over') return;
+        task.phase = 'queued';
+        takeUp(task);
+        continued(task);
+      });
     },
     cancel(taskId) {
       const task = tasks.get(taskId);
@@ -333,6 +351,10 @@ const unseen: End = {
   type: 'ERROR',
   error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
 };
+
+const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
+
+const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };
 
 const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
 

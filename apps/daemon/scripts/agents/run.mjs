@@ -8,7 +8,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { connectApp, registerDevice, startRelay } from '@relay/testing';
 import { acpAgent, createDaemon, createLog, presetOf, silentLog } from '../../dist/index.js';
-import { historyOf } from '../../dist/agents/history/readers.js';
+import { deskOf } from '../../dist/agents/desk.js';
 import { startMock } from './mock-llm.mjs';
 
 const cache = process.env.RELAY_AGENTS_CACHE ?? join(homedir(), '.cache', 'relay-daemon-agents');
@@ -120,20 +120,25 @@ async function world(name, relay, mock) {
     ...settings[name](home, mock.url),
   };
   for (const [key, value] of Object.entries(env)) if (value === '') delete env[key];
+  const rules = { defaultPath: project, allowed: [home] };
+  const log = process.env.VERBOSE
+    ? createLog({ write: (line) => process.stderr.write(line), verbose: true })
+    : silentLog;
   const agentOf = () =>
     acpAgent({
       program,
       args: preset.args,
       env,
-      rules: { defaultPath: project, allowed: [home] },
+      rules,
       quirks: preset.quirks ?? {},
       login: preset.login,
       marker: home,
-      log: process.env.VERBOSE ? createLog({ write: (line) => process.stderr.write(line), verbose: true }) : silentLog,
+      log,
     });
   const { deviceId, refreshToken, agentType } = await registerDevice(relay, { agentType: name });
-  const outside = historyOf(preset, { ...process.env, ...env });
   const start = async () => {
+    const agent = agentOf();
+    const outside = deskOf({ agent, preset, env: { ...process.env, ...env }, rules, log });
     const daemon = createDaemon({
       server: relay.gateways[0].url,
       deviceId,
@@ -141,8 +146,8 @@ async function world(name, relay, mock) {
       agentType,
       daemonVersion: '1.0.0',
       storeDir: join(home, 'daemon'),
-      agent: agentOf(),
-      ...(outside ? { outside } : {}),
+      agent,
+      outside,
       timings: { reportIntervalMs: 1000 },
     });
     daemon.start();
@@ -164,7 +169,6 @@ async function world(name, relay, mock) {
     update,
     ended,
     agentOf,
-    outside,
     /** A new session; its id once the agent has named it. */
     async begin(message) {
       const { body } = await relay.call('POST', '/api/sessions', { body: { deviceId, message } });
@@ -278,7 +282,6 @@ const checks = {
     );
   },
   async 'a session begun elsewhere is found, with its words'(w) {
-    if (!w.outside) return 'no reader for its files';
     // Another process of the agent, as a terminal would start one.
     const other = w.agentOf();
     const opened = await other.open({

@@ -8,7 +8,7 @@ import type { AgentChoice, Config } from '../config.ts';
 import { acpAgent } from './acp/agent.ts';
 import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
-import { historyOf } from './history/readers.ts';
+import { deskOf } from './desk.ts';
 import { demoScriptFile } from './demo-script.ts';
 import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
@@ -107,15 +107,19 @@ export function launchOf(choice: AgentChoice) {
   };
 }
 
-export function agentOf(choice: AgentChoice, { rules, stateDir, log }: AgentPlace): Agent {
+/** Who answers, and what of its sessions is seen that were begun at the desk. */
+export function agentOf(
+  choice: AgentChoice,
+  { rules, stateDir, log }: AgentPlace,
+): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
-      return scriptedAgent(readScript(choice.script ?? demoScriptFile));
+      return { agent: scriptedAgent(readScript(choice.script ?? demoScriptFile)) };
     case 'command':
-      return commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules });
+      return { agent: commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules }) };
     case 'acp': {
       const { preset, program, args, env, login } = launchOf(choice);
-      return acpAgent({
+      const agent = acpAgent({
         program,
         args,
         env,
@@ -127,15 +131,11 @@ export function agentOf(choice: AgentChoice, { rules, stateDir, log }: AgentPlac
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),
       });
+      // Nobody begins a session with the demonstration at the desk.
+      if (choice.preset === 'demo') return { agent };
+      return { agent, outside: deskOf({ agent, preset, env: { ...process.env, ...env }, rules, log }) };
     }
   }
-}
-
-/** What the agent of this choice keeps in files of its own, if they can be read. */
-export function outsideOf(choice: AgentChoice): Outside | undefined {
-  if (choice.kind !== 'acp') return undefined;
-  const { preset, env } = launchOf(choice);
-  return historyOf(preset, { ...process.env, ...env });
 }
 
 /** Equal for every start on the same state folder, and different for every other one. */

@@ -1,7 +1,7 @@
 /** The folder that an agent is let into: as an app names it → a real one inside the folders that the user allowed. */
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { reasonOf, systemCode } from '@relay/daemon-kit';
 
 export interface ProjectRules {
@@ -34,6 +34,27 @@ export function projectFolder(path: string, { defaultPath, allowed }: ProjectRul
   return {
     error: `The project path ${where} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
   };
+}
+
+/**
+ * Whether what was done in this folder may be seen from afar: the same rule, also for a folder that is gone by now. An unknown folder
+ * (empty) is outside.
+ */
+export function isAllowed(path: string, { allowed }: ProjectRules): boolean {
+  if (allowed === undefined) return true;
+  if (!isAbsolute(path) || path.includes('\0')) return false;
+  const real = existing(resolve(path));
+  return allowed.some((folder) => contains(folder, real));
+}
+
+/** The path with the links of its existing part followed. */
+function existing(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(existing(parent), basename(path));
+  }
 }
 
 export function fromHome(path: string): string {

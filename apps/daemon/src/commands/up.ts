@@ -1,7 +1,7 @@
 /** `relay-daemon up` (alias `run`): connects every profile, stays connected, and does the work until it is told to stop. */
 import { type Daemon, Failure, type Stop, createDaemon, createLog, exitCodes } from '@relay/daemon-kit';
 import { makePrivateFolder, reasonOf } from '@relay/daemon-kit';
-import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, outsideOf, rulesOf } from '../agents/choice.ts';
+import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, rulesOf } from '../agents/choice.ts';
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
@@ -75,13 +75,11 @@ async function begin(
   const lock = await takeLock(lockAddress(home.stateDir));
   try {
     // Only behind the lock: it ends what an earlier daemon left running.
-    const agent = agentOf(choice, { rules: rulesOf(config, options), stateDir: home.stateDir, log });
-    const outside = outsideOf(choice);
+    const answering = agentOf(choice, { rules: rulesOf(config, options), stateDir: home.stateDir, log });
     log.info('starting', { version: daemonVersion, pid: process.pid, server: config.server, device: config.device_id });
     const daemon = createDaemon({
       ...identityOf(config, refreshToken),
-      agent,
-      ...(outside ? { outside } : {}),
+      ...answering,
       storeDir: home.stateDir,
       daemonVersion,
       log,

@@ -10,6 +10,7 @@ import { type Clock, reasonOf, silentLog, systemClock } from '@relay/daemon-kit'
 import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
+import type { Fields } from './narrator.ts';
 import type { Quirks } from './presets.ts';
 import { pidRecord } from './pid-record.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure, errorCodes, startAgentProcess } from './process.ts';
@@ -36,6 +37,22 @@ export interface AcpOptions {
   log?: Log;
 }
 
+export interface AcpAgent extends Agent {
+  /**
+   * Asks the agent outside every conversation, in a process of its own that is ended afterwards. Rejects with an AgentFailure, also
+   * when the agent is being closed.
+   */
+  visit<T>(visitor: Visitor<T>): Promise<T>;
+  /** A live process that may be asked besides its conversation, if there is one. */
+  borrow(): AgentProcess | undefined;
+}
+
+export interface Visitor<T> {
+  use: (process: AgentProcess, can: AgentAbilities) => Promise<T>;
+  /** `session/update` of any session. */
+  onUpdate?: (sessionId: string, update: Fields) => void;
+}
+
 export interface AcpTimings extends AgentProcessTimings, ConversationTimings {
   /** A conversation without a turn and without a question keeps its process this long. */
   idleMs: number;
@@ -56,7 +73,7 @@ export const acpTimings: AcpTimings = {
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 const maxRemembered = 1000;
 
-export function acpAgent(options: AcpOptions): Agent {
+export function acpAgent(options: AcpOptions): AcpAgent {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
@@ -75,7 +92,11 @@ export function acpAgent(options: AcpOptions): Agent {
     if (killLeftOver(pid, marked)) log.info('agent left over by an earlier daemon ended', { pid });
   }
 
-  const start = (cwd: string): { agent: AgentProcess; link: (conversation: Conversation) => void } => {
+  let closed = false;
+  const start = (
+    cwd: string,
+    onUpdate?: Visitor<unknown>['onUpdate'],
+  ): { agent: AgentProcess; link: (conversation: Conversation) => void } => {
     let conversation: Conversation | undefined;
     const agent = startAgentProcess({
       program: options.program,
@@ -86,7 +107,7 @@ export function acpAgent(options: AcpOptions): Agent {
       clock,
       timings,
       log,
-      onUpdate: (sessionId, update) => conversation?.update(sessionId, update),
+      onUpdate: onUpdate ?? ((sessionId, update) => conversation?.update(sessionId, update)),
       onPermission: (request, signal) =>
         conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),
       onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
@@ -284,11 +305,24 @@ export function acpAgent(options: AcpOptions): Agent {
       const conversation = conversations.get(sessionId);
       if (conversation?.idle() && !quirks.neverReload) dismiss(conversation);
     },
+    async visit({ use, onUpdate }) {
+      if (closed) throw new AgentFailure('The daemon is being stopped.');
+      makeRoom();
+      const { agent } = start(folderOf(''), onUpdate);
+      try {
+        return await use(agent, await agent.ready);
+      } finally {
+        await agent.end();
+      }
+    },
+    borrow: () => [...conversations.values()].find((conversation) => conversation.usable())?.agent,
     async close() {
+      closed = true;
       await Promise.all([...processes].map((agent) => agent.end()));
     },
     reap: ({ pid }) => void killLeftOver(pid, marked),
     abort() {
+      closed = true;
       for (const agent of processes) agent.abort();
     },
   };

@@ -35,6 +35,7 @@ export interface ConversationOptions {
 
 export interface Conversation {
   readonly sessionId: string;
+  readonly agent: AgentProcess;
   readonly pid: number | undefined;
   update(sessionId: string, update: Fields): void;
   permission(request: Fields, signal: AbortSignal): Promise<RequestPermissionResponse>;
@@ -172,6 +173,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   return {
     sessionId,
+    agent,
     pid: agent.pid,
     update(id, update) {
       // Replays of an earlier conversation come while no turn runs.

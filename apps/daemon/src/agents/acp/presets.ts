@@ -31,8 +31,10 @@ export interface Preset {
   login: string;
   /** The lowest Node.js version it runs on, where it needs one. */
   node?: string;
-  /** Which reader knows the agent's own files; without one its sessions at the desk are not seen. */
+  /** Which reader knows the agent's own files; without one it is asked for its list (`session/list`). */
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
+  /** Without a reader: files that change with its sessions, below `{home}` or `{data}` (XDG), so that it is asked only then. */
+  marks?: readonly string[];
   quirks?: Quirks;
 }
 
@@ -74,6 +76,7 @@ export const presets: readonly Preset[] = [
     args: ['acp'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
     login: 'Run "opencode auth login" in a terminal.',
+    marks: ['{data}/opencode/opencode.db', '{data}/opencode/opencode.db-wal'],
   },
   {
     name: 'qwen',
@@ -97,6 +100,7 @@ export const presets: readonly Preset[] = [
     command: 'kimi',
     args: ['acp'],
     login: 'Run "kimi" once in a terminal and log in.',
+    marks: ['{home}/.kimi-code/session_index.jsonl'],
     node: '22.19.0',
   },
   {
@@ -108,6 +112,7 @@ export const presets: readonly Preset[] = [
     command: 'copilot',
     args: ['--acp', '--no-auto-update'],
     login: 'Run "copilot" once in a terminal and use /login.',
+    marks: ['{home}/.copilot/session-state'],
     quirks: { errorText: /^Error: / },
   },
   {
@@ -132,6 +137,7 @@ export const presets: readonly Preset[] = [
     command: 'kilo',
     args: ['acp'],
     login: 'Run "kilo auth login" in a terminal.',
+    marks: ['{data}/kilo/kilo.db', '{data}/kilo/kilo.db-wal'],
   },
 ];
 

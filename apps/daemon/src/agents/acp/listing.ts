@@ -1,0 +1,210 @@
+/**
+ * Sessions that an agent tells of when it is asked (`session/list`), and their words by its replay (`session/load`): for agents whose
+ * files nobody here can read. Asking costs a process, so it is done seldom: when files of the agent have changed, or after a long
+ * while. A session is loaded only to be read, when it has anything new, and never to find that out.
+ */
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { type Clock, type Log, type Outside, type OutsideMessage, type OutsideSession } from '@relay/daemon-kit';
+import { elapsedOn, reasonOf } from '@relay/daemon-kit';
+import type { AcpAgent } from './agent.ts';
+import { type Fields, textOf } from './narrator.ts';
+import type { AgentAbilities, AgentProcess } from './process.ts';
+
+export interface ListingTimings {
+  /** Between two lists at least. */
+  listGapMs: number;
+  /** A list is older than this at most, whether or not files changed. */
+  relistMs: number;
+  /** What a list, or a replay, may take. */
+  answerMs: number;
+  /** An agent may put the end of a turn of ours a little later than we do: that much later is nothing new. */
+  slackMs: number;
+}
+
+export interface ListingOptions {
+  agent: AcpAgent;
+  /** Files that change with the sessions of the agent. */
+  marks: readonly string[];
+  clock: Clock;
+  log: Log;
+  timings?: Partial<ListingTimings>;
+}
+
+const defaults: ListingTimings = { listGapMs: 10_000, relistMs: 600_000, answerMs: 30_000, slackMs: 3000 };
+const maxPages = 20;
+const maxSessions = 500;
+const maxReplays = 20;
+
+interface Replay {
+  stamp: string;
+  messages: OutsideMessage[];
+}
+
+export function listedSessions({ agent, marks, clock, log, ...options }: ListingOptions): Outside {
+  const timings = { ...defaults, ...options.timings };
+  let listed = new Map<string, OutsideSession>();
+  /** Of the sessions that were read last. */
+  const replays = new Map<string, Replay>();
+  const coming = new Map<string, Promise<void>>();
+  let asking: Promise<boolean> | undefined;
+  let askedAt = -Infinity;
+  let seen: string | undefined;
+  /** The agent has no list. */
+  let mute = false;
+
+  const moved = () => marks.map(stampOf).join();
+
+  const due = () => {
+    const since = elapsedOn(clock) - askedAt;
+    return !mute && (since >= timings.relistMs || (since >= timings.listGapMs && marks.length > 0 && moved() !== seen));
+  };
+
+  const ask = async (): Promise<boolean> => {
+    try {
+      const list = async (process: AgentProcess, can: AgentAbilities) => {
+        mute = !can.list;
+        return mute ? [] : pagesOf((params) => process.request('session/list', params, timings.answerMs));
+      };
+      const live = agent.borrow();
+      const found = live ? await list(live, await live.ready) : await agent.visit({ use: list });
+      const before = JSON.stringify([...listed.values()]);
+      listed = new Map(found.map((session) => [session.sessionId, session]));
+      log.info('sessions at the desk listed', { sessions: listed.size });
+      return JSON.stringify([...listed.values()]) !== before;
+    } catch (error) {
+      log.warn('sessions at the desk not listed', { why: reasonOf(error).slice(0, 300) });
+      return false;
+    } finally {
+      // What the process itself wrote is nothing new.
+      askedAt = elapsedOn(clock);
+      seen = moved();
+      asking = undefined;
+    }
+  };
+
+  const load = async ({ sessionId, projectPath, lastActivity }: OutsideSession): Promise<void> => {
+    const told = teller(sessionId);
+    try {
+      await agent.visit({
+        async use(process, { load: can }) {
+          if (can)
+            await process.request('session/load', { sessionId, cwd: projectPath, mcpServers: [] }, timings.answerMs);
+        },
+        onUpdate: (id, update) => {
+          if (id === sessionId) told.update(update);
+        },
+      });
+      replays.delete(sessionId);
+      replays.set(sessionId, { stamp: lastActivity, messages: told.messages(lastActivity) });
+      const [oldest] = replays.keys();
+      if (replays.size > maxReplays && oldest !== undefined) replays.delete(oldest);
+      seen = moved();
+    } catch (error) {
+      log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error).slice(0, 300) });
+    } finally {
+      coming.delete(sessionId);
+    }
+  };
+
+  return {
+    refresh() {
+      if (asking) return asking.then(() => false);
+      return due() ? (asking = ask()) : Promise.resolve(false);
+    },
+    sessions: () => [...listed.values()].sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : -1)),
+    stamp: (sessionId) => listed.get(sessionId)?.lastActivity,
+    fetch(sessionId, since) {
+      const session = listed.get(sessionId);
+      if (!session || replays.get(sessionId)?.stamp === session.lastActivity) return undefined;
+      const isNew = since === undefined || Date.parse(session.lastActivity) > Date.parse(since) + timings.slackMs;
+      if (!isNew) return undefined;
+      const loading = coming.get(sessionId) ?? load(session);
+      coming.set(sessionId, loading);
+      return loading;
+    },
+    read(sessionId) {
+      const session = listed.get(sessionId);
+      const replay = replays.get(sessionId);
+      if (!session || replay?.stamp !== session.lastActivity) return undefined;
+      return { projectPath: session.projectPath, messages: replay.messages, open: false };
+    },
+  };
+}
+
+/** All pages; an entry of another shape says nothing. */
+async function pagesOf(list: (params: Fields) => Promise<Fields>): Promise<OutsideSession[]> {
+  const found: OutsideSession[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < maxPages && found.length < maxSessions; page++) {
+    const { sessions, nextCursor } = await list(cursor === undefined ? {} : { cursor });
+    if (Array.isArray(sessions)) found.push(...(sessions as unknown[]).flatMap(sessionOf));
+    if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
+    cursor = nextCursor;
+  }
+  return found.slice(0, maxSessions);
+}
+
+function sessionOf(entry: unknown): OutsideSession[] {
+  if (typeof entry !== 'object' || entry === null) return [];
+  const { sessionId, cwd, title, updatedAt } = entry as Fields;
+  if (typeof sessionId !== 'string' || sessionId === '' || typeof cwd !== 'string') return [];
+  const time = Date.parse(typeof updatedAt === 'string' ? updatedAt : '');
+  // Without a time nobody could tell whether it is new.
+  if (Number.isNaN(time)) return [];
+  return [
+    {
+      sessionId,
+      title: typeof title === 'string' ? title : '',
+      projectPath: cwd,
+      lastMessage: '',
+      lastActivity: new Date(time).toISOString(),
+      messageCount: 0,
+      isActive: false,
+    },
+  ];
+}
+
+/** From the updates of a replay to messages. A message ends at another id or role, and at a tool call. */
+function teller(sessionId: string) {
+  const messages: { role: 'USER' | 'AGENT'; id: string | undefined; content: string }[] = [];
+  let open = false;
+  return {
+    update(update: Fields) {
+      const kind = update.sessionUpdate;
+      const role = kind === 'user_message_chunk' ? 'USER' : kind === 'agent_message_chunk' ? 'AGENT' : undefined;
+      if (!role) {
+        if (kind === 'tool_call') open = false;
+        return;
+      }
+      const id = typeof update.messageId === 'string' ? update.messageId : undefined;
+      const last = messages.at(-1);
+      if (open && last?.role === role && last.id === id) last.content += textOf(update.content);
+      else messages.push({ role, id, content: textOf(update.content) });
+      open = true;
+    },
+    /** A replay has no times: all that is known is when the session changed last. */
+    messages: (timestamp: string): OutsideMessage[] =>
+      messages
+        .filter(({ content }) => content.trim() !== '')
+        .map(({ role, id, content }, index) => ({
+          id: id === undefined ? numbered(sessionId, index, content) : `${role} ${id}`,
+          role,
+          content,
+          timestamp,
+        })),
+  };
+}
+
+/** For agents without ids: equal for the same message at the same place. */
+const numbered = (sessionId: string, index: number, content: string) =>
+  `${index} ${createHash('sha256').update(`${sessionId}\n${content}`).digest('hex').slice(0, 16)}`;
+
+function stampOf(path: string): string {
+  try {
+    const { mtimeMs, size } = statSync(path);
+    return `${mtimeMs}:${size}`;
+  } catch {
+    return '-';
+  }
+}

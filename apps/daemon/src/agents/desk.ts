@@ -1,0 +1,35 @@
+/**
+ * Sessions of an agent that were begun at the desk: from its files where somebody can read them, else from its own list, and always only
+ * those inside the folders that the user allowed.
+ */
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { type Clock, type Log, type Outside, systemClock } from '@relay/daemon-kit';
+import type { AcpAgent } from './acp/agent.ts';
+import { type ListingTimings, listedSessions } from './acp/listing.ts';
+import type { Preset } from './acp/presets.ts';
+import { historyOf } from './history/readers.ts';
+import { within } from './history/within.ts';
+import type { ProjectRules } from './project.ts';
+
+export interface DeskOptions {
+  agent: AcpAgent;
+  preset: Preset | undefined;
+  /** The whole environment of the agent: its variables may move its files. */
+  env: NodeJS.ProcessEnv;
+  rules: ProjectRules;
+  log: Log;
+  clock?: Clock;
+  timings?: Partial<ListingTimings>;
+}
+
+export function deskOf({ agent, preset, env, rules, log, clock = systemClock, timings = {} }: DeskOptions): Outside {
+  const marks = (preset?.marks ?? []).map((path) => placed(path, env));
+  return within(historyOf(preset, env) ?? listedSessions({ agent, marks, clock, log, timings }), rules);
+}
+
+function placed(path: string, env: NodeJS.ProcessEnv): string {
+  const home = env.HOME ?? homedir();
+  const data = env.XDG_DATA_HOME && isAbsolute(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : join(home, '.local', 'share');
+  return path.replace('{home}', home).replace('{data}', data);
+}

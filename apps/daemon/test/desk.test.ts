@@ -1,0 +1,196 @@
+/** Sessions that were begun at the desk, with an agent whose files nobody reads: it is asked for its list; and what must not be seen. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type HistoryMessage, silentLog } from '@relay/daemon-kit';
+import type { DoubleConnection } from '@relay/daemon-kit/conformance';
+import { presetOf } from '../src/agents/acp/presets.ts';
+import { deskOf } from '../src/agents/desk.ts';
+import { readConfig, writeConfig } from '../src/config.ts';
+import { homeOf } from '../src/home.ts';
+import { demoAgent, demoAgentFile } from './demo-agent.ts';
+import { house } from './house.ts';
+import { registered, running } from './registered.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const time = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
+const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+/** A session of the demonstration agent, as another process of it would write it. */
+const written = (folder: string, id: string, cwd: string, words: readonly [role: string, text: string][], from = 0) =>
+  appendFileSync(
+    join(folder, `${id}.jsonl`),
+    lines([
+      ...(from === 0 ? [{ t: time(0), cwd }] : []),
+      ...words.map(([role, text], index) => ({ t: time(from + index + 1), role, text })),
+    ]),
+  );
+
+async function begin({ env = {} }: { env?: Record<string, string> } = {}) {
+  const [agentHome, allowed, forbidden, calls] = [home.folder(), home.folder(), home.folder(), home.folder()];
+  written(agentHome, 'desk-1', allowed, [
+    ['user', 'hi there'],
+    ['agent', 'hello'],
+  ]);
+  written(agentHome, 'desk-2', forbidden, [['user', 'a secret']]);
+  written(agentHome, 'desk-3', join(allowed, 'gone by now'), [['user', 'old']]);
+  symlinkSync(forbidden, join(allowed, 'link'));
+  written(agentHome, 'desk-4', join(allowed, 'link'), [['user', 'a secret by a link']]);
+  written(agentHome, 'desk-5', '', [['user', 'nobody knows where']]);
+  const callFile = join(calls, 'calls');
+  const rules = { defaultPath: allowed, allowed: [allowed] };
+  const { agent } = demoAgent(home, { home: agentHome, rules, env: { DEMO_AGENT_CALLS: callFile, ...env } });
+  const preset = { ...presetOf('opencode')!, marks: [join(agentHome, 'desk-1.jsonl')] };
+  const outside = deskOf({ agent, preset, env: {}, rules, log: silentLog, timings: { listGapMs: 20 } });
+  const relay = await home.relay();
+  home.daemon(relay, agent, { outside, timings: { watchIntervalMs: 20, reportIntervalMs: 50 } });
+  const connection = await relay.connection();
+  return {
+    connection,
+    agentHome,
+    allowed,
+    called: () => (existsSync(callFile) ? readFileSync(callFile, 'utf8').trim().split('\n') : []),
+  };
+}
+
+/** The first report that names sessions. */
+async function listed(connection: DoubleConnection) {
+  for (;;) {
+    const { sessions } = await connection.frame('report_sessions');
+    if (sessions.length > 0) return sessions;
+  }
+}
+async function page(connection: DoubleConnection, sessionId: string) {
+  connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 50 });
+  return connection.frame('messages');
+}
+const words = (messages: readonly Pick<HistoryMessage, 'role' | 'content'>[] = []) =>
+  messages.map(({ role, content }) => `${role} ${content}`);
+
+describe('a session that an agent lists', () => {
+  it('is reported with title, project and time, and nothing is loaded for it', async () => {
+    const { connection, allowed, called } = await begin();
+    const sessions = await listed(connection);
+    expect(sessions).toEqual([
+      expect.objectContaining({ session_id: 'desk-1', title: 'hi there', project: allowed, last_activity: time(2) }),
+      expect.objectContaining({ session_id: 'desk-3', title: 'old' }),
+    ]);
+    for (let report = 0; report < 4; report++) await connection.frame('report_sessions');
+    // Three pages, once: nothing has changed since.
+    expect(called()).toEqual(['list', 'list', 'list']);
+  });
+
+  it('is loaded when it is read, once, and its messages keep their uuids', async () => {
+    const { connection, called } = await begin();
+    await listed(connection);
+    const first = await page(connection, 'desk-1');
+    expect(words(first.messages ?? [])).toEqual(['USER hi there', 'AGENT hello']);
+    expect((await page(connection, 'desk-1')).messages).toEqual(first.messages);
+    expect(called().filter((name) => name === 'load')).toHaveLength(1);
+  });
+
+  it('can be gone on with, behind what was said at the desk', async () => {
+    const { connection } = await begin();
+    await listed(connection);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    await connection.status('t1');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: from afar');
+    expect(words((await page(connection, 'desk-1')).messages ?? [])).toEqual([
+      'USER hi there',
+      'AGENT hello',
+      'USER from afar',
+      'AGENT echo 2: from afar',
+    ]);
+  });
+
+  it('can be cancelled while its words are fetched', async () => {
+    const { connection } = await begin();
+    await listed(connection);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 'desk-1', message: 'again' });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: again');
+    expect(connection.ends('t1')).toEqual([]);
+  });
+
+  it('is told when it is watched and goes on at the desk', async () => {
+    const { connection, agentHome, allowed } = await begin();
+    await listed(connection);
+    connection.send({ type: 'watch_session', session_id: 'desk-1' });
+    await page(connection, 'desk-1');
+    written(agentHome, 'desk-1', allowed, [['user', 'more'], ['agent', 'and more']], 10); // prettier-ignore
+    expect(await connection.frame('session_activity')).toMatchObject({
+      session_id: 'desk-1',
+      last_message: 'and more',
+      message_count: 4,
+      last_activity: time(12),
+    });
+  });
+
+  it('is not there when the agent has no list, and the agent is not asked for it', async () => {
+    const { connection, called } = await begin({ env: { DEMO_AGENT_WITHOUT: 'list' } });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    await connection.event('TASK_COMPLETE', 't1');
+    expect((await listed(connection)).map(({ title }) => title)).toEqual(['hello']);
+    expect(called()).toEqual([]);
+  });
+
+  it('is there without its words when the agent can resume it but not load it', async () => {
+    const { connection } = await begin({ env: { DEMO_AGENT_WITHOUT: 'load' } });
+    await listed(connection);
+    expect((await page(connection, 'desk-1')).messages).toEqual([]);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: from afar');
+  });
+
+  it('costs nothing when the agent cannot even be started', async () => {
+    const { connection } = await begin({ env: { DEMO_AGENT_FAULT: 'exit' } });
+    for (let report = 0; report < 3; report++) expect((await connection.frame('report_sessions')).sessions).toEqual([]);
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    expect((await connection.event('ERROR', 't1')).error).toContain('cannot work like this');
+  });
+});
+
+describe('a session outside the folders that are allowed', () => {
+  it.each(['desk-2', 'desk-4', 'desk-5'])('is not listed, read, watched or gone on with: %s', async (id) => {
+    const { connection, called } = await begin();
+    expect(JSON.stringify(await listed(connection))).not.toMatch(/desk-[245]|secret/);
+    expect(await page(connection, id)).toMatchObject({ messages: [], error: 'this device has no such session' });
+    connection.send({ type: 'watch_session', session_id: id });
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: id, message: 'tell me' });
+    expect((await connection.event('ERROR', 't1')).error).toContain('no such session');
+    await connection.settle();
+    expect(called()).not.toContain('load');
+    expect(JSON.stringify(connection.frames)).not.toContain('secret');
+  });
+
+  it('is not listed or read by the program, whose agent keeps files', async () => {
+    const [root, allowed] = [home.folder(), home.folder()];
+    const kept = (id: string, cwd: string) => {
+      const folder = join(root, '.claude', 'projects', `-${id}`);
+      mkdirSync(folder, { recursive: true });
+      const row = { type: 'user', cwd, uuid: `u-${id}`, timestamp: time(1), message: { content: `words of ${id}` } };
+      writeFileSync(join(folder, `${id}.jsonl`), lines([row]));
+    };
+    kept('inside', join(allowed, 'project'));
+    kept('outside', home.folder());
+    const relay = await home.relay();
+    const folder = registered(home, relay);
+    const place = homeOf({ home: folder, env: {} });
+    const env = { HOME: root, CLAUDE_CONFIG_DIR: '', DEMO_AGENT_HOME: home.folder() };
+    const agent = {
+      kind: 'acp' as const,
+      preset: 'claude_code',
+      program: process.execPath,
+      args: [demoAgentFile],
+      env,
+    };
+    writeConfig(place, { ...readConfig(place)!, project: allowed, allow: [allowed], agent });
+    running(home, folder);
+    const connection = await relay.connection();
+    expect((await listed(connection)).map(({ session_id: id }) => id)).toEqual(['inside']);
+    expect((await page(connection, 'inside')).messages).toHaveLength(1);
+    expect(await page(connection, 'outside')).toMatchObject({ error: 'this device has no such session' });
+  });
+});
