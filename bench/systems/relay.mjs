@@ -93,6 +93,7 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
       startAsker: async () => {
         const child = await start(asker, {
           env: { PATH: process.env.PATH, REDIS_URL: redis.url },
+          execArgv: argumentsOf({ profile }),
           port: (said) => /listening on (\d+)/.exec(said)?.[1],
         });
         stops.push(() => child.stop());

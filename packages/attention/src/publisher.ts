@@ -2,7 +2,7 @@
  * From the relay to the apps of a user: encode once, hand over. What matters is in the database before it gets here, so
  * instances that cannot reach each other cost a frame, never a state. Errors are told to `onError` and never thrown.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type AttentionFrame,
   type Message,
@@ -15,6 +15,7 @@ import { newMessage } from './messages.ts';
 /** What a publisher needs of the backplane. */
 export interface UserChannel {
   append(user: string, body: string): Promise<unknown>;
+  appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   publish(user: string, body: string): Promise<unknown>;
   once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
 }
@@ -41,7 +42,7 @@ export interface Publisher {
 }
 
 const textKey = (sessionKey: string, role: MessageRole, content: string) =>
-  `${sessionKey}:${role}:${createHash('sha256').update(content).digest('base64url')}`;
+  `${sessionKey}:${role}:${hash('sha256', content, 'base64url')}`;
 const uuidKey = (sessionKey: string, uuid: string) => `${sessionKey}:uuid:${uuid}`;
 
 /** `windowMs`: for how long the same message is one message. */
@@ -51,14 +52,6 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
       await channel.append(ownerId, encodeUserFrame(kind, JSON.stringify(frame)));
     } catch (error) {
       onError(error);
-    }
-  };
-  const once = async (ownerId: string, keys: string[]) => {
-    try {
-      return await channel.once(ownerId, keys, windowMs);
-    } catch (error) {
-      onError(error);
-      return true;
     }
   };
   return {
@@ -72,12 +65,20 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
         textKey(sessionKey, message.role, message.content),
         ...uuids.map((uuid) => uuidKey(sessionKey, uuid)),
       ];
-      if (await once(ownerId, keys)) await append(ownerId, newMessage(sessionId, message));
+      const body = encodeUserFrame('f', JSON.stringify(newMessage(sessionId, message)));
+      try {
+        await channel.appendOnce(ownerId, body, keys, windowMs);
+      } catch (error) {
+        onError(error);
+      }
     },
     markSaid: async (ownerId, sessionKey, said) => {
-      await once(ownerId, [
-        'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content),
-      ]);
+      const key = 'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content);
+      try {
+        await channel.once(ownerId, [key], windowMs);
+      } catch (error) {
+        onError(error);
+      }
     },
   };
 }

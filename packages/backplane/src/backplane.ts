@@ -119,6 +119,12 @@ export interface Backplane {
    */
   append(user: string, body: string): Promise<{ offset: string; receivers: number }>;
 
+  /**
+   * `once(user, keys, ttlMs)` and, when that is true, `append`, in one step. True when it was appended. When it rejects, it may be
+   * remembered as said and yet be missing: who listens is told so.
+   */
+  appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
+
   /** Tells everybody who subscribed and keeps nothing. Returns `receivers` as above. */
   publish(user: string, body: string): Promise<number>;
 

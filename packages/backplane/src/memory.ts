@@ -149,6 +149,14 @@ class MemoryBackplane implements Backplane {
     return this.#store.append(user, body);
   }
 
+  async appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    const isFirst = this.#store.once(user, keys, ttlMs);
+    if (isFirst) this.#store.append(user, body);
+    return isFirst;
+  }
+
   async publish(user: string, body: string): Promise<number> {
     this.#requireOpen();
     requireText(body);

@@ -5,7 +5,9 @@
  * instance, or to the listeners of one user, as one message. Cost in commands, shared by all operations of a turn: one to
  * append, publish, claim or say once; two for a command and its ACK; two for a request and its reply, four when the reply
  * is long. Every operation carries a deadline that Redis checks: what was answered with UNAVAILABLE is not carried out later,
- * however long Redis was frozen. Nothing is sent twice, and nothing queues while Redis is away.
+ * however long Redis was frozen. What only passes through a channel is judged by who hears it: much of hot frames carries its
+ * deadline along, ACKs and replies name what nobody waits for any more. Nothing is sent twice, and nothing queues while
+ * Redis is away.
  */
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from './backplane.ts';
@@ -14,7 +16,7 @@ import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
 import { openConnection } from './redis/connection.ts';
 import { Fleet } from './redis/fleet.ts';
-import { Gaps } from './redis/gaps.ts';
+import { Frames, scoped } from './redis/frames.ts';
 import { Leases } from './redis/leases.ts';
 import { heldWithin } from './redis/listening.ts';
 import { readMail } from './redis/mail.ts';
@@ -23,7 +25,7 @@ import type { RedisBackplaneOptions } from './redis/options.ts';
 import { Post } from './redis/post.ts';
 import { Probe } from './redis/probe.ts';
 import { readRecords, record } from './redis/records.ts';
-import { longText, scriptText } from './redis/script.ts';
+import { scriptText } from './redis/script.ts';
 import { Trouble } from './redis/trouble.ts';
 import { Turns } from './redis/turns.ts';
 import { type RedisAddress, parseRedisUrl } from './redis/url.ts';
@@ -61,7 +63,7 @@ class RedisMember implements RedisBackplane {
   readonly #turns: Turns;
   readonly #post: Post;
   readonly #commands: Commands;
-  readonly #gaps: Gaps;
+  readonly #frames: Frames;
   readonly #probe: Probe;
   readonly #trouble: Trouble;
   readonly #onError: (error: unknown) => void;
@@ -70,9 +72,6 @@ class RedisMember implements RedisBackplane {
   readonly #controlListeners: ((body: string) => void)[] = [];
   readonly #restoredListeners: (() => void)[] = [];
   readonly #leases: Leases;
-  /** Begins the offsets of this instance, which never lives twice. */
-  readonly #epoch = randomBytes(9).toString('base64url');
-  #appended = 0;
   #closed = false;
 
   constructor(address: RedisAddress, options: RedisBackplaneOptions) {
@@ -109,19 +108,25 @@ class RedisMember implements RedisBackplane {
       isClosed: () => this.#closed,
     });
     this.#leases = new Leases(this.instance, (device, letter, ...args) => this.#on(device, letter, ...args));
-    this.#gaps = new Gaps((user) => this.#on(user, 'b', String(this.#id(user).length)), this.#onError);
+    this.#frames = new Frames({
+      names: this.#names,
+      turns: this.#turns,
+      historyTtlMs: this.#options.historyTtlMs,
+      onError: this.#onError,
+    });
     this.#users = new Users({
       instance: this.instance,
       fleet: this.#fleet,
       names: this.#names,
       timeoutMs: commandTimeoutMs,
+      redisTime: (id) => this.#redisTime(Number.parseInt(id.slice(1))),
       run: (partition, args) => this.#run(partition, args),
       onError: this.#onError,
     });
     this.#probe = new Probe(this.#fleet, {
       silenceMs: options.probeSilenceMs ?? 15_000,
       patienceMs: options.probeTimeoutMs ?? 5_000,
-      send: (partition, id) => this.#post.publish(partition, this.instance, record('p', id)),
+      send: (partition, id) => this.#post.probe(partition, id),
     });
     this.#commands = new Commands(this.instance, this.#post, this.#options, this.#onError);
   }
@@ -192,37 +197,24 @@ class RedisMember implements RedisBackplane {
   async append(user: string, body: string): Promise<{ offset: string; receivers: number }> {
     this.#requireOpen();
     requireText(body);
-    const offset = this.#nextOffset();
-    this.#gaps.settle(user);
-    const partition = partitionOf(user);
-    const id = tagged(partition, user);
-    try {
-      const args = ['a', id, offset, `${id.length},${body.length}`, body];
-      return { offset, receivers: (await this.#run(partition, args)) as number };
-    } catch (error) {
-      // Whether it is in the history or not: nobody may believe that nothing is missing.
-      if (!this.#closed) this.#gaps.add(user);
-      throw error;
-    }
+    return this.#frames.append(user, body);
+  }
+
+  async appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#frames.appendOnce(user, body, namesOf(keys), wholeMs(ttlMs));
   }
 
   async publish(user: string, body: string): Promise<number> {
     this.#requireOpen();
     requireText(body);
-    const partition = partitionOf(user);
-    const id = tagged(partition, user);
-    if (body.length <= longText)
-      return (await this.#run(partition, ['h', id, `${id.length},${body.length}`, body])) as number;
-    return (await this.#turns.publish(partition, this.#names.user(user), record('H', id, body))) as number;
+    return this.#frames.publish(user, body);
   }
 
   async read(user: string, since = ''): Promise<HistoryPage> {
-    // What cannot be one of our offsets is not sent: it may be long, and it is nowhere.
-    const asked = /^[\w.-]{0,64}$/.test(since) ? since : '-';
-    const answer = (await this.#on(user, 'd', asked)) as [string, number, string?];
-    const items: { offset: string; body: string }[] = [];
-    readRecords(answer[2] ?? '', (_, [offset = '', , , body = '']) => items.push({ offset, body }));
-    return { top: answer[0], recovered: answer[1] === 1, items };
+    this.#requireOpen();
+    return this.#frames.read(user, since);
   }
 
   async subscribe(
@@ -239,9 +231,8 @@ class RedisMember implements RedisBackplane {
   }
 
   async once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
-    const names = [...new Set(keys)].map((key) => `${Buffer.byteLength(key)}:${key}`).join('');
-    const ttl = String(Math.max(1, Math.ceil(ttlMs)));
-    return (await this.#run(partitionOf(scope), ['n', this.#id(scope, `${scope.length}:${scope}`), ttl, names])) === 1;
+    const args = ['n', this.#id(scope, scoped(scope)), wholeMs(ttlMs), namesOf(keys)];
+    return (await this.#run(partitionOf(scope), args)) === 1;
   }
 
   async take(key: string): Promise<string | undefined> {
@@ -252,11 +243,11 @@ class RedisMember implements RedisBackplane {
   async put(key: string, value: string, ttlMs: number): Promise<void> {
     this.#requireOpen();
     requireText(value);
-    await this.#on(key, 'v', String(Math.max(1, Math.ceil(ttlMs))), value);
+    await this.#on(key, 'v', wholeMs(ttlMs), value);
   }
 
   async count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }> {
-    const answer = await this.#on(key, 'k', String(by), String(Math.max(1, Math.ceil(windowMs))));
+    const answer = await this.#on(key, 'k', String(by), wholeMs(windowMs));
     const [count, leftMs] = answer as [number, number];
     return { count, leftMs };
   }
@@ -264,7 +255,9 @@ class RedisMember implements RedisBackplane {
   async publishControl(body: string): Promise<void> {
     this.#requireOpen();
     requireText(body);
-    await this.#turns.publish(controlPartition, this.#names.control, record('t', body));
+    const channel = this.#names.control;
+    const bring = (texts: readonly string[]) => ({ channel, text: texts.join('') });
+    await this.#turns.say(controlPartition, channel, record('t', body), bring);
   }
 
   onControl(listener: (body: string) => void): void {
@@ -303,16 +296,9 @@ class RedisMember implements RedisBackplane {
   }
 
   #stop(): void {
-    this.#gaps.close();
+    this.#frames.close();
     this.#probe.close();
     this.#restoredListeners.length = 0;
-  }
-
-  /** Unique for ever; the last letter changes four times in the life of a history, which is how scripts know to prolong it. */
-  #nextOffset(): string {
-    this.#appended += 1;
-    const quarter = Math.floor((Date.now() / this.#options.historyTtlMs) * 4) % 36;
-    return `${this.#epoch}.${this.#appended.toString(36)}.${quarter.toString(36)}`;
   }
 
   /** One operation on what belongs to `name`. */
@@ -354,10 +340,14 @@ class RedisMember implements RedisBackplane {
     }
     if (mail.kind === 'command') {
       // This event loop was stuck, or the way here was: whoever sent it has given up.
-      const clock = this.#fleet.nodeOf(partitionOf(mail.command.device))?.server.clock;
-      if (!clock || clock.latest(performance.now()) > mail.deadline) return;
+      if (this.#redisTime(partitionOf(mail.command.device)) > mail.deadline) return;
     }
     this.#commands.receive(mail);
+  }
+
+  /** Redis time is not later than this, where that partition lies; Infinity when it is not known. */
+  #redisTime(partition: number): number {
+    return this.#fleet.nodeOf(partition)?.server.clock.latest(performance.now()) ?? Infinity;
   }
 
   async #fetchReply(correlation: string, key: string): Promise<void> {
@@ -367,7 +357,7 @@ class RedisMember implements RedisBackplane {
 
   #up(): void {
     if (this.#closed) return;
-    this.#gaps.settleAll();
+    this.#frames.up();
     this.#users.up();
     if (this.#trouble.started) this.#tellAll(this.#restoredListeners, undefined);
   }
@@ -388,3 +378,10 @@ class RedisMember implements RedisBackplane {
 }
 
 const closed = (instance: string) => new BackplaneError('CLOSED', `${instance} is closed`);
+
+/** Names of what is said once, each with its length in bytes before it. */
+const namesOf = (keys: readonly string[]): string =>
+  [...new Set(keys)].map((key) => `${Buffer.byteLength(key)}:${key}`).join('');
+
+/** Redis takes no part of a millisecond, and no time that is over. */
+const wholeMs = (ms: number): string => String(Math.max(1, Math.ceil(ms)));

@@ -46,6 +46,33 @@ export function describeFrames(makeBus: MakeBus): void {
       expect(await frames.next()).toEqual({ body: 'hotter', offset, hot: true });
     });
 
+    it('hears once what is appended once, in its place in the chain, whoever said it first', async () => {
+      const { gateway, api } = await open();
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      const { offset } = await gateway.append('user', 'before');
+      expect(await gateway.appendOnce('user', 'said ł', ['text', 'uuid'], 60_000)).toBe(true);
+      expect(await api.appendOnce('user', 'said again', ['other', 'uuid'], 60_000)).toBe(false);
+      expect(await gateway.once('user', ['other'], 60_000)).toBe(false);
+      expect(await gateway.appendOnce('user', 'x'.repeat(3_000), ['long'], 60_000)).toBe(true);
+      expect(await gateway.appendOnce('another', 'of somebody else', ['text'], 60_000)).toBe(true);
+      await gateway.append('user', 'after');
+      expect((await frames.next()).body).toBe('before');
+      expect(await frames.next()).toMatchObject({ body: 'said ł', previous: offset, hot: false });
+      expect((await frames.next()).body).toBe('x'.repeat(3_000));
+      expect((await frames.next()).body).toBe('after');
+      const { items } = await api.read('user', offset);
+      expect(bodies(items)).toEqual(['said ł', 'x'.repeat(3_000), 'after']);
+    });
+
+    it('has one of many who append the same at once', async () => {
+      const { gateway, api } = await open();
+      const tries = Array.from({ length: 50 }, (_, n) =>
+        (n % 2 ? gateway : api).appendOnce('user', `${n}`, ['shared', `own ${n}`], 60_000),
+      );
+      expect((await Promise.all(tries)).filter((first) => first)).toHaveLength(1);
+    });
+
     it('hears everything of its user in the order of the chain, whoever appends', async () => {
       const { bus, gateway, api } = await open();
       const other = await bus.connect('gateway');

@@ -5,8 +5,6 @@ import { Histories } from './histories.ts';
 import type { Inbox, Post } from './inbox.ts';
 import { Leases } from './leases.ts';
 
-/** Notes of one topic that are kept. Topics are a handful of names in the code, so they need no bound. */
-
 interface Kept {
   leases: Leases;
   histories: Histories;

@@ -45,19 +45,27 @@ export class Post implements CommandPost {
     if (mail.kind === 'command' || mail.kind === 'evicted') return;
     const partition = this.#wayTo(to);
     if (mail.kind !== 'reply' || mail.body.length <= longReply) {
-      await this.publish(partition, to, mailText(mail));
+      await this.#publish(partition, to, mailText(mail));
       return;
     }
     const key = tagged(partition, `${this.#options.instance}:${mail.correlation}:${to}`);
     await this.#options.bulk.run(partition, ['v', key, String(fetchWithinMs), mail.body]);
-    await this.publish(partition, to, record('s', mail.correlation, key));
+    await this.#publish(partition, to, record('s', mail.correlation, key));
   }
 
-  /** Into the channel that an instance holds in a partition. Resolves to the number of those who heard it. */
-  async publish(partition: number, to: string, text: string): Promise<number> {
+  /** Into the channel that an instance holds in a partition. Who hears it too late knows: ids are used once. */
+  async #publish(partition: number, to: string, text: string): Promise<void> {
     // The ACK of a command that was being delivered when this instance went is lost with it.
-    if (this.#options.isClosed()) return 0;
-    return (await this.#options.turns.publish(partition, this.#options.names.instance(partition, to), text)) as number;
+    if (this.#options.isClosed()) return;
+    const channel = this.#options.names.instance(partition, to);
+    await this.#options.turns.say(partition, channel, text, (texts) => ({ channel, text: texts.join('') }));
+  }
+
+  /** To this instance itself, by the way of everything that is asked of Redis. Resolves to the number of those who heard it. */
+  async probe(partition: number, id: string): Promise<number> {
+    const { instance, names, turns } = this.#options;
+    const channel = names.instance(partition, instance);
+    return (await turns.run(partition, ['p', channel, record('p', id)])) as number;
   }
 
   /** A reply that was left under a key; undefined when it is not there any more. */

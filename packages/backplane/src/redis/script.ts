@@ -7,7 +7,7 @@
  * error among the values and touches no other. When it came too late the answer is the time alone.
  *
  * Cost in Redis commands besides the EVALSHA itself: append 3 (4 or 5 now and then), hot frame 1, route 1, claim 2, refresh 2,
- * release 2, mail 0, and one PUBLISH per channel that was written to in the turn, however much was written.
+ * release 2, and one PUBLISH per channel that was written to in the turn, however much was written.
  *
  * Who listens to a user is what SUBSCRIBE says. A list of those instances beside it (`s`) lets frames for many users of one
  * instance leave as one message in the channel of the instance. The list counts only while it is complete; without it, or while
@@ -25,13 +25,14 @@ const fenceMemoryMs = 24 * 60 * 60_000;
  */
 export const longText = 1024;
 
+/** Characters of hot frames for one user and turn that are worth more in a message with those of others than they cost here. */
+export const sharedText = 4096;
+
 /** The list is made anew by those who listen when it is gone. */
 const listTtlMs = 24 * 60 * 60_000;
 
 /** Entries that may be there beyond the limit before the list is cut; nobody gets to read them. */
 const historySlack = 16;
-
-/** Notes of one topic that are kept; the newest ones stay. */
 
 type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
 
@@ -119,27 +120,42 @@ local function breakChain(id, length)
   tell(id, 'g'..length..':'..id)
 end
 
-local arity = {a = 4, h = 3, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, m = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+local function append(id, offset, lengths, body)
+  local before = call('SET', P..'t:'..id, offset, 'PX', ${limits.topTtlMs}, 'GET') or ''
+  local key, length, long = P..'h:'..id, nil, #body > ${longText}
+  local entry = #offset..','..#before..','..lengths..':'..offset..before..id
+  if long then
+    entry = 'F'..entry
+    length = call('RPUSH', key, body, entry)
+  else
+    entry = 'f'..entry..body
+    length = call('RPUSH', key, entry)
+  end
+  -- Offsets end with a letter that changes when it is time to prolong the life of the list.
+  if length < 3 or sub(before, -1) ~= sub(offset, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
+  if length > ${2 * (limits.historyLimit + historySlack)} then call('LTRIM', key, ${-2 * limits.historyLimit}, -1) end
+  return tell(id, entry, long and body)
+end
+local function once(id, ttl, names)
+  local first, at = 1, 1
+  while at <= #names do
+    local size, from = match(names, '^(%d+):()', at)
+    at = from + tonumber(size)
+    if not call('SET', P..'o:'..id..sub(names, from, at - 1), '1', 'PX', ttl, 'NX') then first = 0 end
+  end
+  return first
+end
+
+local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
 -- One function and no table of functions: they would be made anew for every call.
-local function act(letter, id, a, b, c)
+local function act(letter, id, a, b, c, d, e, f)
   if letter == 'a' then -- append: id, offset, lengths of id and body, body
-    local before = call('SET', P..'t:'..id, a, 'PX', ${limits.topTtlMs}, 'GET') or ''
-    local key, length, long = P..'h:'..id, nil, #c > ${longText}
-    local entry = #a..','..#before..','..b..':'..a..before..id
-    if long then
-      entry = 'F'..entry
-      length = call('RPUSH', key, c, entry)
-    else
-      entry = 'f'..entry..c
-      length = call('RPUSH', key, entry)
-    end
-    -- Offsets end with a letter that changes when it is time to prolong the life of the list.
-    if length < 3 or sub(before, -1) ~= sub(a, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
-    if length > ${2 * (limits.historyLimit + historySlack)} then call('LTRIM', key, ${-2 * limits.historyLimit}, -1) end
-    return tell(id, entry, long and c)
-  elseif letter == 'h' then -- hot: id, lengths of id and body, body
-    return tell(id, 'h'..a..':'..id..b)
-  elseif letter == 'm' then -- mail: channel, text
+    return append(id, a, b, c)
+  elseif letter == 'z' then -- append unless said: id, offset, lengths, body, id of what is said, ttl, names
+    return once(d, e, f) == 1 and append(id, a, b, c) or -1
+  elseif letter == 'h' then -- hot: id, records
+    return tell(id, a)
+  elseif letter == 'p' then -- probe: channel, text. A cluster that is down lets a PUBLISH pass, and nothing else.
     return posted(id, a)
   elseif letter == 'w' then -- route: id, deadline, lengths, fields
     if now > tonumber(a) then return -2 end
@@ -148,13 +164,7 @@ local function act(letter, id, a, b, c)
     local under = text(fence)
     return posted(channelOf(id, instance), 'c'..#under..','..#a..','..b..':'..under..a..c)
   elseif letter == 'n' then -- once: id, ttl, names, each with its length in bytes before it
-    local first, at = 1, 1
-    while at <= #b do
-      local size, from = match(b, '^(%d+):()', at)
-      at = from + tonumber(size)
-      if not call('SET', P..'o:'..id..sub(b, from, at - 1), '1', 'PX', a, 'NX') then first = 0 end
-    end
-    return first
+    return once(id, a, b)
   elseif letter == 'k' then -- count: id, by, window
     local key = P..'k:'..id
     local left = call('PTTL', key)
@@ -236,12 +246,12 @@ local at = 2
 while at <= #ARGV do
   local letter = ARGV[at]
   count = count + 1
-  local done, value = pcall(act, letter, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+  local done, value = pcall(act, letter, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7])
   if done then out[count] = value
   else
     out[count] = {err = type(value) == 'table' and value.err or tostring(value)}
     -- DEL and PUBLISH are allowed when memory is full: who listens and who comes back is told that something is missing.
-    if letter == 'a' then breakChain(ARGV[at + 1], match(ARGV[at + 3], '^%d+')) end
+    if letter == 'a' or letter == 'z' then breakChain(ARGV[at + 1], match(ARGV[at + 3], '^%d+')) end
   end
   at = at + arity[letter] + 1
 end

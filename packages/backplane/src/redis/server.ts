@@ -1,5 +1,6 @@
 /** One Redis server to which operations are sent: the script, its clock, and whether it can be reached. */
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
 import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
@@ -49,7 +50,7 @@ export class RedisServer {
   async run(key: string, args: (string | number)[]): Promise<unknown[]> {
     if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
     const sentAt = performance.now();
-    args[0] = Math.floor(this.clock.earliest(sentAt + this.#timeoutMs));
+    args[0] = this.until(sentAt);
     let answer: unknown;
     try {
       answer = await this.#evaluate(key, args);
@@ -62,6 +63,20 @@ export class RedisServer {
     const refused = values.find((value) => value instanceof Error);
     if (refused instanceof Error) this.#explain(refused);
     return values;
+  }
+
+  /** The time (Redis, ms since 1970) until which what is asked now may be carried out. */
+  until(now = performance.now()): number {
+    return Math.floor(this.clock.earliest(now + this.#timeoutMs));
+  }
+
+  /** From now on commands are kept, until `letGo` writes all of them at once: a write costs more than a command. */
+  gather(): void {
+    this.#stream()?.cork();
+  }
+
+  letGo(): void {
+    this.#stream()?.uncork();
   }
 
   /** Any other command. @throws BackplaneError UNAVAILABLE */
@@ -84,6 +99,11 @@ export class RedisServer {
     this.#closed = true;
     this.#up = false;
     this.#connection.disconnect();
+  }
+
+  /** Of the library, which does not name it: what its commands are written to. Another one after a reconnect. */
+  #stream(): Writable | undefined {
+    return (this.#connection as unknown as { stream?: Writable }).stream;
   }
 
   async #evaluate(key: string, args: (string | number)[]): Promise<unknown> {

@@ -23,6 +23,8 @@ export interface UsersOptions {
   readonly names: Names;
   /** How long a subscription may take. */
   readonly timeoutMs: number;
+  /** Redis time is not later than this, in ms since 1970, where the id belongs; Infinity when that is not known. */
+  redisTime(id: string): number;
   run(partition: number, args: readonly string[]): Promise<unknown>;
   onError(error: unknown): void;
 }
@@ -75,6 +77,8 @@ export class Users {
     const id = fields[place] ?? '';
     const listened = this.#byUser.get(id.slice(id.indexOf('}') + 1));
     const own = this.#byChannel.get(channel);
+    // A frozen Redis says it late: what it shows has been overtaken, and who sent it was told that it failed.
+    if (kind === 'H' && this.#options.redisTime(id) > Number(fields[2])) return true;
     // A long hot frame comes here whether there is a list or not.
     if (own && kind !== 'H' && performance.now() - own.listedAt > relistMs) this.#list(own).catch(() => undefined);
     if (listened) this.#hear(listened, kind, fields);
