@@ -35,3 +35,15 @@ export function readQuery(
 ): { metrics: { name: string; labels: string[] }[]; grouped: string[] };
 export function readExposition(text: string): Exported;
 export function queryProblems(query: string, exported: Exported): string[];
+export interface Series {
+  labels: Record<string, string>;
+  points: { atMs: number; value: number | undefined }[];
+}
+export function durationMs(text: string): number;
+export function readSeries(input: { series: string; values: string }, intervalMs: number): Series;
+export function firing(
+  rule: { expr: string; for?: string; labels?: Record<string, string> },
+  series: Series[],
+  atMs: number,
+  everyMs: number,
+): Record<string, string>[];

@@ -2,25 +2,30 @@
 // this house demands. Used by scripts/check-k8s.mjs and the tests.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { firing, readSeries } from './alerts.mjs';
 import { fieldProblems } from './fields.mjs';
 import { containersOf, environmentOf, find, ofKind } from './objects.mjs';
 import { fleetProblems, podProblems } from './policy-pods.mjs';
 import { referenceProblems, silentProblems } from './policy-references.mjs';
+import { durationMs } from './promql.mjs';
 import { queryProblems, readExposition, readQuery } from './queries.mjs';
 import { RenderError, kustomizations, parseObjects, render } from './render.mjs';
 
 export {
   RenderError,
   containersOf,
+  durationMs,
   environmentOf,
   fieldProblems,
   find,
+  firing,
   kustomizations,
   ofKind,
   parseObjects,
   queryProblems,
   readExposition,
   readQuery,
+  readSeries,
   render,
 };
 
