@@ -6,7 +6,16 @@ import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredential } from '@relay/database';
-import { type Service, openFilesLimit, openFilesWarning, runService, serve } from '@relay/service';
+import {
+  type Service,
+  checkProxy,
+  createQuietDoor,
+  openFilesLimit,
+  openFilesWarning,
+  quietMsOf,
+  runService,
+  serve,
+} from '@relay/service';
 import {
   createInstanceMetrics,
   createLogger,
@@ -80,12 +89,17 @@ async function start(): Promise<Service> {
     web,
   });
   const server = createServer((request, response) => api.handler(request, response));
-  server.on('upgrade', (request, duplex, head) => api.upgrade(request, duplex, head));
+  const door = createQuietDoor({ tickets: backplane, quietMs: quietMsOf(config.pingIntervalMs) });
+  server.on('upgrade', (request, duplex, head) =>
+    door.upgrade(request, duplex, () => api.upgrade(request, duplex, head)),
+  );
   const served = await serve(server, config);
   const metricsServer =
     config.metricsPort === 0
       ? undefined
       : await startMetricsServer({ host: config.host, port: config.metricsPort, metrics, log: logger });
+  const { publicUrl, pingIntervalMs } = config;
+  const proxyCheck = checkProxy({ publicUrl, path: '/ws/attention', pingIntervalMs, door, log: logger });
   return {
     welcome: [
       `Relay ${version} (api) is ready for ${config.publicUrl} (listening on ${config.host}:${served.port}).`,
@@ -93,6 +107,8 @@ async function start(): Promise<Service> {
     ],
     stop: async () => {
       readiness.drain();
+      proxyCheck.stop();
+      door.close();
       await api.drain(config.drainSeconds * 1000);
       await served.finish(lastAnswersMs);
       await api.close();

@@ -5,7 +5,16 @@ import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredential } from '@relay/database';
-import { type Service, openFilesLimit, openFilesWarning, runService, serve } from '@relay/service';
+import {
+  type Service,
+  checkProxy,
+  createQuietDoor,
+  openFilesLimit,
+  openFilesWarning,
+  quietMsOf,
+  runService,
+  serve,
+} from '@relay/service';
 import {
   createInstanceMetrics,
   createLogger,
@@ -68,18 +77,25 @@ async function start(): Promise<Service> {
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
   const gateway = createGateway({ config, database, backplane, deviceVerifier, logger, metrics, tracer });
   const server = createServer(createProbes(readiness, version));
-  server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
+  const door = createQuietDoor({ tickets: backplane, quietMs: quietMsOf(config.pingIntervalMs) });
+  server.on('upgrade', (request, duplex, head) =>
+    door.upgrade(request, duplex, () => gateway.upgrade(request, duplex, head)),
+  );
   const served = await serve(server, config);
   const metricsServer =
     config.metricsPort === 0
       ? undefined
       : await startMetricsServer({ host: config.host, port: config.metricsPort, metrics, log: logger });
+  const { publicUrl, pingIntervalMs } = config;
+  const proxyCheck = checkProxy({ publicUrl, path: '/ws/daemon', pingIntervalMs, door, log: logger });
   return {
     welcome: [
       `Relay ${version} (gateway) is ready for ${config.publicUrl} (listening on ${config.host}:${served.port}).`,
     ],
     stop: async () => {
       readiness.drain();
+      proxyCheck.stop();
+      door.close();
       await gateway.drain(config.drainSeconds * 1000);
       await gateway.close();
       await served.finish(lastAnswersMs);

@@ -2,6 +2,7 @@
  * The relay as it is deployed: api and gateway processes of the built programs, real Redis and PostgreSQL behind wires that
  * can fail, HAProxy in front. Instances are called directly, at `apis[n].url`, or as everybody else, at `haproxy.url`.
  */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type HaProxy, startHaProxy } from './haproxy.ts';
@@ -20,6 +21,10 @@ export interface ClusterOptions {
   haproxy?: boolean | 'plain';
   /** Where HAProxy listens; default any free port. */
   haproxyPort?: number;
+  /** How long HAProxy leaves a silent socket alone; default an hour. */
+  haproxyTunnelMs?: number;
+  /** A folder like this repository, built: the release that instances run. Default this one. */
+  release?: string;
 }
 
 /** One api or gateway process. It keeps its port when it is started again. */
@@ -33,8 +38,8 @@ export interface Instance {
   leave(): Promise<number | null>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again after it ended; resolves when it is ready. */
-  start(): Promise<void>;
+  /** Starts it again after it ended, from another release if one is given; resolves when it is ready. */
+  start(release?: string): Promise<void>;
   /** Its event loop stands still, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
@@ -69,12 +74,19 @@ const forTests: Record<string, string> = {
   LOG_LEVEL: 'warn',
 };
 
-async function startInstance(role: 'api' | 'gateway', index: number, env: Record<string, string>): Promise<Instance> {
-  const main = fileURLToPath(new URL(`../../../apps/${role}/dist/main.js`, import.meta.url));
+const thisRelease = fileURLToPath(new URL('../../..', import.meta.url));
+
+async function startInstance(
+  role: 'api' | 'gateway',
+  index: number,
+  env: Record<string, string>,
+  firstRelease = thisRelease,
+): Promise<Instance> {
   const port = await freePort();
   const name = `${role}-${index}`;
+  let release = firstRelease;
   const launch = async () => {
-    const child = startProgram(process.execPath, [main], {
+    const child = startProgram(process.execPath, [join(release, `apps/${role}/dist/main.js`)], {
       env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), INSTANCE_NAME: name },
     });
     await child.wrote(/listening on /);
@@ -92,7 +104,8 @@ async function startInstance(role: 'api' | 'gateway', index: number, env: Record
     kill: async () => {
       await child.end('SIGKILL');
     },
-    start: async () => {
+    start: async (other = release) => {
+      release = other;
       child = await launch();
     },
     pause: () => child.signal('SIGSTOP'),
@@ -137,7 +150,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const start = async (role: 'api' | 'gateway', count: number) => {
       const instances: Instance[] = [];
       for (let index = 0; index < count; index += 1) {
-        const instance = await startInstance(role, index, env);
+        const instance = await startInstance(role, index, env, options.release);
         stops.push(() => instance.child.end('SIGKILL'));
         instances.push(instance);
       }
@@ -150,6 +163,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
           apis: apis.map(({ port }) => port),
           gateways: gateways.map(({ port }) => port),
           ...(plainPort === undefined ? {} : { port: plainPort, plain: true }),
+          ...(options.haproxyTunnelMs === undefined ? {} : { tunnelMs: options.haproxyTunnelMs }),
         })
       : undefined;
     if (haproxy) stops.push(() => haproxy.stop());

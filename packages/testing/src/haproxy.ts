@@ -16,7 +16,13 @@ export interface HaProxy {
   stop(): Promise<void>;
 }
 
-const config = (apis: readonly number[], gateways: readonly number[], bind: string, scheme: string) => `
+const config = (
+  apis: readonly number[],
+  gateways: readonly number[],
+  bind: string,
+  scheme: string,
+  tunnelMs: number,
+) => `
 global
   maxconn 9000
 defaults
@@ -27,7 +33,7 @@ defaults
   timeout connect 2s
   timeout client 90s
   timeout server 90s
-  timeout tunnel 1h
+  timeout tunnel ${tunnelMs}ms
   timeout http-request 10s
 frontend doors
   bind ${bind}
@@ -53,6 +59,8 @@ export async function startHaProxy(targets: {
   port?: number;
   /** Without TLS: for browsers, which trust nobody's certificate but the system's. */
   plain?: boolean;
+  /** How long a socket may be silent. Default an hour. */
+  tunnelMs?: number;
 }): Promise<HaProxy> {
   const program = findProgram('haproxy', 'haproxy');
   const folder = mkdtempSync(join(tmpdir(), 'relay-haproxy-'));
@@ -65,7 +73,7 @@ export async function startHaProxy(targets: {
   const file = join(folder, 'haproxy.cfg');
   const bind = `127.0.0.1:${port}${targets.plain ? '' : ` ssl crt ${pem} alpn http/1.1`}`;
   const scheme = targets.plain ? 'http' : 'https';
-  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme));
+  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme, targets.tunnelMs ?? 3_600_000));
   runProgram(program, ['-c', '-q', '-f', file]);
   // -W and -db: a master in the foreground, which says when its worker listens.
   const child = startProgram(program, ['-W', '-db', '-f', file]);

@@ -1,0 +1,100 @@
+/**
+ * A door for one guest: the relay itself, who comes through the load balancer to see how long a socket may be silent on the way.
+ * It says nothing for so long, then goodbye. Knows nothing of daemons and apps; strangers have no ticket and never see it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Kept where every instance finds them: nobody knows which one the load balancer will choose. */
+export interface Tickets {
+  put(key: string, value: string, ttlMs: number): Promise<void>;
+  /** Get and delete. */
+  take(key: string): Promise<string | undefined>;
+}
+
+export interface QuietDoorOptions {
+  readonly tickets: Tickets;
+  /** How long it says nothing: a little longer than the relay ever does. */
+  readonly quietMs: number;
+}
+
+export interface QuietDoor {
+  /** A ticket for one socket, to be sent as the header `ticketHeader` within a minute. */
+  issue(): Promise<string>;
+  /** Takes the upgrade of a guest with a ticket; everybody else is `next`'s. */
+  upgrade(request: IncomingMessage, duplex: Duplex, next: () => void): void;
+  /** Says that it leaves to who is inside. */
+  close(): void;
+}
+
+export const ticketHeader = 'x-relay-self-check';
+/** Of a goodbye: all was quiet, or this instance leaves. */
+export const goodbye = { quiet: 1000, leaving: 1001 } as const;
+
+const ticketPattern = /^[\w-]{43}$/;
+const ticketTtlMs = 60_000;
+/** Each instance comes a few times at its start; no rollout is larger than this. */
+const maxGuests = 64;
+/** What RFC 6455 puts behind the key. */
+const acceptance = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+const keyOf = (ticket: string): string => `self-check:${ticket}`;
+const closeFrame = (code: number): Buffer => Buffer.from([0x88, 2, code >> 8, code & 0xff]);
+
+export function createQuietDoor({ tickets, quietMs }: QuietDoorOptions): QuietDoor {
+  const guests = new Map<Duplex, NodeJS.Timeout>();
+
+  const leave = (duplex: Duplex, code: number): void => {
+    clearTimeout(guests.get(duplex));
+    guests.delete(duplex);
+    duplex.end(closeFrame(code), () => duplex.destroy());
+  };
+
+  const welcome = (request: IncomingMessage, duplex: Duplex): void => {
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key'] ?? ''}${acceptance}`)
+      .digest('base64');
+    const head = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
+    guests.set(
+      duplex,
+      setTimeout(() => leave(duplex, goodbye.quiet), quietMs),
+    );
+    duplex.once('close', () => {
+      clearTimeout(guests.get(duplex));
+      guests.delete(duplex);
+    });
+    duplex.resume();
+    duplex.write(head);
+  };
+
+  return {
+    issue: async () => {
+      const ticket = randomBytes(32).toString('base64url');
+      await tickets.put(keyOf(ticket), '1', ticketTtlMs);
+      return ticket;
+    },
+    upgrade: (request, duplex, next) => {
+      const ticket = request.headers[ticketHeader];
+      if (typeof ticket !== 'string' || !ticketPattern.test(ticket) || guests.size >= maxGuests) {
+        next();
+        return;
+      }
+      const ignore = () => undefined;
+      duplex.on('error', ignore);
+      tickets.take(keyOf(ticket)).then(
+        (known) => {
+          if (known !== undefined) welcome(request, duplex);
+          else {
+            duplex.off('error', ignore);
+            next();
+          }
+        },
+        () => duplex.destroy(),
+      );
+    },
+    close: () => {
+      for (const duplex of [...guests.keys()]) leave(duplex, goodbye.leaving);
+    },
+  };
+}
