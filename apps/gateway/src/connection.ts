@@ -3,6 +3,7 @@
  * reported once. Has never heard of tasks or sessions; what frames mean is somebody else's (`Meaning`).
  */
 import {
+  type Capability,
   type CloseReason,
   type FromDaemonFrame,
   type ToDaemonFrame,
@@ -29,6 +30,8 @@ export interface Peer {
   ownerId: string;
   agentType: string;
   daemonVersion: string;
+  /** What it declared: names in lower case. */
+  capabilities: readonly string[];
 }
 
 /** What all connections of a gateway have in common. */
@@ -59,6 +62,7 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly ownerId: string;
   readonly agentType: string;
   readonly daemonVersion: string;
+  readonly capabilities: readonly string[];
   readonly memory = new DeviceMemory();
   /** Set by the claim; 0 until then. */
   fence = 0;
@@ -84,6 +88,7 @@ export class DaemonConnection implements HeartbeatPeer {
     this.ownerId = peer.ownerId;
     this.agentType = peer.agentType;
     this.daemonVersion = peer.daemonVersion;
+    this.capabilities = peer.capabilities;
     this.#socket = socket;
     this.#shared = shared;
     this.#bucket = createTokenBucket(shared.frameRate);
@@ -155,9 +160,18 @@ export class DaemonConnection implements HeartbeatPeer {
     if (recent.push(now) > malformedAllowed) this.close('malformed');
   }
 
+  can(capability: Capability): boolean {
+    return this.capabilities.includes(capability);
+  }
+
   /** Writes a frame. False when the socket is closing: then nothing of it was written. */
   send(frame: ToDaemonFrame): boolean {
     return this.#socket.send(JSON.stringify(frame));
+  }
+
+  /** Resolves when the daemon has taken nearly all that was written, or the socket ends. */
+  async drained(): Promise<void> {
+    await this.#socket.drained();
   }
 
   close(reason: CloseReason): void {

@@ -1,6 +1,6 @@
 /**
  * What this gateway remembers about a device while it holds its connection: the tasks under way, the sessions the daemon was
- * told to watch, the history requests in flight. All of it can be read again from the database, or is answered on close.
+ * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
 import type { UnderWay } from './reconcile.ts';
@@ -13,7 +13,9 @@ export interface TaskEntry extends UnderWay {
   record?: SessionRecord | undefined;
 }
 
-export interface HistoryRequest {
+export interface DaemonRequest {
+  /** The frame that answers it. */
+  answer: 'messages' | 'context_response';
   /** Identical requests share one frame. */
   sameAs: string;
   waiters: { replyTo: string; correlation: string }[];
@@ -26,7 +28,7 @@ export class DeviceMemory {
   readonly watching = new SparseMap<string, { nativeId: string; filePath: string }>();
   /** Sessions a client looks at: key → timer that ends it. */
   readonly opened = new SparseMap<string, NodeJS.Timeout>();
-  readonly requests = new SparseMap<string, HistoryRequest>();
+  readonly requests = new SparseMap<string, DaemonRequest>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new SparseMap<string, string>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */

@@ -1,19 +1,23 @@
-/** History: the only thing the relay asks a daemon for and waits (contract §5). Identical requests in flight share one frame. */
+/**
+ * History and context: what the relay asks a daemon for and waits (contract §5; `context_request`: field daemons). Identical
+ * requests in flight share one frame.
+ */
 import { randomUUID } from 'node:crypto';
-import { type Command, type FromDaemon, type Reply, limits } from '@relay/protocol';
+import { type Command, type FromDaemon, type Reply, type ToDaemon, limits } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { historyReply } from './translate.ts';
+import { contextReply, historyReply } from './translate.ts';
 
-type HistoryCommand = Extract<Command, { kind: 'history' }>;
+type Question = Extract<Command, { kind: 'history' | 'ask_context' }>;
+type Answer = FromDaemon<'messages' | 'context_response'>;
 const maxRequests = 1000;
 
 export interface History {
   /** Asks the daemon. False when the frame could not be written: nobody will answer. */
-  ask(connection: DaemonConnection, command: HistoryCommand, replyTo: string, correlation: string): boolean;
-  /** A `messages` frame: the answer to a request of this connection, or a stray. */
-  answered(connection: DaemonConnection, frame: FromDaemon<'messages'>): void;
+  ask(connection: DaemonConnection, command: Question, replyTo: string, correlation: string): boolean;
+  /** The answer to a request of this connection, or a stray. */
+  answered(connection: DaemonConnection, frame: Answer): void;
   /** The connection ended: everybody who waits is told at once. */
   abandon(connection: DaemonConnection): void;
 }
@@ -36,8 +40,8 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
   return {
     ask: (connection, command, replyTo, correlation) => {
       const { requests } = connection.memory;
-      const limit = Math.min(command.limit, limits.historyPage);
-      const sameAs = JSON.stringify([command.sessionId, limit, command.before, command.after]);
+      const frame = frameOf(command);
+      const sameAs = JSON.stringify(frame);
       for (const request of requests.values()) {
         if (request.sameAs !== sameAs) continue;
         request.waiters.push({ replyTo, correlation });
@@ -45,14 +49,7 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
       }
       if (requests.size >= maxRequests) return false;
       const requestId = randomUUID();
-      const written = connection.send({
-        type: 'get_messages',
-        request_id: requestId,
-        session_id: command.sessionId,
-        limit,
-        ...(command.before === undefined ? {} : { before_uuid: command.before }),
-        ...(command.after === undefined ? {} : { after_uuid: command.after }),
-      });
+      const written = connection.send({ ...frame, request_id: requestId });
       if (!written) return false;
       const timer = setTimeout(() => {
         finish(connection, requestId, {
@@ -62,12 +59,15 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
           error: 'The daemon did not answer in time. Try again.',
         });
       }, timeoutMs);
-      requests.set(requestId, { sameAs, waiters: [{ replyTo, correlation }], timer });
+      const answer = frame.type === 'get_messages' ? 'messages' : 'context_response';
+      requests.set(requestId, { answer, sameAs, waiters: [{ replyTo, correlation }], timer });
       return true;
     },
     answered: (connection, frame) => {
-      if (!finish(connection, frame.request_id, historyReply(frame, new Date())))
-        metrics.ignored.inc({ cause: 'stray messages' });
+      const isAnswer = connection.memory.requests.get(frame.request_id)?.answer === frame.type;
+      const reply = () => (frame.type === 'messages' ? historyReply(frame, new Date()) : contextReply(frame));
+      if (!isAnswer || !finish(connection, frame.request_id, reply()))
+        metrics.ignored.inc({ cause: `stray ${frame.type}` });
     },
     abandon: (connection) => {
       for (const requestId of [...connection.memory.requests.keys()]) {
@@ -79,5 +79,19 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
         });
       }
     },
+  };
+}
+
+/** The frame without its `request_id`. */
+function frameOf(
+  command: Question,
+): Omit<ToDaemon<'get_messages'>, 'request_id'> | Omit<ToDaemon<'context_request'>, 'request_id'> {
+  if (command.kind === 'ask_context') return { type: 'context_request', session_id: command.sessionId };
+  return {
+    type: 'get_messages',
+    session_id: command.sessionId,
+    limit: Math.min(command.limit, limits.historyPage),
+    ...(command.before === undefined ? {} : { before_uuid: command.before }),
+    ...(command.after === undefined ? {} : { after_uuid: command.after }),
   };
 }

@@ -14,6 +14,7 @@ import {
   openTasks,
   readSessions,
   saveReportHash,
+  saveSlashCommands,
   startRunning,
   taskWithin,
   withDevice,
@@ -24,7 +25,7 @@ import { gathered } from './gather.ts';
 import type { InboundDeps } from './inbound-deps.ts';
 import { message, sessionUpdate } from '@relay/attention';
 import { reconcile, unconfirmed } from './reconcile.ts';
-import { activityFacts, reportFacts, toTime } from './translate.ts';
+import { activityFacts, reportFacts, slashCommands, toTime } from './translate.ts';
 
 type Handlers = {
   [T in FromDaemonFrame['type']]: (
@@ -223,11 +224,20 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     if (notified) input.notify();
   };
 
+  const onCommands = async (connection: DaemonConnection, frame: FromDaemon<'report_slash_commands'>) => {
+    const nativeId = frame.session_id ?? '';
+    if (nativeId === '' || isNativeId(nativeId))
+      await saveSlashCommands(database.prisma, connection.deviceId, nativeId, slashCommands(frame));
+    else metrics.ignored.inc({ cause: 'unknown session' });
+  };
+
   const handlers: Handlers = {
     status: onStatus,
     report_sessions: onReport,
     session_activity: onActivity,
     messages: (connection, frame) => history.answered(connection, frame),
+    context_response: (connection, frame) => history.answered(connection, frame),
+    report_slash_commands: onCommands,
     pong: () => undefined,
     event: (connection, frame) => events.handle(connection, frame),
   };
@@ -249,7 +259,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       await handle(connection, frame, text);
     },
     frameAtOnce: (connection, frame) => {
-      if (frame.type === 'messages') history.answered(connection, frame);
+      if (frame.type === 'messages' || frame.type === 'context_response') history.answered(connection, frame);
       else if (frame.type === 'event') return events.handleAtOnce(connection, frame);
       else return frame.type === 'pong';
       return true;

@@ -53,6 +53,9 @@ export function createOutbound({
         return later(watching.sync(connection, body.sessionKey));
       case 'open':
         return later(watching.open(connection, body.sessionKey));
+      case 'ask_context':
+        if (!connection.can('context')) return false;
+      // falls through
       case 'history':
         return command.replyTo !== undefined && command.correlation !== undefined
           ? history.ask(connection, body, command.replyTo, command.correlation)

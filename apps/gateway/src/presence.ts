@@ -32,6 +32,7 @@ export class Presence {
       fence: connection.fence,
       connectionId: connection.id,
       daemonVersion: connection.daemonVersion,
+      capabilities: connection.capabilities,
       instance: this.#backplane.instance,
     });
     if (!connected) return undefined;

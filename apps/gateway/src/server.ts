@@ -28,6 +28,7 @@ import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
 import { startSweeps } from './sweep.ts';
 import { createTaskWriter } from './tasks-out.ts';
+import { createUnsupported } from './unsupported.ts';
 import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
 import { versionStatus } from './version.ts';
 import { createWatching } from './watching.ts';
@@ -58,14 +59,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     intervalMs: config.progressIntervalMs,
     flushMs: config.progressFlushMs,
   });
-  const writer = createTaskWriter(database, publisher, metrics);
-  const watching = createWatching(database, config.openSessionMs);
-  const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const notify = () => {
     backplane
       .publishControl(JSON.stringify({ v: 1, kind: 'outbox' }))
       .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
   };
+  const unsupported = createUnsupported({ config, database, publisher, metrics, notify });
+  const writer = createTaskWriter({ database, publisher, metrics, unsupported });
+  const watching = createWatching(database, config.openSessionMs);
+  const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
   const sweeps = startSweeps({
     config,

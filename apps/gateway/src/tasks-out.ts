@@ -2,7 +2,16 @@
  * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
  * daemon at most once (contract §2). One run at a time per connection; a wake-up during a run causes one more run.
  */
-import { type Database, claimTasks, devicesWithQueue, readSessions, unclaimTask, withDevice } from '@relay/database';
+import {
+  type ClaimedTask,
+  type Database,
+  claimTasks,
+  devicesWithQueue,
+  imagesOf,
+  readSessions,
+  unclaimTask,
+  withDevice,
+} from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -13,7 +22,15 @@ export interface TaskWriter {
   drain(connection: DaemonConnection): Promise<void>;
 }
 
-export function createTaskWriter(database: Database, publisher: Publisher, metrics: GatewayMetrics): TaskWriter {
+export interface TaskWriterDeps {
+  database: Database;
+  publisher: Publisher;
+  metrics: GatewayMetrics;
+  /** Ends a claimed task whose images this daemon does not take. */
+  unsupported: (connection: DaemonConnection, task: ClaimedTask) => Promise<void>;
+}
+
+export function createTaskWriter({ database, publisher, metrics, unsupported }: TaskWriterDeps): TaskWriter {
   const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
 
   const hasQueue = gathered(
@@ -54,12 +71,29 @@ export function createTaskWriter(database: Database, publisher: Publisher, metri
     );
     if (claimed.length === 0) return false;
     const written: string[] = [];
+    let again = claimed.length >= 100;
+    // What is large comes last: the others need not wait until the daemon has taken it.
+    claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
+      if (task.hasImages && !connection.can('images')) {
+        await unsupported(connection, task);
+        again = true;
+        continue;
+      }
+      const images = task.hasImages ? await imagesFor(connection, task.id) : {};
+      if (!images) continue;
       const project = task.projectPath === '' ? {} : { project_path: task.projectPath };
       const bytesLeft = connection.send(
         task.kind === 'start'
-          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project }
-          : { type: 'task_resume', task_id: task.id, session_id: task.nativeId, message: task.instruction, ...project },
+          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project, ...images }
+          : {
+              type: 'task_resume',
+              task_id: task.id,
+              session_id: task.nativeId,
+              message: task.instruction,
+              ...project,
+              ...images,
+            },
       );
       if (!bytesLeft) {
         await withDevice(database.prisma, connection.deviceId, (tx) => unclaimTask(tx, task.id, connection.fence));
@@ -80,7 +114,23 @@ export function createTaskWriter(database: Database, publisher: Publisher, metri
     for (const record of await readSessions(database.prisma, written)) {
       await publisher.append(record.ownerId, sessionUpdate(record.session));
     }
-    return claimed.length >= 100;
+    return again;
+  };
+
+  /**
+   * One message with images at a time is on its way: together they could be more than a socket may hold. Undefined: the task
+   * is not to be written, because it was cancelled meanwhile, or is queued again.
+   */
+  const imagesFor = async (connection: DaemonConnection, taskId: string): Promise<{ images: string[] } | undefined> => {
+    try {
+      await connection.drained();
+      const images = await imagesOf(database.prisma, taskId);
+      return images && { images };
+    } catch (error) {
+      connection.logger.warn({ err: error }, 'images could not be read');
+      await withDevice(database.prisma, connection.deviceId, (tx) => unclaimTask(tx, taskId, connection.fence));
+      return undefined;
+    }
   };
 
   return { drain };

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AuthError, bearerFrom } from '@relay/auth';
 import { isUnavailable } from '@relay/database';
-import { RelayError } from '@relay/protocol';
+import { RelayError, limits } from '@relay/protocol';
 import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { versionStatus } from './version.ts';
@@ -52,7 +52,24 @@ export async function authenticateDaemon(
     const status = versionStatus(daemonVersion, policy);
     if (status.status === 'update_required') throw new UpdateRequired(JSON.stringify(status));
   }
-  return { deviceId, ownerId: principal.ownerId, agentType: principal.agentType, daemonVersion };
+  const declared = capabilitiesIn(header(request, 'x-daemon-capabilities'));
+  return {
+    deviceId,
+    ownerId: principal.ownerId,
+    agentType: principal.agentType,
+    daemonVersion,
+    capabilities: declared,
+  };
+}
+
+const none: readonly string[] = [];
+const capability = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+
+/** What the daemon says it can do: a comma list. What is no name of anything is left out. */
+function capabilitiesIn(list: string): readonly string[] {
+  if (list === '') return none;
+  const names = list.split(',').map((name) => name.trim().toLowerCase());
+  return [...new Set(names.filter((name) => capability.test(name)))].slice(0, limits.capabilities);
 }
 
 async function verify(token: string, deviceId: string, { deviceVerifier }: Pick<GatewayDeps, 'deviceVerifier'>) {

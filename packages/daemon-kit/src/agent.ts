@@ -1,3 +1,5 @@
+import type { Capability, Context, SlashCommand } from '@relay/protocol';
+
 /**
  * The seam between the daemon and whatever does the work. An agent knows no relay, no frame and no file of the daemon.
  *
@@ -11,6 +13,8 @@ export interface Turn {
   message: string;
   /** Working directory as the app or the session gave it; empty for the agent's default. Not checked. */
   projectPath: string;
+  /** Data URLs (base64) of images that came with the message. Only for agents that declare `images`. */
+  images?: readonly string[];
 }
 
 export interface Question {
@@ -63,10 +67,16 @@ export interface Opened {
 }
 
 export interface Agent {
+  /** What the daemon declares to the relay (`X-Daemon-Capabilities`); what is not declared is never asked for. */
+  readonly capabilities?: readonly Capability[];
   /** For agents that name their conversations themselves. Without it the daemon makes a UUID. A rejection ends the task with ERROR. */
   open?(opening: Opening): Promise<Opened>;
   /** May throw, which counts as an error of the turn. The answer to a question is the next turn of the session. */
   start(turn: Turn, report: TurnReport): RunningTurn;
+  /** With `context`: how full the context of a session is. A rejection is told to whoever asked. */
+  context?(sessionId: string): Promise<Context>;
+  /** Called once, at the start: the listener is told whenever the agent says what it understands after a slash. */
+  onCommands?(listener: (sessionId: string, commands: readonly SlashCommand[]) => void): void;
   /** Nobody will answer what the turn of this task asked. Unknown ids are ignored. */
   abandon?(taskId: string): void;
   /** Something was said in this session elsewhere: what is kept of it in memory is out of date. No turn runs in it. */

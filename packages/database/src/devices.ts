@@ -9,6 +9,7 @@ interface DeviceRow {
   agentType: string;
   status: string;
   lastSeenAt: Date;
+  capabilities: string[];
 }
 
 const toDevice = (row: DeviceRow): Device => ({
@@ -18,6 +19,7 @@ const toDevice = (row: DeviceRow): Device => ({
   agentType: row.agentType,
   status: row.status as DeviceStatus,
   lastSeenAt: row.lastSeenAt.toISOString(),
+  capabilities: row.capabilities,
 });
 
 export async function listDevices(db: Db, ownerId: string): Promise<Device[]> {
@@ -93,7 +95,7 @@ export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`
     UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline' WHERE id = ${deviceId}`;
   await db.$executeRaw`
-    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', error_code = 'DEVICE_REMOVED'
+    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'DEVICE_REMOVED'
     WHERE device_id = ${deviceId} AND state IN ('queued', 'sent', 'running')`;
   await db.$executeRaw`
     DELETE FROM watched_sessions w USING sessions s WHERE w.session_key = s.key AND s.device_id = ${deviceId}`;
@@ -112,12 +114,20 @@ export interface Connected {
  */
 export async function deviceConnected(
   db: Db,
-  input: { deviceId: string; fence: number; connectionId: string; daemonVersion: string; instance: string },
+  input: {
+    deviceId: string;
+    fence: number;
+    connectionId: string;
+    daemonVersion: string;
+    capabilities: readonly string[];
+    instance: string;
+  },
 ): Promise<Connected | undefined> {
   const rows = await db.$queryRaw<{ owner_id: string; was: string; report_hash: string | null }[]>`
     WITH before AS (SELECT id, status FROM devices WHERE id = ${input.deviceId} FOR NO KEY UPDATE),
     online AS (
-      UPDATE devices d SET status = 'online', connection_fence = ${input.fence}, last_seen_at = now()
+      UPDATE devices d SET status = 'online', connection_fence = ${input.fence}, last_seen_at = now(),
+        capabilities = ${input.capabilities as string[]}::text[]
       FROM before WHERE d.id = before.id AND d.connection_fence < ${input.fence} AND d.removed_at IS NULL AND d.revoked_at IS NULL
       RETURNING d.id, d.owner_id, d.report_hash, before.status AS was
     ), lost AS (
@@ -133,6 +143,12 @@ export async function deviceConnected(
     SELECT owner_id, was, report_hash FROM online`;
   const row = rows[0];
   return row && { ownerId: row.owner_id, wasOnline: row.was === 'online', reportHash: row.report_hash };
+}
+
+/** What the daemon of a device declared when it last connected. */
+export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]> {
+  const device = await db.device.findUnique({ where: { id: deviceId }, select: { capabilities: true } });
+  return device?.capabilities ?? [];
 }
 
 /** Notes how a connection ended, and when the device was last seen. */

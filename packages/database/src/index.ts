@@ -8,6 +8,7 @@ export * from './tasks.ts';
 export * from './task-ends.ts';
 export * from './reports.ts';
 export * from './watches.ts';
+export * from './slash-commands.ts';
 export * from './notifications.ts';
 export * from './idempotency.ts';
 export * from './accounts.ts';

@@ -2,8 +2,8 @@
 import type { Db } from './transaction.ts';
 
 /**
- * Deletes registrations an hour after they ended, idempotency keys after their time, notifications and ended tasks after 30
- * days; of the sign-in, what has expired.
+ * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, ended tasks and slash
+ * commands that nobody reported again after 30 days; of the sign-in, what has expired.
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {
   await db.$executeRaw`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`;
@@ -13,6 +13,7 @@ export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void
   await db.$executeRaw`
     DELETE FROM tasks t WHERE t.finished_at < now() - interval '30 days'
       AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
+  await db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`;
   await purgeSignIn(db);
 }
 

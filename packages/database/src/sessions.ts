@@ -179,7 +179,7 @@ export async function deleteSession(db: Db, key: string): Promise<string | undef
   const running = await db.$queryRaw<{ id: string }[]>`
     SELECT id FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running')`;
   await db.$executeRaw`
-    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = ''
+    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL
     WHERE session_key = ${key} AND state IN ('queued', 'sent', 'running')`;
   await db.$executeRaw`DELETE FROM watched_sessions WHERE session_key = ${key}`;
   await db.$executeRaw`

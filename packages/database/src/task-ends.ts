@@ -23,7 +23,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise
   const code = outcome.kind === 'failed' ? outcome.code : null;
   const error = outcome.kind === 'failed' ? cutText(outcome.error, limits.messageBytes) : null;
   const [ended] = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = ${outcome.kind}, finished_at = now(), instruction = '',
+    UPDATE tasks SET state = ${outcome.kind}, finished_at = now(), instruction = '', images = NULL,
       result = ${result === null ? null : cutText(result, limits.messageBytes)}, error_code = ${code}, error_text = ${error}
     WHERE id = ${taskId} AND state IN ('sent', 'running') RETURNING session_key`;
   if (!ended) return howItEnded(db, taskId);
@@ -56,7 +56,7 @@ async function howItEnded(db: Db, taskId: string): Promise<Ended> {
 export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'unknown', finished_at = now(), instruction = '', error_code = 'DELIVERY_UNKNOWN', error_text = ${taskErrors.DELIVERY_UNKNOWN}
+    UPDATE tasks SET state = 'unknown', finished_at = now(), instruction = '', images = NULL, error_code = 'DELIVERY_UNKNOWN', error_text = ${taskErrors.DELIVERY_UNKNOWN}
     WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'sent' RETURNING session_key`;
   return failSessions(
     db,
@@ -69,7 +69,7 @@ export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<s
 export async function markLost(db: Db, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'failed', finished_at = now(), instruction = '', error_code = 'TASK_LOST', error_text = ${taskErrors.TASK_LOST}
+    UPDATE tasks SET state = 'failed', finished_at = now(), instruction = '', images = NULL, error_code = 'TASK_LOST', error_text = ${taskErrors.TASK_LOST}
     WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'running' RETURNING session_key`;
   return failSessions(
     db,
@@ -81,7 +81,7 @@ export async function markLost(db: Db, taskIds: readonly string[]): Promise<stri
 /** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
 export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
   const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'expired', finished_at = expires_at, instruction = '', error_code = 'TASK_EXPIRED', error_text = ${taskErrors.TASK_EXPIRED}
+    UPDATE tasks SET state = 'expired', finished_at = expires_at, instruction = '', images = NULL, error_code = 'TASK_EXPIRED', error_text = ${taskErrors.TASK_EXPIRED}
     WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at <= now() RETURNING session_key`;
   if (rows.length === 0) return [];
   const keys = [...new Set(rows.map((row) => row.session_key))];
@@ -113,7 +113,7 @@ async function failSessions(db: Db, keys: readonly string[], hold: boolean): Pro
 /** Follow-ups behind a first task that ended without naming a session have nowhere to go: what only waited is cancelled. */
 async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void> {
   await db.$executeRaw`
-    UPDATE tasks t SET state = 'cancelled', finished_at = now(), instruction = '', error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
+    UPDATE tasks t SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
     FROM sessions s
     WHERE t.session_key = s.key AND s.key = ANY(${keys as string[]}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
       AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.kind = 'start'
@@ -133,7 +133,7 @@ export async function cancelTask(db: Db, key: string): Promise<{ taskId: string;
     await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
     return undefined;
   }
-  await db.$executeRaw`UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '' WHERE id = ${victim.id}`;
+  await db.$executeRaw`UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL WHERE id = ${victim.id}`;
   await db.$executeRaw`
     UPDATE sessions s SET queue_held = false, updated_at = now(),
       status = CASE WHEN s.status = 'waiting' OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))

@@ -23,6 +23,8 @@ export interface NewSession {
   deviceId: string;
   agentType: string;
   message: string;
+  /** Data URLs; a JSON array. */
+  images?: string | undefined;
   title: string | undefined;
   projectPath: string;
   ttlMs: number;
@@ -61,6 +63,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
     ownerId: input.ownerId,
     kind: 'start',
     text: input.message,
+    images: input.images,
     ttlMs: input.ttlMs,
   });
   return { key, taskId };
@@ -73,13 +76,14 @@ interface NewTask {
   ownerId: string;
   kind: TaskKind;
   text: string;
+  images: string | undefined;
   ttlMs: number;
 }
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
   await db.$executeRaw`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, expires_at)
-    VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text},
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, expires_at)
+    VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
@@ -91,7 +95,16 @@ export type Enqueued = { kind: 'queued'; taskId: string } | { kind: 'full' } | {
  */
 export async function enqueueMessage(
   db: Db,
-  input: { key: string; deviceId: string; ownerId: string; content: string; ttlMs: number; queueLimit: number },
+  input: {
+    key: string;
+    deviceId: string;
+    ownerId: string;
+    content: string;
+    /** Data URLs; a JSON array. */
+    images?: string | undefined;
+    ttlMs: number;
+    queueLimit: number;
+  },
 ): Promise<Enqueued> {
   const [state] = await db.$queryRaw<{ placeholder: boolean; starting: boolean; waiting: bigint }[]>`
     SELECT s.placeholder,
@@ -109,6 +122,7 @@ export async function enqueueMessage(
     ownerId: input.ownerId,
     kind: 'resume',
     text: input.content,
+    images: input.images,
     ttlMs: input.ttlMs,
   });
   await db.$executeRaw`
@@ -118,12 +132,27 @@ export async function enqueueMessage(
   return { kind: 'queued', taskId };
 }
 
+/** How much of images waits for a device, in bytes of data URLs. */
+export async function waitingImageBytes(db: Db, deviceId: string): Promise<number> {
+  const [waiting] = await db.$queryRaw<{ bytes: bigint | null }[]>`
+    SELECT sum(octet_length(images)) AS bytes FROM tasks WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at > now()`;
+  return Number(waiting?.bytes ?? 0);
+}
+
+/** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
+export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
+  const task = await db.task.findFirst({ where: { id: taskId, state: 'sent' }, select: { images: true } });
+  return task?.images ? (JSON.parse(task.images) as string[]) : undefined;
+}
+
 export interface ClaimedTask {
   id: string;
   kind: TaskKind;
   sessionKey: string;
   nativeId: string;
   instruction: string;
+  /** Whether `imagesOf` has something: images may be large, and are not read before they are needed. */
+  hasImages: boolean;
   projectPath: string;
 }
 
@@ -135,7 +164,15 @@ export interface ClaimedTask {
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
   const rows = await db.$queryRaw<
-    { id: string; kind: TaskKind; session_key: string; native_id: string; instruction: string; project_path: string }[]
+    {
+      id: string;
+      kind: TaskKind;
+      session_key: string;
+      native_id: string;
+      instruction: string;
+      has_images: boolean;
+      project_path: string;
+    }[]
   >`
     WITH next AS (
       SELECT DISTINCT ON (t.session_key) t.id
@@ -150,14 +187,15 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     ), claimed AS (
       UPDATE tasks t SET state = 'sent', sent_at = now(), fence = ${fence}
       FROM next WHERE t.id = next.id AND t.state = 'queued'
-      RETURNING t.id, t.seq, t.kind, t.session_key, t.instruction
+      RETURNING t.id, t.seq, t.kind, t.session_key, t.instruction, t.images IS NOT NULL AS has_images
     ), touched AS (
       UPDATE sessions s SET status = CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END,
         progress = NULL, updated_at = now()
       FROM claimed WHERE s.key = claimed.session_key
       RETURNING s.key, s.native_id, s.project_path
     )
-    SELECT claimed.id, claimed.kind, claimed.session_key, claimed.instruction, touched.native_id, touched.project_path
+    SELECT claimed.id, claimed.kind, claimed.session_key, claimed.instruction, claimed.has_images,
+      touched.native_id, touched.project_path
     FROM claimed JOIN touched ON touched.key = claimed.session_key ORDER BY claimed.seq`;
   return rows.map((row) => ({
     id: row.id,
@@ -165,6 +203,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     sessionKey: row.session_key,
     nativeId: row.native_id,
     instruction: row.instruction,
+    hasImages: row.has_images,
     projectPath: row.project_path,
   }));
 }

@@ -9,11 +9,14 @@ import {
   type FromDaemonFrame,
   type ReportEntry,
   ReportEntry as ReportEntrySchema,
+  type SlashCommand,
+  SlashCommand as SlashCommandSchema,
   daemonEvents,
   fromDaemonFrames,
 } from './frames/from-daemon.ts';
 import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
 import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
+import { limits } from './schema.ts';
 import { isNativeId } from './session-id.ts';
 import { type Validator, parseJson, predicate, validator } from './validate.ts';
 
@@ -32,6 +35,7 @@ const events = compile(daemonEvents);
 const toDaemon = compile(toDaemonFrames);
 const entry = validator(ReportEntrySchema);
 const isEntry = predicate(ReportEntrySchema);
+const slashCommand = validator(SlashCommandSchema);
 /** How many wrong entries of one report are explained; the others are only counted. */
 const reasonsGiven = 100;
 const auth = validator(Auth);
@@ -58,13 +62,14 @@ function typed(text: string): { type: string; value: Record<string, unknown> } |
 
 const malformed = { kind: 'malformed', reason: 'not a JSON object with a text "type"' } as const;
 
-/** A frame that a daemon sent. `report_sessions` keeps its good entries; the reasons of the others are in `dropped`. Unknown fields stay. */
+/** A frame that a daemon sent. `report_sessions` and `report_slash_commands` keep their good entries; the reasons of the others are in `dropped`. Unknown fields stay. */
 export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
   const raw = typed(text);
   if (!raw) return malformed;
   const { type, value } = raw;
   if (type === 'event') return decodeEvent(value);
   if (type === 'report_sessions') return decodeReport(value);
+  if (type === 'report_slash_commands') return decodeCommands(value);
   const check = fromDaemon.get(type);
   if (!check) return { kind: 'unknown', reason: named(type) };
   const checked = check(value);
@@ -117,6 +122,23 @@ function modern(candidate: unknown): unknown {
 }
 
 const missing = (value: unknown) => value === undefined || value === null;
+
+function decodeCommands(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
+  const { session_id: sessionId, commands } = value;
+  if (!Array.isArray(commands))
+    return { kind: 'invalid', reason: 'report_slash_commands: "commands" must be an array' };
+  if (!missing(sessionId) && typeof sessionId !== 'string')
+    return { kind: 'invalid', reason: 'report_slash_commands: "session_id" must be string' };
+  const good: SlashCommand[] = [];
+  const dropped: string[] = [];
+  for (const candidate of (commands as unknown[]).slice(0, limits.slashCommands)) {
+    const checked = slashCommand(typeof candidate === 'string' ? { name: candidate } : candidate);
+    if (checked.ok) good.push(checked.value);
+    else if (dropped.length < reasonsGiven) dropped.push(checked.reason);
+  }
+  if (commands.length > limits.slashCommands) dropped.push(`more than ${limits.slashCommands} commands`);
+  return { kind: 'frame', frame: { ...value, type: 'report_slash_commands', commands: good }, dropped };
+}
 
 /** A frame that the relay sent: for daemons. */
 export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {

@@ -3,6 +3,11 @@
  */
 export const errorCatalogue = {
   INVALID_REQUEST: { status: 400, meaning: 'A parameter, header or body field is missing or wrong; `error` names it.' },
+  INVALID_IMAGE: {
+    status: 400,
+    meaning:
+      'An image is no base64 data URL of png, jpeg, gif or webp, or its bytes are something else; `error` says which.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
     status: 401,
@@ -24,14 +29,25 @@ export const errorCatalogue = {
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
   NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
-  QUEUE_FULL: { status: 409, meaning: 'Twenty messages already wait in this session.' },
+  QUEUE_FULL: {
+    status: 409,
+    meaning: 'Twenty messages already wait in this session, or 64 MiB of images for the device.',
+  },
+  NOT_SUPPORTED_BY_DEVICE: {
+    status: 409,
+    meaning: 'The daemon of the device did not declare that it can do this: take images, or tell its context.',
+  },
   SESSION_NOT_RESOLVED: {
     status: 409,
     meaning: 'The daemon never named this session, so there is nothing to continue. Start a new one.',
   },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body.' },
   CODE_ALREADY_USED: { status: 409, meaning: 'This user code was already approved or denied.' },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body exceeds 1 MiB, or a message 256 KiB.' },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    meaning:
+      'The body exceeds 1 MiB (16 MiB where images may be), a message 256 KiB, an image 5 MiB, or all of them 10 MiB.',
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Send `Content-Type: application/json`.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; wait `retryAfter` seconds.' },
   INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },
@@ -64,6 +80,7 @@ export const taskErrors = {
   TASK_LOST: 'The task was running, and the daemon no longer knows it. Its outcome is unknown.',
   TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
   SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
+  NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that connected since takes none.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
 } as const;
 

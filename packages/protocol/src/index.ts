@@ -4,7 +4,13 @@ export * from './session-id.ts';
 export * from './cut-text.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
-export { toDaemonFrames, type ToDaemon, type ToDaemonFrame } from './frames/to-daemon.ts';
+export {
+  capabilities,
+  toDaemonFrames,
+  type Capability,
+  type ToDaemon,
+  type ToDaemonFrame,
+} from './frames/to-daemon.ts';
 export {
   daemonEvents,
   fromDaemonFrames,
@@ -13,6 +19,8 @@ export {
   type FromDaemon,
   type FromDaemonFrame,
   type ReportEntry,
+  type SlashCommand,
+  type Context,
 } from './frames/from-daemon.ts';
 export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } from './frames/attention.ts';
 export * from './frames/instance.ts';

@@ -18,6 +18,8 @@ export interface Route {
   scope?: Scope;
   query?: TSchema;
   body?: TSchema;
+  /** What a body may hold, if not the usual `requestBodyBytes`. */
+  bodyBytes?: number;
   success: Readonly<Record<number, TSchema | undefined>>;
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
@@ -139,8 +141,16 @@ export const routes = {
     credential: 'user',
     scope: 'sessions:write',
     body: CreateSession,
+    bodyBytes: limits.imageRequestBytes,
     success: { 201: CreatedSession },
-    errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'IDEMPOTENCY_CONFLICT'],
+    errors: [
+      'DEVICE_NOT_FOUND',
+      'DEVICE_OFFLINE',
+      'IDEMPOTENCY_CONFLICT',
+      'INVALID_IMAGE',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'QUEUE_FULL',
+    ],
     idempotent: true,
   },
   readSession: {
@@ -189,9 +199,43 @@ export const routes = {
     credential: 'user',
     scope: 'sessions:write',
     body: SendMessage,
+    bodyBytes: limits.imageRequestBytes,
     success: { 202: SentMessage },
-    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'QUEUE_FULL', 'DEVICE_OFFLINE', 'IDEMPOTENCY_CONFLICT'],
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'QUEUE_FULL',
+      'DEVICE_OFFLINE',
+      'IDEMPOTENCY_CONFLICT',
+      'INVALID_IMAGE',
+      'NOT_SUPPORTED_BY_DEVICE',
+    ],
     idempotent: true,
+  },
+  listCommands: {
+    method: 'GET',
+    path: '/api/sessions/:id/commands',
+    summary: 'What the agent understands after a slash',
+    credential: 'user',
+    scope: 'sessions:read',
+    success: { 200: conversation.CommandList },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  readContext: {
+    method: 'GET',
+    path: '/api/sessions/:id/context',
+    summary: 'How full the context of the session is, from the daemon',
+    credential: 'user',
+    scope: 'sessions:read',
+    success: { 200: conversation.SessionContext },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
   },
   cancelSession: {
     method: 'POST',

@@ -18,6 +18,15 @@ export type { Static, TObject, TSchema };
 /** Sizes in characters (text) or bytes (bodies, frames). Sources: contract §3 "Limits", §5, §6, §9. */
 export const limits = {
   requestBodyBytes: 1024 * 1024,
+  /** Of requests that may carry images: what they may hold in base64, and the largest message in its longest spelling. */
+  imageRequestBytes: 16 * 1024 * 1024,
+  images: 8,
+  /** One image, decoded. */
+  imageBytes: 5 * 1024 * 1024,
+  /** All images of a message, decoded: in base64, and with the message, they fit into one frame for a daemon. */
+  imagesBytes: 10 * 1024 * 1024,
+  /** All images that wait for one device, as data URLs. */
+  waitingImageBytes: 64 * 1024 * 1024,
   messageBytes: 256 * 1024,
   idCharacters: 512,
   /** `<device_id>:<agent_type>:` of at most 512 characters and one more, then a native id of at most 512. */
@@ -34,6 +43,9 @@ export const limits = {
   sessionsPage: 200,
   sessionsDefault: 1000,
   queuedTasks: 20,
+  slashCommands: 500,
+  contextBytes: 64 * 1024,
+  capabilities: 32,
   queueTtlSeconds: 86_400,
 } as const;
 

@@ -15,7 +15,7 @@ export interface SocketLimits {
   unsentGraceMs: number;
   /** Outbound: what may wait in any case, for any time. */
   maxBurstBytes: number;
-  /** Outbound: a reader that takes no frame for so long while some wait is too slow. */
+  /** Outbound: a reader that takes no frame for so long while some wait is too slow. A long frame may take longer. */
   stallMs: number;
   /** How long a peer has to answer the close frame, and a refused one to read its refusal. */
   closeTimeoutMs: number;

@@ -20,6 +20,8 @@ type Limits = Pick<
 
 /** What is handed to the line ahead of time. Small, so that progress is seen frame by frame and not burst by burst. */
 const windowBytes = 2 ** 16;
+/** A frame longer than the window is no progress until all of it is taken: it may take the time that this many bytes a second need. */
+const longFrameBytesPerSecond = 2 ** 18;
 /** `drained` means below this. */
 const lowWaterBytes = 2 ** 14;
 
@@ -32,6 +34,8 @@ export class Outbox {
   #acceptedBytes = 0;
   #takenBytes = 0;
   #progressAt = 0;
+  /** Of the long frame that the line holds; 0 if it holds none. */
+  #longBytes = 0;
   #check: NodeJS.Timeout | undefined;
   #open = true;
   #drained: Promise<void> | undefined;
@@ -94,6 +98,7 @@ export class Outbox {
   }
 
   #write(text: string, bytes: number): void {
+    if (bytes > windowBytes) this.#longBytes = bytes;
     this.#line.write(text, () => this.#onTaken(bytes));
   }
 
@@ -113,6 +118,7 @@ export class Outbox {
   #onTaken(bytes: number): void {
     if (!this.#open) return;
     this.#takenBytes += bytes;
+    if (bytes === this.#longBytes) this.#longBytes = 0;
     this.#progressAt = performance.now();
     this.#pump();
     if (this.#drained && this.unsentBytes <= lowWaterBytes) this.#release();
@@ -142,7 +148,8 @@ export class Outbox {
     this.#check = undefined;
     if (!this.#open || this.#takenBytes === this.#acceptedBytes) return;
     const waitedAllTheTime = acceptedBefore - this.#takenBytes;
-    const isStalled = performance.now() - this.#progressAt >= this.#limits.stallMs;
+    const patienceMs = this.#limits.stallMs + (this.#longBytes / longFrameBytesPerSecond) * 1000;
+    const isStalled = performance.now() - this.#progressAt >= patienceMs;
     if (!wasStuck && (waitedAllTheTime > this.#limits.maxUnsentBytes || isStalled)) return this.#line.overdue();
     this.#watch();
   }

@@ -20,11 +20,13 @@ export function bodyReader(maxBytes: number): (request: Request, response: Respo
   };
 }
 
-const readBody = bodyReader(limits.requestBodyBytes);
-
-/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object. */
-export async function readJson(request: Request, response: Response): Promise<Record<string, unknown>> {
-  return jsonIn(request, await readBody(request, response));
+/** Reads JSON of at most `maxBytes`. */
+export function jsonReader(
+  maxBytes: number = limits.requestBodyBytes,
+): (request: Request, response: Response) => Promise<Record<string, unknown>> {
+  const readBody = bodyReader(maxBytes);
+  /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object. */
+  return async (request, response) => jsonIn(request, await readBody(request, response));
 }
 
 /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST. No bytes are an empty object. */

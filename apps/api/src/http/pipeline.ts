@@ -8,7 +8,7 @@ import { RelayError, type Route, type RouteName, routes, validator } from '@rela
 import type { ApiDeps } from '../deps.ts';
 import { addressOf } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
-import { readJson } from './body.ts';
+import { jsonReader } from './body.ts';
 import { toRelayError } from './errors.ts';
 import type { RateLimits } from './rate-limit.ts';
 
@@ -79,6 +79,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
 
 function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, rateLimits: RateLimits) {
   const checkBody = route.body && validator(route.body);
+  const readJson = jsonReader(route.bodyBytes);
   const checkQuery = route.query && validator(route.query, { coerce: true });
 
   return async (request: Request, response: Response): Promise<void> => {

@@ -17,6 +17,7 @@ import { readIdempotencyKey } from '../sessions/accept.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
+import { listCommands, readContext } from '../sessions/read-agent.ts';
 import { readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
@@ -28,6 +29,8 @@ type Names =
   | 'deleteSession'
   | 'readMessages'
   | 'sendMessage'
+  | 'listCommands'
+  | 'readContext'
   | 'cancelSession'
   | 'readTask';
 
@@ -85,6 +88,14 @@ export function sessionRoutes(deps: Operations): Pick<Handlers, Names> {
       const accepted = await sendMessage(deps, userOf(call).userId, idOf(call), call.body, key);
       return replayed(call, { status: 202, body: accepted.response }, accepted.replayed);
     },
+    listCommands: async (call: Call) => ({
+      status: 200,
+      body: await listCommands(deps, userOf(call).userId, idOf(call)),
+    }),
+    readContext: async (call: Call) => ({
+      status: 200,
+      body: await readContext(deps, userOf(call).userId, idOf(call)),
+    }),
     cancelSession: async (call: Call) => ({
       status: 202,
       body: await cancelSession(deps, userOf(call).userId, idOf(call)),

@@ -5,10 +5,12 @@ import { createSession as insertSession, readSessions, withDevice } from '@relay
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
+import { checkImages, requireRoomForImages } from './images.ts';
 
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
- * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT
+ * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
+ *   INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images)
  */
 export async function createSession(
   deps: Operations,
@@ -17,6 +19,7 @@ export async function createSession(
   idempotencyKey: string | undefined,
 ): Promise<Accepted<CreatedSession>> {
   checkMessage(body.message, 'message');
+  const images = checkImages(body.images);
   if (body.title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
   const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
   const accepted = await withDevice(deps.database.prisma, body.deviceId, async (tx, device) => {
@@ -25,15 +28,24 @@ export async function createSession(
       userId,
       route: 'createSession',
       key: idempotencyKey,
-      request: [body.deviceId, body.message, body.projectPath, body.title, body.queueTtlSeconds],
+      request: [
+        body.deviceId,
+        body.message,
+        body.projectPath,
+        body.title,
+        body.queueTtlSeconds,
+        ...(images ? [images.digest] : []),
+      ],
       status: 201,
     } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
+      if (images) await requireRoomForImages(tx, device.id, images.text);
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,
         deviceId: device.id,
         agentType: device.agentType,
         message: body.message,
+        images: images?.text,
         title: body.title?.trim(),
         projectPath: body.projectPath ?? '',
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),

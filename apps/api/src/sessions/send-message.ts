@@ -6,11 +6,12 @@ import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol'
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { withSession } from './find.ts';
+import { checkImages, requireRoomForImages } from './images.ts';
 
 /**
  * Accepts a message behind whatever runs and waits in the session.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
- *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT
+ *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE
  */
 export async function sendMessage(
   deps: Operations,
@@ -20,23 +21,26 @@ export async function sendMessage(
   idempotencyKey: string | undefined,
 ): Promise<Accepted<SentMessage>> {
   checkMessage(body.content, 'content');
+  const images = checkImages(body.images);
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, { key, session }) => {
     const { deviceId } = session;
     const idempotent = {
       userId,
       route: 'sendMessage',
       key: idempotencyKey,
-      request: [body.content, body.queueTtlSeconds],
+      request: [body.content, body.queueTtlSeconds, ...(images ? [images.digest] : [])],
       status: 202,
       isAboutSame: async (earlier: Pick<SentMessage, 'sessionId'>) =>
         (await findSession(tx, userId, earlier.sessionId))?.key === key,
     } as const;
     const accept = async () => {
+      if (images) await requireRoomForImages(tx, deviceId, images.text);
       const enqueued = await enqueueMessage(tx, {
         key,
         deviceId,
         ownerId: userId,
         content: body.content,
+        images: images?.text,
         ttlMs: await timeToLive(deps, deviceId, body.queueTtlSeconds),
         queueLimit: deps.config.queueLimit,
       });

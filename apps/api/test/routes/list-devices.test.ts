@@ -35,6 +35,7 @@ describe('GET /api/devices', () => {
         agentType: 'claude_code',
         status: 'offline',
         lastSeenAt: expect.any(String),
+        capabilities: [],
       },
       expect.objectContaining({ id: second.deviceId, name: 'laptop', agentType: 'scripted' }),
     ]);

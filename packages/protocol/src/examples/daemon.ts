@@ -6,6 +6,7 @@ import {
   choices,
   failure,
   filePath,
+  image,
   daemonVersion,
   messages,
   nativeId,
@@ -30,6 +31,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     session_id: nativeId,
     message: answer,
     project_path: projectPath,
+    images: [image],
   },
   task_cancel: { type: 'task_cancel', task_id: tasks.cancelled },
   get_messages: {
@@ -51,6 +53,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     changelog_url: 'https://relay.example.com/daemons/claude_code/changelog',
     message: 'Version 1.5.3 is available.',
   },
+  context_request: { type: 'context_request', request_id: requestId, session_id: nativeId },
 };
 
 export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
@@ -89,6 +92,20 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     message_count: messages.length,
     is_completion: true,
     last_activity: times.completed,
+  },
+  report_slash_commands: {
+    type: 'report_slash_commands',
+    session_id: nativeId,
+    commands: [
+      { name: 'compact', description: 'Summarise the conversation', input_hint: 'what to keep' },
+      { name: 'review' },
+    ],
+  },
+  context_response: {
+    type: 'context_response',
+    request_id: requestId,
+    session_id: nativeId,
+    context: { used_tokens: 41_200, max_tokens: 200_000 },
   },
 };
 

@@ -9,6 +9,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   changed: { v: 1, kind: 'changed', sessionKey },
   open: { v: 1, kind: 'open', sessionKey },
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, after: messages[0].uuid },
+  ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
 };
 
 export const replyExamples: ExamplesOf<typeof replies> = {
@@ -20,6 +21,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
     oldestUuid: messages[1].uuid,
     newestUuid: messages[3].uuid,
   },
+  session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
 };
 

@@ -18,9 +18,10 @@ const device = {
   name: story.deviceName,
   hostname: story.hostname,
   agentType: story.agentType,
-  status: 'online',
+  status: 'online' as const,
   lastSeenAt: times.completed,
-} as const;
+  capabilities: ['images', 'context'],
+};
 
 export const restExamples: ExamplesOf<typeof restBodies> = {
   Health: { status: 'ok', version: '1.0.0' },
@@ -45,6 +46,18 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   MessagePage: page,
   SendMessage: { content: story.answer, queueTtlSeconds: 900 },
   SentMessage: { taskId: tasks.answer, sessionId, state: 'queued', message: messages[2] },
+  CommandList: {
+    commands: [
+      { name: 'compact', description: 'Summarise the conversation', inputHint: 'what to keep' },
+      { name: 'review', description: '' },
+    ],
+  },
+  SessionContext: {
+    sessionId,
+    usedTokens: 41_200,
+    maxTokens: 200_000,
+    details: { used_tokens: 41_200, max_tokens: 200_000 },
+  },
   CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },
   Task: {
     id: tasks.answer,

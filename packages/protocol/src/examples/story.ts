@@ -27,6 +27,9 @@ export const pendingSessionId = formatSessionId({ deviceId, agentType, nativeId:
 export const sessionKey = '01KKNSR4J06G80F0EC1Q57KJN8';
 export const projectPath = '/home/ada/projects/garden';
 export const filePath = `/home/ada/.claude/projects/-home-ada-projects-garden/${nativeId}.jsonl`;
+/** One pixel. */
+export const image =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 export const title = 'Add a watering schedule to the garden app and run the tests.';
 
 /** The first message, the answer to the question, one that failed, and one that Ada cancelled. */

@@ -59,6 +59,36 @@ export const SessionActivity = frame('session_activity', 'A watched session chan
   last_activity: lenient(when('Time of the last change')),
 });
 
+export const SlashCommand = record('SlashCommand', 'A command that the agent understands.', {
+  name: text('Without the slash', { minLength: 1, maxLength: 128 }),
+  description: lenient(text('What it does')),
+  input_hint: lenient(text('What to write behind it; absent if it takes nothing')),
+});
+
+export const ReportSlashCommands = frame(
+  'report_slash_commands',
+  'What may be written after a slash. Takes the place of the report before, whole.',
+  {
+    session_id: lenient(text("The agent's native session id; absent or empty: every session of the device")),
+    commands: list(SlashCommand, 'Commands; a text alone counts as its name'),
+  },
+);
+
+export const Context = Type.Object(
+  {
+    used_tokens: lenient(count('Tokens in the context')),
+    max_tokens: lenient(count('Tokens that fit into it')),
+  },
+  { description: '`used_tokens`, `max_tokens` (integers or null); whatever else is in it is passed on' },
+);
+
+export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
+  request_id: id('From the request'),
+  session_id: lenient(text("The agent's native session id")),
+  context: lenient(Context),
+  error: lenient(text('Why the daemon could not answer')),
+});
+
 /** Fields that any event may carry. `task_id` is empty for the live transcript of a session started at the desk. */
 const anyEvent = {
   task_id: lenient(text('The task, or empty')),
@@ -114,6 +144,8 @@ export const fromDaemonFrames = {
   pong: Pong,
   messages: Messages,
   session_activity: SessionActivity,
+  report_slash_commands: ReportSlashCommands,
+  context_response: ContextResponse,
 } as const;
 
 export type DaemonEventType = keyof typeof daemonEvents;
@@ -125,3 +157,5 @@ export type FromDaemonFrame =
   | DaemonEvent;
 export type FromDaemon<K extends FromDaemonFrame['type']> = Extract<FromDaemonFrame, { type: K }>;
 export type ReportEntry = Static<typeof ReportEntry>;
+export type SlashCommand = Static<typeof SlashCommand>;
+export type Context = Static<typeof Context>;

@@ -35,6 +35,13 @@ export const commands = {
     before: maybe(id('Only messages before this one')),
     after: maybe(id('Only messages after this one')),
   }),
+  ask_context: versioned(
+    'ask_context',
+    'Ask the daemon for the context of a session; answered by `session_context` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+    },
+  ),
 } as const;
 
 export const replies = {
@@ -43,6 +50,9 @@ export const replies = {
     hasMore: flag('More were left out'),
     oldestUuid: nullable(text('First uuid')),
     newestUuid: nullable(text('Last uuid')),
+  }),
+  session_context: versioned('session_context', 'What the daemon answered.', {
+    context: text('The context as JSON'),
   }),
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),

@@ -1,5 +1,24 @@
-/** What the relay says to a daemon (specification §6.2; `version_status` and `file_path`: field daemons). snake_case. */
-import { Type, type Static, frame, id, maybe, oneOf, text } from '../schema.ts';
+/**
+ * What the relay says to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`: field daemons).
+ * snake_case. What needs a capability is never sent to a daemon that did not declare it.
+ */
+import { Type, type Static, frame, id, list, maybe, oneOf, text } from '../schema.ts';
+
+/** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
+export const capabilities = {
+  /** Takes `images` on `task_start` and `task_resume`. */
+  images: 'images',
+  /** Answers `context_request`. */
+  context: 'context',
+} as const;
+export type Capability = keyof typeof capabilities;
+
+const images = maybe(
+  list(
+    text('`data:image/png;base64,…`; png, jpeg, gif or webp'),
+    'What the user attached; at most 8. Only for a daemon that declared `images`',
+  ),
+);
 
 export const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
 
@@ -7,6 +26,7 @@ export const TaskStart = frame('task_start', 'Begin a new session and its first 
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   instruction: text('The first message of the user'),
   project_path: maybe(text('Working directory hint')),
+  images,
 });
 
 export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
@@ -14,6 +34,7 @@ export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WA
   session_id: id("The agent's native session id"),
   message: text('The message of the user'),
   project_path: maybe(text('Working directory hint')),
+  images,
 });
 
 export const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
@@ -51,6 +72,12 @@ export const VersionStatus = frame(
   },
 );
 
+export const ContextRequest = frame(
+  'context_request',
+  'Ask how full the context of a session is. Answered by `context_response`. Only for a daemon that declared `context`.',
+  { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
+);
+
 export const toDaemonFrames = {
   ping: Ping,
   task_start: TaskStart,
@@ -60,6 +87,7 @@ export const toDaemonFrames = {
   watch_session: WatchSession,
   unwatch_session: UnwatchSession,
   version_status: VersionStatus,
+  context_request: ContextRequest,
 } as const;
 
 export type ToDaemonFrame = {

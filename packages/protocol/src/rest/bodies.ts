@@ -15,6 +15,8 @@ export const restBodies = {
   MessagePage: conversation.MessagePage,
   SendMessage: conversation.SendMessage,
   SentMessage: conversation.SentMessage,
+  CommandList: conversation.CommandList,
+  SessionContext: conversation.SessionContext,
   CancelledTask: conversation.CancelledTask,
   Task: conversation.Task,
   DeviceList: people.DeviceList,

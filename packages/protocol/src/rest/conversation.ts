@@ -117,11 +117,20 @@ const queueTtlSeconds = maybe(
   }),
 );
 
+const images = maybe(
+  Type.Array(text('`data:image/png;base64,…`; png, jpeg, gif or webp, at most 5 MiB when decoded'), {
+    description:
+      'For the agent, with the text; at most 8 and 10 MiB together. Only for a device with `images` among its `capabilities`',
+    maxItems: limits.images,
+  }),
+);
+
 export const CreateSession = record('CreateSession', 'Start a session with a first message.', {
   deviceId: id('Where'),
   message: boundedText('First instruction'),
   projectPath: maybe(text('Working directory on the device', { maxLength: 4096 })),
   title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
+  images,
   queueTtlSeconds,
 });
 
@@ -133,6 +142,7 @@ export const CreatedSession = record('CreatedSession', 'The session, the task an
 
 export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
   content: boundedText('Text'),
+  images,
   queueTtlSeconds,
 });
 
@@ -170,6 +180,26 @@ export const Task = record('Task', 'One run inside a session.', {
   ),
 });
 
+export const CommandList = record('CommandList', 'What the agent of a session understands after a slash.', {
+  commands: list(
+    record('Command', 'A command.', {
+      name: text('Without the slash'),
+      description: text('What it does; may be empty'),
+      inputHint: maybe(text('What to write behind it')),
+    }),
+    'In the order of the daemon; empty if it never told any',
+  ),
+});
+
+export const SessionContext = record('SessionContext', 'How full the context of a session is, as the daemon says.', {
+  sessionId: sessionId('Canonical session id'),
+  usedTokens: nullable(count('Tokens in the context; null if the daemon does not know')),
+  maxTokens: nullable(count('Tokens that fit into it; null if the daemon does not know')),
+  details: Type.Object({}, { description: 'Everything the daemon said, as it said it' }),
+});
+
+export type CommandList = Static<typeof CommandList>;
+export type SessionContext = Static<typeof SessionContext>;
 export type Session = Static<typeof Session>;
 export type SessionDetail = Static<typeof SessionDetail>;
 export type SessionList = Static<typeof SessionList>;

@@ -27,6 +27,7 @@ export const Device = record('Device', "A user's machine running a daemon.", {
   agentType: text('Agent type name'),
   status: oneOf(deviceStatuses, 'Whether its daemon is connected'),
   lastSeenAt: time('Last sign of life; registration if it never connected'),
+  capabilities: list(text('A capability'), 'What its daemon declared when it last connected, for example `images`'),
 });
 
 export const DeviceList = record('DeviceList', 'Devices of the user.', { devices: list(Device, 'Devices') });

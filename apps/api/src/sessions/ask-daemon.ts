@@ -1,0 +1,50 @@
+/** A question to the daemon of a session, through whichever instance holds the device (contract §3, §5). */
+import { BackplaneError } from '@relay/backplane';
+import type { SessionRecord } from '@relay/database';
+import { type Command, type ErrorCode, RelayError, type Reply, decodeReply } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+
+/** The gateway answers by its own clock; this one only fires when the gateway itself is gone. */
+const patienceMs = 1000;
+
+const failures: Partial<Record<BackplaneError['code'], [ErrorCode, string]>> = {
+  OFFLINE: ['DEVICE_OFFLINE', 'The device is not connected.'],
+  CLOSED: ['DEVICE_OFFLINE', 'The device went offline while it was asked.'],
+  TIMEOUT: ['DEVICE_TIMEOUT', 'The daemon did not answer in time. Try again.'],
+};
+
+/** @throws RelayError SESSION_NOT_RESOLVED: what the daemon has not named it cannot be asked about */
+export function requireNamed(record: SessionRecord, what: string): void {
+  if (record.placeholder)
+    throw new RelayError('SESSION_NOT_RESOLVED', `The device has not started this session yet, so it has no ${what}.`);
+}
+
+/**
+ * The reply of the kind `kind`.
+ * @throws RelayError DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE, and what the gateway answers instead
+ */
+export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
+  deps: Operations,
+  deviceId: string,
+  command: Command,
+  kind: K,
+): Promise<Extract<Reply, { kind: K }>> {
+  const text = await deps.backplane
+    .request(deviceId, JSON.stringify(command), deps.config.daemonReplyTimeoutMs + patienceMs)
+    .catch((error: unknown) => {
+      const known = error instanceof BackplaneError ? failures[error.code] : undefined;
+      if (!known) throw error;
+      throw new RelayError(known[0], known[1], {
+        cause: error,
+        ...(known[0] === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
+      });
+    });
+  const reply = decodeReply(text);
+  if (reply?.kind === 'failure')
+    throw new RelayError(reply.code, reply.error, reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {});
+  if (reply?.kind !== kind)
+    throw new RelayError('SERVICE_UNAVAILABLE', 'Another instance answered in a way this one does not understand.', {
+      retryAfter: 5,
+    });
+  return reply as Extract<Reply, { kind: K }>;
+}

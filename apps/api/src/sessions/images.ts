@@ -1,0 +1,74 @@
+/**
+ * Images that a message carries (`images`: data URLs). Checked before anything is accepted: count, type, bytes, sizes. They are
+ * kept with the instruction of the task, in no log, and no app sees them again.
+ */
+import { createHash } from 'node:crypto';
+import { capabilitiesOf, type Db, waitingImageBytes } from '@relay/database';
+import { capabilities, limits, RelayError } from '@relay/protocol';
+
+const head = /^data:image\/(png|jpeg|gif|webp);base64,/;
+const notBase64 = /[^A-Za-z0-9+/]/;
+
+/** What a file of the type begins with: bytes, and where they stand. */
+const magic: Readonly<Record<string, readonly (readonly [at: number, bytes: string])[]>> = {
+  png: [[0, '\x89PNG\r\n\x1a\n']],
+  jpeg: [[0, '\xff\xd8\xff']],
+  gif: [[0, 'GIF8']],
+  webp: [
+    [0, 'RIFF'],
+    [8, 'WEBP'],
+  ],
+};
+const magicCharacters = 32;
+
+const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+
+/** Bytes that one image decodes to. @throws RelayError INVALID_IMAGE, PAYLOAD_TOO_LARGE */
+function sizeOf(image: string, name: string): number {
+  const invalid = (why: string) => new RelayError('INVALID_IMAGE', `${name} ${why}`);
+  const [prefix, type] = head.exec(image.slice(0, 64)) ?? [];
+  if (prefix === undefined || type === undefined)
+    throw invalid('is no data URL of a png, jpeg, gif or webp: "data:image/png;base64,…".');
+  const data = image.slice(prefix.length);
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  const bytes = (data.length / 4) * 3 - padding;
+  if (bytes > limits.imageBytes)
+    throw new RelayError('PAYLOAD_TOO_LARGE', `${name} exceeds ${mebibytes(limits.imageBytes)}.`);
+  if (data.length === 0 || data.length % 4 !== 0 || notBase64.test(data.slice(0, data.length - padding)))
+    throw invalid('is not in base64 (RFC 4648 §4, with padding).');
+  const first = Buffer.from(data.slice(0, magicCharacters), 'base64').toString('latin1');
+  if (!magic[type]?.every(([at, expected]) => first.startsWith(expected, at)))
+    throw invalid(`says image/${type}, but its bytes are those of something else.`);
+  return bytes;
+}
+
+/**
+ * The images as they are kept, and what an Idempotency-Key remembers of them; undefined when there are none.
+ * @throws RelayError INVALID_IMAGE, PAYLOAD_TOO_LARGE, each with the number of the image
+ */
+export function checkImages(images: readonly string[] | undefined): { text: string; digest: string } | undefined {
+  if (images === undefined || images.length === 0) return undefined;
+  let total = 0;
+  for (const [index, image] of images.entries()) total += sizeOf(image, `Image ${index + 1} of ${images.length}`);
+  if (total > limits.imagesBytes)
+    throw new RelayError('PAYLOAD_TOO_LARGE', `The images together exceed ${mebibytes(limits.imagesBytes)}.`);
+  const text = JSON.stringify(images);
+  return { text, digest: createHash('sha256').update(text).digest('base64url') };
+}
+
+/**
+ * Whether the device takes images, as its daemon said when it last connected, and has room for these. Inside `withDevice`.
+ * @throws RelayError NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL
+ */
+export async function requireRoomForImages(tx: Db, deviceId: string, text: string): Promise<void> {
+  if (!(await capabilitiesOf(tx, deviceId)).includes(capabilities.images))
+    throw new RelayError(
+      'NOT_SUPPORTED_BY_DEVICE',
+      'This device takes no images: its daemon did not declare "images". Send the message without them.',
+    );
+  if ((await waitingImageBytes(tx, deviceId)) + text.length > limits.waitingImageBytes)
+    throw new RelayError(
+      'QUEUE_FULL',
+      `${mebibytes(limits.waitingImageBytes)} of images already wait for this device. Wait until it is back, or cancel some messages.`,
+    );
+}

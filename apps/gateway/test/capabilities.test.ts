@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { idOf, idleSession, nextStart, path } from './conversation.ts';
+
+const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
+const declaring = (list: string) => ({ 'X-Daemon-Capabilities': list });
+
+describe('what a daemon declares', () => {
+  let relay: TestRelay;
+  let app: TestApp;
+  let daemon: TestDaemon;
+
+  const device = async ({ deviceId }: Pick<TestDaemon, 'deviceId'>) => {
+    const { body } = await relay.call('GET', '/api/devices');
+    return (body.devices as { id: string; capabilities: string[] }[]).find(({ id }) => id === deviceId);
+  };
+  const create = (deviceId: string, images?: string[]) =>
+    relay.call('POST', '/api/sessions', { body: { deviceId, message: 'what is this?', images } });
+  const again = (list: string | undefined) =>
+    connectDaemon(relay, {
+      registration: daemon.registration,
+      ...(list === undefined ? {} : { headers: declaring(list) }),
+    });
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    app = await connectApp(relay);
+    daemon = await connectDaemon(relay, { headers: declaring(' Images, auto-update ,, context, no words, images') });
+  });
+  afterAll(() => relay.stop());
+
+  it('is shown with the device, each name once', async () => {
+    await nextStart(relay, daemon);
+    expect((await device(daemon))?.capabilities).toEqual(['images', 'auto-update', 'context']);
+  });
+
+  it('is nothing for a daemon that sends no such header, which then never gets images', async () => {
+    const plain = await connectDaemon(relay);
+    expect(await create(plain.deviceId, [png])).toMatchObject({
+      status: 409,
+      body: { code: 'NOT_SUPPORTED_BY_DEVICE', error: expect.stringContaining('takes no images') },
+    });
+    await nextStart(relay, plain);
+    expect(plain.inbox.count('task_start')).toBe(1);
+    expect(plain.inbox.count('task_start', (frame) => 'images' in frame)).toBe(0);
+    expect((await device(plain))?.capabilities).toEqual([]);
+  });
+
+  it('counts while the device is away: what was accepted then is delivered when it is back', async () => {
+    await daemon.close();
+    const created = await create(daemon.deviceId, [png]);
+    expect(created.status).toBe(201);
+    daemon = await again('images');
+    const start = await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
+    expect(start.images).toEqual([png]);
+    expect((await device(daemon))?.capabilities).toEqual(['images']);
+    const row = () => relay.database.prisma.task.findUnique({ where: { id: created.body.taskId as string } });
+    expect((await row())?.images).toContain('base64');
+    daemon.event(created.body.taskId as string, 'TASK_COMPLETE', { result: 'a cat', session_id: 'seen' });
+    await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle');
+    expect((await row())?.images).toBeNull();
+  });
+
+  it('counts again on delivery: a daemon that came back without it does not get the message, and the user hears why', async () => {
+    await daemon.close();
+    const created = await create(daemon.deviceId, [png]);
+    const { taskId } = created.body as { taskId: string };
+    daemon = await again(undefined);
+    const told = await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'SYSTEM');
+    expect(told).toMatchObject({ sessionId: created.body.id, message: { content: expect.stringContaining('images') } });
+    expect((await relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({
+      state: 'failed',
+      error: { code: 'NOT_SUPPORTED_BY_DEVICE' },
+    });
+    const next = await nextStart(relay, daemon);
+    expect(next.taskId).not.toBe(taskId);
+    expect(daemon.inbox.count('task_start')).toBe(1);
+  });
+
+  it('is told to no app with the images themselves', () => {
+    expect(JSON.stringify(app.inbox.all)).not.toContain('base64');
+  });
+
+  describe('context', () => {
+    const read = (nativeId: string) => relay.call('GET', path(idOf(daemon, nativeId), '/context'));
+
+    beforeAll(async () => {
+      await daemon.close();
+      daemon = await again('context');
+      await idleSession(relay, daemon, app, 'deep');
+    });
+
+    it('is asked of the daemon and handed on', async () => {
+      const answer = read('deep');
+      const asked = await daemon.next('context_request');
+      expect(asked).toEqual({ type: 'context_request', request_id: expect.any(String), session_id: 'deep' });
+      const context = { used_tokens: 1200, max_tokens: 200_000, files: ['a.ts'] };
+      daemon.send({ type: 'context_response', request_id: asked.request_id, context });
+      expect(await answer).toMatchObject({
+        status: 200,
+        body: { sessionId: idOf(daemon, 'deep'), usedTokens: 1200, maxTokens: 200_000, details: context },
+      });
+    });
+
+    it('is null where the daemon does not know', async () => {
+      const answer = read('deep');
+      const { request_id: requestId } = await daemon.next('context_request');
+      daemon.send({ type: 'context_response', request_id: requestId, context: { used_tokens: null } });
+      expect((await answer).body).toMatchObject({ usedTokens: null, maxTokens: null });
+    });
+
+    it('is an error of the device when it answers one, nothing, or too much', async () => {
+      for (const fields of [{ error: 'no idea' }, {}, { context: { text: 'x'.repeat(70_000) } }]) {
+        const answer = read('deep');
+        const { request_id: requestId } = await daemon.next('context_request');
+        daemon.send({ type: 'context_response', request_id: requestId, ...fields });
+        expect(await answer).toMatchObject({ status: 502, body: { code: 'DEVICE_ERROR' } });
+      }
+    });
+
+    it('is not answered by an answer to something else', async () => {
+      const answer = read('deep');
+      const { request_id: requestId } = await daemon.next('context_request');
+      daemon.send({ type: 'messages', request_id: requestId, messages: [] });
+      daemon.send({ type: 'context_response', request_id: 'made up', context: { used_tokens: 1 } });
+      daemon.send({ type: 'context_response', request_id: requestId, context: { used_tokens: 2 } });
+      expect((await answer).body).toMatchObject({ usedTokens: 2 });
+    });
+
+    it('is not there for a stranger, an unnamed session, or a device that is away', async () => {
+      expect(await relay.call('GET', path(idOf(daemon, 'deep'), '/context'), { user: 'bob' })).toMatchObject({
+        status: 404,
+        body: { code: 'SESSION_NOT_FOUND' },
+      });
+      const created = await create(daemon.deviceId);
+      expect(await relay.call('GET', path(created.body.id as string, '/context'))).toMatchObject({
+        status: 409,
+        body: { code: 'SESSION_NOT_RESOLVED' },
+      });
+      await daemon.close();
+      expect(await read('deep')).toMatchObject({ status: 503, body: { code: 'DEVICE_OFFLINE' } });
+    });
+
+    it('is not asked of a daemon that did not declare it', async () => {
+      daemon = await again('images');
+      await nextStart(relay, daemon);
+      expect(await read('deep')).toMatchObject({ status: 409, body: { code: 'NOT_SUPPORTED_BY_DEVICE' } });
+      expect(daemon.inbox.count('context_request')).toBe(0);
+    });
+  });
+});

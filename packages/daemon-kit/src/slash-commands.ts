@@ -1,0 +1,27 @@
+/** What the agent says it understands after a slash, kept for the relay: told at once, and again after each reconnect. */
+import { type FromDaemon, type SlashCommand, limits } from '@relay/protocol';
+import type { Agent } from './agent.ts';
+
+/** Sessions whose commands are remembered; the one that was told longest ago is forgotten first. */
+const maxSessions = 50;
+
+/** `send` may lose a frame while there is no connection: `tell` sends what is known once more. */
+export function rememberCommands(
+  agent: Pick<Agent, 'onCommands'>,
+  send: (frame: FromDaemon<'report_slash_commands'>) => void,
+): { tell(): void } {
+  const frames = new Map<string, FromDaemon<'report_slash_commands'>>();
+  agent.onCommands?.((sessionId: string, commands: readonly SlashCommand[]) => {
+    const frame = {
+      type: 'report_slash_commands',
+      session_id: sessionId,
+      commands: commands.slice(0, limits.slashCommands),
+    } as const;
+    frames.delete(sessionId);
+    frames.set(sessionId, frame);
+    const [oldest] = frames.keys();
+    if (frames.size > maxSessions && oldest !== undefined) frames.delete(oldest);
+    send(frame);
+  });
+  return { tell: () => frames.forEach(send) };
+}
