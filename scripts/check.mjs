@@ -14,6 +14,7 @@ Runs, in this order, and stops at the first failure:
   boundaries   who may import whom (.dependency-cruiser.cjs)
   generated    docs and examples are what \`npm run generate\` writes, and are in git
   database     migrations and schema agree
+  migrations   none takes something away from the release before
   kubernetes   the manifests of k8s/ render and are right (needs kubectl, no cluster)
   tests        every test; left out with --no-tests
 `;
@@ -69,6 +70,11 @@ const steps = [
     name: 'database',
     run: npm('db:check'),
     advice: 'Write a migration for the change of prisma/schema.prisma: CONTRIBUTING.md says how.',
+  },
+  {
+    name: 'migrations',
+    run: () => node('scripts/check-migrations.mjs'),
+    advice: 'Add first and remove in a later release: docs/operations.md, "Upgrade", says why.',
   },
   {
     name: 'kubernetes',

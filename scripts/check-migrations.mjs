@@ -1,0 +1,116 @@
+// Instances of two releases share the database during a rollout, so a migration only adds. What takes something away from the
+// release before, or asks something of it that it does not do, is found here. Reads the files of prisma/migrations; no database.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+const usage = `Usage: node scripts/check-migrations.mjs [folder …]
+
+Looks through the migrations (prisma/migrations unless named) for what the release before could not live with: dropped, renamed
+or changed tables and columns, columns that must be given, new constraints on tables that it writes.
+What is right nevertheless, because the release before does not use it any more, says so in the line above the statement:
+  -- contract: not read or written since 1.4.0
+`;
+
+const name = String.raw`(?:"[^"]+"|[\w.]+)`;
+const rules = [
+  [/\bDROP\s+(TABLE|COLUMN|TYPE|SCHEMA|VIEW|FUNCTION|SEQUENCE)\b/i, 'drops what the release before may use'],
+  [
+    /\bALTER\s+TABLE\b[^;]*\bDROP\s+(?!CONSTRAINT\b|NOT\b|DEFAULT\b|EXPRESSION\b|IDENTITY\b)/i,
+    'drops what the release before may use',
+  ],
+  [/\bDROP\s+DEFAULT\b/i, 'takes away a default that the release before may rely on'],
+  [/\bRENAME\b/i, 'renames what the release before knows by its old name'],
+  [
+    /\bALTER\s+(?:COLUMN\s+)?"?\w+"?\s+(?:SET\s+DATA\s+)?TYPE\b/i,
+    'changes the type of what the release before reads and writes',
+  ],
+  [/\bSET\s+NOT\s+NULL\b/i, 'requires a value that the release before may not give'],
+  [/\bTRUNCATE\b|\bDELETE\s+FROM\b/i, 'deletes rows'],
+];
+/** Only where the table is older than the migration. */
+const rulesOfOldTables = [
+  [
+    /\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:CHECK|UNIQUE|PRIMARY\s+KEY|FOREIGN\s+KEY|EXCLUDE)\b/i,
+    'adds a constraint to a table that the release before writes',
+  ],
+  [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'makes unique what the release before may write twice'],
+];
+
+/** Statements without comments and without what is between quotes; `agreed`: somebody said why it is right. */
+function statementsOf(sql) {
+  const found = [];
+  let text = '';
+  let agreed = false;
+  const piece =
+    /--(?<comment>[^\n]*)|\/\*[\s\S]*?\*\/|(?<quoted>'(?:[^']|'')*')|(?<tag>\$\w*\$)[\s\S]*?\k<tag>|(?<end>;)|(?<other>[\s\S])/g;
+  const finish = () => {
+    if (text.trim() !== '') found.push({ text: text.trim().replace(/\s+/g, ' '), agreed });
+    text = '';
+    agreed = false;
+  };
+  for (const { groups } of sql.matchAll(piece)) {
+    if (groups.end !== undefined) finish();
+    else if (groups.comment !== undefined) agreed ||= /^\s*contract:\s*\S/.test(groups.comment);
+    else text += groups.other ?? "''";
+  }
+  finish();
+  return found;
+}
+
+/** `ADD COLUMN … NOT NULL` that no default fills. */
+function mustBeGiven(text) {
+  return text
+    .split(/,(?![^()[\]]*[)\]])/)
+    .some(
+      (part) =>
+        /\bADD\s+(?:COLUMN\s+)?(?!CONSTRAINT\b)"?\w+"?\s/i.test(part) &&
+        /\bNOT\s+NULL\b/i.test(part) &&
+        !/\bDEFAULT\b|\bGENERATED\b/i.test(part),
+    );
+}
+
+/** What is wrong with one migration, as sentences. */
+export function migrationProblems(sql) {
+  const statements = statementsOf(sql);
+  const created = new Set(
+    statements.flatMap(({ text }) => {
+      const [, table] = new RegExp(`^CREATE TABLE (?:IF NOT EXISTS )?(${name})`, 'i').exec(text) ?? [];
+      return table === undefined ? [] : [table.replaceAll('"', '')];
+    }),
+  );
+  const isNew = (text) => {
+    const [, table] =
+      new RegExp(`^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(${name})`, 'i').exec(text) ??
+      new RegExp(`\\bON (${name})`, 'i').exec(text) ??
+      [];
+    return table !== undefined && created.has(table.replaceAll('"', ''));
+  };
+  return statements.flatMap(({ text, agreed }) => {
+    if (agreed || isNew(text)) return [];
+    const why = [...rules, ...rulesOfOldTables].find(([pattern]) => pattern.test(text))?.[1];
+    const problem =
+      why ??
+      (/^ALTER TABLE/i.test(text) && mustBeGiven(text)
+        ? 'requires a column that the release before does not give'
+        : undefined);
+    return problem === undefined ? [] : [`${problem}: ${text}`];
+  });
+}
+
+function main(options) {
+  if (options.includes('--help')) return void process.stdout.write(usage);
+  const folders = options.length > 0 ? options : [migrations];
+  for (const folder of folders)
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue;
+      const problems = migrationProblems(readFileSync(join(folder, entry.name, 'migration.sql'), 'utf8'));
+      if (problems.length > 0) process.exitCode = 1;
+      console.log(`${problems.length === 0 ? 'ok  ' : 'FAIL'} ${entry.name}`);
+      for (const problem of problems) console.log(`     ${problem}`);
+    }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));
