@@ -1,0 +1,65 @@
+/**
+ * The conformance suite against a cluster, through its HAProxy. A check that was cut short, because the instance that its sockets
+ * were on was replaced, is asked again: what holds is what holds on some quiet moment of the same minute.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Cluster } from '@relay/testing';
+
+const program = fileURLToPath(new URL('../../conformance/run.mjs', import.meta.url));
+
+/** For the instances: the suite uses them up, once, and does not wait long for others to end. */
+export const suiteLimits = { RATE_LIMIT_PER_MINUTE: '1500', SESSION_CREATE_PER_MINUTE: '300' };
+
+export interface Verdict {
+  readonly passed: number;
+  /** `name: reason` of each check that failed. */
+  readonly failed: readonly string[];
+}
+
+interface Check {
+  name: string;
+  outcome: 'passed' | 'failed' | 'skipped';
+  reason?: string;
+}
+
+async function run(cluster: Cluster, only: readonly string[] = []): Promise<Check[]> {
+  const { url, certificate } = cluster.haproxy!;
+  const who = ['--token', cluster.token('alice'), '--other-token', cluster.token('bob')];
+  const limits = [
+    '--rate-limit',
+    suiteLimits.RATE_LIMIT_PER_MINUTE,
+    '--create-limit',
+    suiteLimits.SESSION_CREATE_PER_MINUTE,
+  ];
+  const child = spawn(process.execPath, [program, '--json', '--url', url, ...who, ...limits, ...only], {
+    env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: certificate },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lastResort = () => child.kill('SIGKILL');
+  process.once('exit', lastResort);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
+  await once(child, 'close');
+  process.off('exit', lastResort);
+  try {
+    return (JSON.parse(out) as { checks: Check[] }).checks;
+  } catch (error) {
+    throw new Error(`the conformance suite did not end well:\n${err}`, { cause: error });
+  }
+}
+
+const exactly = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`;
+const failures = (checks: readonly Check[]) => checks.filter(({ outcome }) => outcome === 'failed');
+
+/** The cluster has `suiteLimits`. `again`: how often a check that fails may be asked again. */
+export async function conform(cluster: Cluster, { again = 0 } = {}): Promise<Verdict> {
+  const checks = await run(cluster);
+  const passed = checks.filter(({ outcome }) => outcome === 'passed').length;
+  let failed = failures(checks);
+  for (let attempt = 0; attempt < again && failed.length > 0; attempt += 1)
+    failed = failures(await run(cluster, ['--only', failed.map(({ name }) => exactly(name)).join('|')]));
+  return { passed, failed: failed.map(({ name, reason }) => `${name}: ${reason}`) };
+}

@@ -1,0 +1,140 @@
+/**
+ * The release before this one, built beside it: what a rollout replaces. Which one that is comes from git; what it is built with
+ * are the dependencies that are installed here. It knows nothing of clusters.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** What instances of two releases have in common: what they say to each other, and what they keep. */
+const shared = ['packages/backplane', 'packages/protocol', 'packages/database', 'prisma'];
+const programs = ['@relay/api', '@relay/gateway'];
+const gitLimit = { cwd: root, maxBuffer: 256 * 1024 * 1024 };
+
+export interface Release {
+  /** Like this repository, built. */
+  readonly folder: string;
+  readonly commit: string;
+  /** Names of its migrations. */
+  readonly migrations: readonly string[];
+  remove(): Promise<void>;
+}
+
+const needs =
+  'The release before this one is taken from git. Needed: a clone with its history (git fetch --unshallow), ' +
+  'or RELAY_PREVIOUS, naming a commit or a tag that this clone has.';
+
+async function git(...args: string[]): Promise<string> {
+  try {
+    return (await run('git', args, gitLimit)).stdout.trim();
+  } catch (error) {
+    throw new Error(`${needs} (git ${args.join(' ')} failed)`, { cause: error });
+  }
+}
+
+/**
+ * `RELAY_PREVIOUS`; or the newest tag `v…` before this commit; or, while nothing was released, the commit before the newest
+ * that changed what instances share.
+ * @throws Error that says what is missing
+ */
+export async function previousCommit(named = process.env.RELAY_PREVIOUS): Promise<string> {
+  if (named) return git('rev-parse', '--verify', '--end-of-options', `${named}^{commit}`);
+  const tags = await git('tag', '--list', 'v*', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-creatordate');
+  const [tag] = tags.split('\n');
+  if (tag) return git('rev-parse', '--verify', '--end-of-options', `${tag}^{commit}`);
+  const newest = await git('log', '-1', '--format=%H', '--', ...shared);
+  if (newest === '') throw new Error(needs);
+  return git('rev-parse', '--verify', '--end-of-options', `${newest}~1`);
+}
+
+/** Names of the migrations in a folder like this repository. */
+export async function migrationsOf(folder: string): Promise<string[]> {
+  const entries = await readdir(join(folder, 'prisma/migrations'), { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
+
+interface Workspace {
+  folder: string;
+  name: string;
+  needs: string[];
+  scripts: Record<string, string>;
+}
+
+async function workspacesOf(folder: string): Promise<Map<string, Workspace>> {
+  const found = new Map<string, Workspace>();
+  for (const group of ['packages', 'apps'])
+    for (const name of await readdir(join(folder, group))) {
+      const text = await readFile(join(folder, group, name, 'package.json'), 'utf8').catch(() => undefined);
+      if (text === undefined) continue;
+      const json = JSON.parse(text) as { name: string; dependencies?: object; scripts?: Record<string, string> };
+      found.set(json.name, {
+        folder: join(folder, group, name),
+        name: json.name,
+        needs: Object.keys(json.dependencies ?? {}),
+        scripts: json.scripts ?? {},
+      });
+    }
+  return found;
+}
+
+/** Links to what is installed here, but for packages of its own: those are its own. */
+async function linkDependencies(folder: string, workspaces: ReadonlyMap<string, Workspace>): Promise<void> {
+  const link = async (from: string, to: string) => {
+    await mkdir(to, { recursive: true });
+    for (const name of await readdir(from).catch(() => []))
+      if (name !== '@relay' && name !== '.cache') await symlink(join(from, name), join(to, name));
+  };
+  await link(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await mkdir(join(folder, 'node_modules/@relay'));
+  for (const { name, folder: workspace } of workspaces.values()) {
+    await symlink(workspace, join(folder, 'node_modules', name));
+    const here = join(root, workspace.slice(folder.length), 'node_modules');
+    if ((await readdir(here).catch(() => [])).length > 0) await link(here, join(workspace, 'node_modules'));
+  }
+}
+
+/** The programs and what they are made of, each after what it needs. */
+function inOrder(workspaces: ReadonlyMap<string, Workspace>): Workspace[] {
+  const ordered = new Set<Workspace>();
+  const visit = (name: string) => {
+    const workspace = workspaces.get(name);
+    if (!workspace || ordered.has(workspace)) return;
+    for (const need of workspace.needs) visit(need);
+    ordered.add(workspace);
+  };
+  for (const program of programs) visit(program);
+  return [...ordered];
+}
+
+/** Takes api and gateway of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
+export async function buildRelease(commit: string): Promise<Release> {
+  const folder = await mkdtemp(join(tmpdir(), 'relay-release-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    const archive = join(folder, 'release.tar');
+    await git('archive', `--output=${archive}`, commit);
+    await run('tar', ['-xf', archive, '-C', folder]);
+    await rm(archive);
+    const workspaces = await workspacesOf(folder);
+    await linkDependencies(folder, workspaces);
+    for (const { folder: cwd, name, scripts } of inOrder(workspaces))
+      for (const script of ['generate', 'build'].filter((candidate) => candidate in scripts))
+        await run('npm', ['run', '--silent', script], { cwd }).catch((error: { stdout: string; stderr: string }) => {
+          const text = `${name} of ${commit} cannot be built with the dependencies that are installed here`;
+          throw new Error(`${text}:\n${error.stdout}${error.stderr}`);
+        });
+    // The pages are files; those of this release do.
+    await mkdir(join(folder, 'apps/web'), { recursive: true });
+    await symlink(join(root, 'apps/web/dist'), join(folder, 'apps/web/dist'));
+    await writeFile(join(folder, 'COMMIT'), `${commit}\n`);
+    return { folder, commit, migrations: await migrationsOf(folder), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { createRedisBackplane } from '@relay/backplane';
+import { type Cluster, type Instance, connectDaemon, runProgram, startCluster } from '@relay/testing';
+import { conform, suiteLimits } from './conform.ts';
+import { throughHaproxy } from './doors.ts';
+import { type Load, loadTimes, startLoad } from './load.ts';
+import { type Release, buildRelease, migrationsOf, previousCommit } from './previous-release.ts';
+import { type Truth, openTruth } from './truth.ts';
+import { until } from './until.ts';
+
+const thisRelease = fileURLToPath(new URL('../..', import.meta.url));
+const patienceMs = 900_000;
+
+const ready = ({ name, url }: Instance) =>
+  until(`${name} is ready`, async () => (await fetch(`${url}/ready`)).status === 200);
+
+/** Promise: a rollout and its way back need no pause (docs/operations.md, "Upgrade"): two releases work side by side. */
+describe('the release before this one and this one, in one cluster behind HAProxy', () => {
+  let before: Release;
+  let cluster: Cluster;
+  let truth: Truth;
+  let load: Load;
+  /** Migrations that the release before does not know. */
+  let added: string[];
+  const ends: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    before = await buildRelease(await previousCommit());
+    ends.push(before.remove);
+    const known = new Set(before.migrations);
+    added = (await migrationsOf(thisRelease)).filter((name) => !known.has(name));
+    cluster = await startCluster({
+      apis: 2,
+      gateways: 2,
+      haproxy: true,
+      release: before.folder,
+      env: { ...loadTimes, ...suiteLimits, DRAIN_SECONDS: '2', TRUST_PROXY: '1' },
+    });
+    ends.push(() => cluster.stop());
+    truth = await openTruth(cluster);
+    ends.push(() => truth.close());
+    load = await startLoad({ cluster, truth, seed: 60, people: 3, doors: throughHaproxy });
+    ends.push(() => load.stop());
+  }, patienceMs);
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  }, patienceMs);
+
+  const replace = async (instance: Instance, release: string) => {
+    await load.fault(`replace ${instance.name}`, async () => expect(await instance.leave()).toBe(0));
+    await instance.start(release);
+    await ready(instance);
+    await load.flows();
+  };
+
+  /** The release before does not know what the new tables mean: it says so, and the new one goes on. */
+  const refuse = async (instance: Instance) => {
+    await load.fault(`replace ${instance.name}`, async () => expect(await instance.leave()).toBe(0));
+    await expect(instance.start(before.folder)).rejects.toThrow(/used by a newer release/);
+    await instance.start(thisRelease);
+    await ready(instance);
+    await load.flows();
+  };
+
+  /** Runs the suite again and again until `work` is done; resolves to what failed in any of the runs. */
+  const meanwhile = async (work: () => Promise<void>): Promise<string[]> => {
+    const failed: string[] = [];
+    let done = false;
+    const working = work().finally(() => (done = true));
+    working.catch(() => undefined);
+    while (!done) {
+      const verdict = await conform(cluster, { again: 5 });
+      expect(verdict.passed).toBeGreaterThan(100);
+      failed.push(...verdict.failed);
+    }
+    await working;
+    return failed;
+  };
+
+  it(
+    'the new schema is applied while the old release serves, and it goes on serving',
+    async () => {
+      await load.flows();
+      const migrate = fileURLToPath(new URL('../../packages/database/dist/migrate-cli.js', import.meta.url));
+      const said = runProgram('/usr/bin/env', [`DATABASE_URL=${cluster.databaseUrl}`, process.execPath, migrate]);
+      expect(said.trim().split('\n')).toEqual(
+        added.length === 0 ? ['nothing to apply'] : added.map((name) => `applied ${name}`),
+      );
+      await load.flows();
+      for (const instance of [...cluster.gateways, ...cluster.apis]) await ready(instance);
+    },
+    patienceMs,
+  );
+
+  it(
+    'the conformance suite passes while half of the instances are replaced',
+    async () => {
+      const failed = await meanwhile(async () => {
+        await replace(cluster.gateways[0]!, thisRelease);
+        await replace(cluster.apis[0]!, thisRelease);
+      });
+      expect(failed).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'the conformance suite passes at the first attempt on one old and one new of each',
+    async () => {
+      const { passed, failed } = await conform(cluster);
+      expect(failed).toEqual([]);
+      expect(passed).toBeGreaterThan(130);
+    },
+    patienceMs,
+  );
+
+  it(
+    'what a later release says in a way that this one does not know is refused at once, and nobody is harmed',
+    async () => {
+      const { deviceId, ...daemon } = await connectDaemon(cluster, { gateway: 0, user: 'carol' });
+      const later = await createRedisBackplane({ url: cluster.redis.url, name: 'later' });
+      try {
+        const say = (body: object) => later.route(deviceId, JSON.stringify(body), patienceMs);
+        expect(await say({ v: 2, kind: 'wake' })).toBe('refused');
+        expect(await say({ v: 1, kind: 'unheard-of' })).toBe('refused');
+        await later.publishControl(JSON.stringify({ v: 2, kind: 'outbox' }));
+        await later.publishControl('not even JSON');
+        expect(await say({ v: 1, kind: 'wake' })).toBe('sent');
+        for (const instance of [...cluster.gateways, ...cluster.apis]) await ready(instance);
+        await load.flows();
+      } finally {
+        await later.close();
+        await daemon.close();
+      }
+    },
+    patienceMs,
+  );
+
+  it(
+    'the conformance suite passes while the other half is replaced, and while all go back or, after a migration, refuse to',
+    async () => {
+      const failed = await meanwhile(async () => {
+        await replace(cluster.gateways[1]!, thisRelease);
+        await replace(cluster.apis[1]!, thisRelease);
+        for (const instance of [...cluster.apis, ...cluster.gateways])
+          if (added.length === 0) await replace(instance, before.folder);
+          else await refuse(instance);
+      });
+      expect(failed).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'every promise to those who worked with it meanwhile was kept, and no request failed',
+    async () => {
+      const { journal } = load;
+      const closes = new Set(journal.of('disconnected').map(({ code }) => code));
+      expect(await load.settle({ mayCut: false })).toEqual([]);
+      // A question may find its daemon between two gateways; everything else succeeds.
+      const failed = journal.of('answered').filter(({ status, code }) => status >= 500 && !code.startsWith('DEVICE_'));
+      expect(failed).toEqual([]);
+      expect(journal.of('cut')).toEqual([]);
+      expect(journal.count('answered')).toBeGreaterThan(50);
+      expect([...closes]).toEqual([1001]);
+    },
+    patienceMs,
+  );
+});
