@@ -2,10 +2,12 @@
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
 // tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
 //   tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
-//   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · hang · flood · fork
-// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list.
+//   look (names the images that came with it) · usage (tells context and slash commands)
+//   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
+//   hang · mute · work · permwork (each without an end)
+// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions.
-// $DEMO_AGENT_FAULT makes it useless: auth, hang-initialize, hang-new, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
+// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -17,9 +19,10 @@ import * as acp from '@agentclientprotocol/sdk';
 
 const home = process.env.DEMO_AGENT_HOME ?? path.join(process.env.HOME ?? '.', '.demo-agent');
 const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
-const fault = process.env.DEMO_AGENT_FAULT ?? '';
 const forever = () => new Promise(() => setInterval(() => undefined, 1 << 30));
 fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+const faultFile = path.join(home, 'DEMO_AGENT_FAULT');
+const fault = process.env.DEMO_AGENT_FAULT ?? (fs.existsSync(faultFile) ? fs.readFileSync(faultFile, 'utf8') : '');
 const called = (name) => process.env.DEMO_AGENT_CALLS && fs.appendFileSync(process.env.DEMO_AGENT_CALLS, `${name}\n`);
 
 const file = (id) => path.join(home, `${path.basename(id)}.jsonl`);
@@ -163,6 +166,21 @@ const commands = {
     await say('as far as it goes');
     return 'max_tokens';
   },
+  async look({ say, images }) {
+    const seen = images.map(({ mimeType, data }) => `${mimeType} of ${Buffer.from(data, 'base64').length} bytes`);
+    await say(`seen: ${seen.join(', ') || 'nothing'}`);
+  },
+  async usage({ send, say }) {
+    await send({ sessionUpdate: 'usage_update', used: 1200, size: 200000 });
+    await send({
+      sessionUpdate: 'available_commands_update',
+      availableCommands: [
+        { name: 'compact', description: 'Summarise', input: { hint: 'what to keep' } },
+        { name: 'review', description: 'Look at the changes' },
+      ],
+    });
+    await say('told');
+  },
   silent: () => undefined,
   cancelled: () => 'cancelled',
   torn: () => {
@@ -185,6 +203,21 @@ const commands = {
       await delay(25);
     }
   },
+  mute: forever,
+  async work({ send }) {
+    await send({
+      sessionUpdate: 'tool_call',
+      toolCallId: 'w',
+      title: 'long work',
+      kind: 'execute',
+      status: 'in_progress',
+    });
+    await forever();
+  },
+  async permwork(turn) {
+    await commands.perm(turn);
+    await forever();
+  },
   async hang({ send }) {
     await send(chunk('agent_message_chunk', 'hanging'));
     await forever();
@@ -205,13 +238,14 @@ const commands = {
 acp
   .agent({ name: 'demo-agent' })
   .onRequest(acp.methods.agent.initialize, async ({ params }) => {
+    called('initialize');
     if (fault === 'hang-initialize') await forever();
     return {
       protocolVersion: fault === 'version' ? 7 : Math.min(params.protocolVersion, acp.PROTOCOL_VERSION),
       agentInfo: { name: 'demo-agent', version: '1.0.0' },
       agentCapabilities: {
         loadSession: !without.includes('load'),
-        promptCapabilities: {},
+        promptCapabilities: without.includes('images') ? {} : { image: true },
         sessionCapabilities: Object.fromEntries(
           ['list', 'resume', 'close'].filter((name) => !without.includes(name)).map((name) => [name, {}]),
         ),
@@ -220,6 +254,7 @@ acp
     };
   })
   .onRequest(acp.methods.agent.session.new, async ({ params }) => {
+    called('new');
     if (fault === 'hang-new') await forever();
     if (fault === 'auth') throw acp.RequestError.authRequired();
     if (fault === 'no-id') return { sessionId: '' };
@@ -229,6 +264,7 @@ acp
   })
   .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
     called('load');
+    if (fault === 'hang-resume') await forever();
     known(params.sessionId);
     for (const { role, text } of rows(params.sessionId)) {
       if (!role) continue;
@@ -237,8 +273,9 @@ acp
     }
     return {};
   })
-  .onRequest(acp.methods.agent.session.resume, ({ params }) => {
+  .onRequest(acp.methods.agent.session.resume, async ({ params }) => {
     called('resume');
+    if (fault === 'hang-resume') await forever();
     if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
     known(params.sessionId);
     return {};
@@ -270,6 +307,7 @@ acp
     known(id);
     const text = params.prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
     const [word = '', ...rest] = text.split(' ');
+    called(`prompt ${word}`);
     const stop = new AbortController();
     cancels.set(id, stop);
     const send = (change) => client.notify(update, { sessionId: id, update: change });
@@ -280,7 +318,8 @@ acp
     };
     try {
       const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
-      const turn = { id, client, send, say, signal: stop.signal, rest: rest.join(' ') };
+      const images = params.prompt.filter(({ type }) => type === 'image');
+      const turn = { id, client, send, say, images, signal: stop.signal, rest: rest.join(' ') };
       if (!command) {
         for (const piece of `echo ${rows(id).filter(({ role }) => role === 'user').length}: ${text}`.split(/(?<= )/))
           await say(piece);

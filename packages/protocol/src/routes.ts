@@ -18,8 +18,8 @@ export interface Route {
   scope?: Scope;
   query?: TSchema;
   body?: TSchema;
-  /** What a body may hold, if not the usual `requestBodyBytes`. */
-  bodyBytes?: number;
+  /** With this field a body may hold `imageRequestBytes`; what is not in the field, `requestBodyBytes` as anywhere. */
+  largeField?: 'images';
   success: Readonly<Record<number, TSchema | undefined>>;
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
@@ -141,7 +141,7 @@ export const routes = {
     credential: 'user',
     scope: 'sessions:write',
     body: CreateSession,
-    bodyBytes: limits.imageRequestBytes,
+    largeField: 'images',
     success: { 201: CreatedSession },
     errors: [
       'DEVICE_NOT_FOUND',
@@ -199,7 +199,7 @@ export const routes = {
     credential: 'user',
     scope: 'sessions:write',
     body: SendMessage,
-    bodyBytes: limits.imageRequestBytes,
+    largeField: 'images',
     success: { 202: SentMessage },
     errors: [
       'SESSION_NOT_FOUND',

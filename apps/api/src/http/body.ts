@@ -20,13 +20,40 @@ export function bodyReader(maxBytes: number): (request: Request, response: Respo
   };
 }
 
-/** Reads JSON of at most `maxBytes`. */
-export function jsonReader(
-  maxBytes: number = limits.requestBodyBytes,
-): (request: Request, response: Response) => Promise<Record<string, unknown>> {
-  const readBody = bodyReader(maxBytes);
-  /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object. */
-  return async (request, response) => jsonIn(request, await readBody(request, response));
+type ReadJson = (request: Request, response: Response) => Promise<Record<string, unknown>>;
+
+/**
+ * Reads JSON. Only what a large field holds may make a body larger than the usual.
+ * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object.
+ */
+export function jsonReader(largeField?: string): ReadJson {
+  if (largeField === undefined) {
+    const read = bodyReader(limits.requestBodyBytes);
+    return async (request, response) => jsonIn(request, await read(request, response));
+  }
+  const read = bodyReader(limits.imageRequestBytes);
+  return async (request, response) => {
+    const bytes = await read(request, response);
+    if (bytes.length <= limits.requestBodyBytes) return jsonIn(request, bytes);
+    const body = orTooLarge(() => jsonIn(request, bytes));
+    if (bytes.length - lengthOf(body[largeField]) > limits.requestBodyBytes) throw tooLarge(limits.requestBodyBytes);
+    return body;
+  };
+}
+
+/** Characters of the texts in a list: of base64, at most what they are in the body. */
+function lengthOf(list: unknown): number {
+  if (!Array.isArray(list)) return 0;
+  return (list as unknown[]).reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
+}
+
+/** What is large and no JSON has nothing in it that may be large. */
+function orTooLarge<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw (error as RelayError).code === 'INVALID_REQUEST' ? tooLarge(limits.requestBodyBytes) : error;
+  }
 }
 
 /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST. No bytes are an empty object. */
@@ -50,10 +77,12 @@ export function jsonIn(request: Request, bytes: Buffer): Record<string, unknown>
 const sizeOf = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
 
+const tooLarge = (maxBytes: number) => new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${sizeOf(maxBytes)}.`);
+
 /** Errors of the body parser carry a status, and most of them a `type` (body-parser's documentation). */
 function refusalOf(error: unknown, maxBytes: number): Error {
   const { type, status } = error as { type?: unknown; status?: unknown };
-  if (type === 'entity.too.large') return new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${sizeOf(maxBytes)}.`);
+  if (type === 'entity.too.large') return tooLarge(maxBytes);
   if (type === 'encoding.unsupported')
     return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
   if (typeof status === 'number' && status < 500)

@@ -79,7 +79,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
 
 function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, rateLimits: RateLimits) {
   const checkBody = route.body && validator(route.body);
-  const readJson = jsonReader(route.bodyBytes);
+  const readJson = jsonReader(route.largeField);
   const checkQuery = route.query && validator(route.query, { coerce: true });
 
   return async (request: Request, response: Response): Promise<void> => {

@@ -87,6 +87,10 @@ describe('images of a message', () => {
       status: 413,
       body: { error: 'The body exceeds 1 MiB.' },
     });
+    expect(await create([image()], {}, 'x'.repeat(2 * mebibyte))).toMatchObject({
+      status: 413,
+      body: { error: 'The body exceeds 1 MiB.' },
+    });
     expect(await create([image()], {}, 'x'.repeat(17 * mebibyte))).toMatchObject({
       status: 413,
       body: { error: 'The body exceeds 16 MiB.' },

@@ -11,6 +11,7 @@ import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
 import type { Fields } from './narrator.ts';
+import { createNotes } from './notes.ts';
 import type { Quirks } from './presets.ts';
 import { pidRecord } from './pid-record.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure, errorCodes, startAgentProcess } from './process.ts';
@@ -72,6 +73,7 @@ export const acpTimings: AcpTimings = {
 /** Variable in the environment of every agent process; its value is the marker. */
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 const maxRemembered = 1000;
+const answerFirst = 'The agent waits for an answer, and an answer takes no images. Answer it, then send the images.';
 
 export function acpAgent(options: AcpOptions): AcpAgent {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
@@ -92,6 +94,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     if (killLeftOver(pid, marked)) log.info('agent left over by an earlier daemon ended', { pid });
   }
 
+  const notes = createNotes();
   let closed = false;
   const start = (
     cwd: string,
@@ -107,7 +110,12 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       clock,
       timings,
       log,
-      onUpdate: onUpdate ?? ((sessionId, update) => conversation?.update(sessionId, update)),
+      onUpdate:
+        onUpdate ??
+        ((sessionId, update) => {
+          notes.heard(sessionId, update);
+          conversation?.update(sessionId, update);
+        }),
       onPermission: (request, signal) =>
         conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),
       onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
@@ -267,6 +275,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
     try {
       let conversation = await live(turn.sessionId);
+      if (conversation?.asking() && turn.images) throw new AgentFailure(answerFirst);
       if (conversation) {
         const outcome = await conversation.answer(turn.taskId, turn.message, report, signal);
         if (outcome === 'done' || signal.aborted) return;
@@ -278,13 +287,17 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       conversation ??= await reopen(turn, report, signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
-      await conversation.prompt(turn.taskId, turn.message, report, signal);
+      await conversation.prompt(turn, report, signal);
     } catch (error) {
       report.error(reasonOf(error));
     }
   };
 
   return {
+    // Whether it takes images is known when its process is there: if it does not, the task says so.
+    capabilities: ['images', 'context'],
+    context: notes.context,
+    onCommands: notes.onCommands,
     open,
     start(turn, report): RunningTurn {
       const stop = new AbortController();

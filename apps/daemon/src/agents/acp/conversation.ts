@@ -6,6 +6,7 @@ import type { CreateElicitationResponse, RequestPermissionResponse } from '@agen
 import {
   type Clock,
   type OutputStream,
+  type Turn,
   type TurnReport,
   outputStream,
   reasonOf,
@@ -14,6 +15,7 @@ import {
 import { type Fields, type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
+import { promptOf } from './prompt.ts';
 import { type Asking, askForm, askPermission } from './questions.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -33,6 +35,9 @@ export interface ConversationOptions {
   timings: ConversationTimings;
 }
 
+/** What begins a turn. */
+export type Said = Pick<Turn, 'taskId' | 'message' | 'images'>;
+
 export interface Conversation {
   readonly sessionId: string;
   readonly agent: AgentProcess;
@@ -46,7 +51,7 @@ export interface Conversation {
    */
   answer(taskId: string, words: string, report: TurnReport, signal: AbortSignal): Promise<'done' | 'free'>;
   /** A turn, up to its end or its first question. */
-  prompt(taskId: string, words: string, report: TurnReport, signal: AbortSignal): Promise<void>;
+  prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
   /** Nobody will answer the question of this task. */
   abandon(taskId: string): void;
   asking(): boolean;
@@ -220,7 +225,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return 'free';
     },
 
-    async prompt(taskId, words, report, signal) {
+    async prompt({ taskId, message, images = [] }, report, signal) {
       idleListener(false);
       const output = outputStream((text) => active.report.output(text), clock);
       let release = (): void => undefined;
@@ -248,7 +253,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         try {
           const response = await agent.request('session/prompt', {
             sessionId,
-            prompt: [{ type: 'text', text: words }],
+            prompt: promptOf(message, images, await agent.ready),
           });
           conclude(active, response);
         } catch (error) {

@@ -1,0 +1,20 @@
+/** What the user says, as the content of an ACP prompt: the text, then one block per image. */
+import { AgentFailure } from './process.ts';
+import type { AgentAbilities } from './process.ts';
+
+type Block = { type: 'text'; text: string } | { type: 'image'; mimeType: string; data: string };
+
+const head = /^data:(image\/[a-z0-9.+-]+);base64,/i;
+
+/** @throws AgentFailure when the agent takes no images, or one is no data URL */
+export function promptOf(words: string, images: readonly string[], can: Pick<AgentAbilities, 'images'>): Block[] {
+  if (images.length > 0 && !can.images) {
+    throw new AgentFailure('This agent takes no images. Send the message without them.');
+  }
+  const blocks = images.map((image): Block => {
+    const [prefix, mimeType] = head.exec(image.slice(0, 100)) ?? [];
+    if (prefix === undefined || mimeType === undefined) throw new AgentFailure('An image is no base64 data URL.');
+    return { type: 'image', mimeType, data: image.slice(prefix.length) };
+  });
+  return [{ type: 'text', text: words }, ...blocks];
+}
