@@ -27,7 +27,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
 
   beforeAll(async () => {
     before = await buildRelease(await previousCommit());
-    ends.push(before.remove);
+    ends.push(() => before.remove());
     const known = new Set(before.migrations);
     added = (await migrationsOf(thisRelease)).filter((name) => !known.has(name));
     cluster = await startCluster({
