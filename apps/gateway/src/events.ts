@@ -27,16 +27,17 @@ import {
 import type { DaemonConnection } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
 import type { InboundDeps } from './inbound-deps.ts';
-import { progress, prompt, taskOutput, toTime } from './translate.ts';
+import { progress, prompt, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
 
 type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
+type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
 /** Handles events; the caller keeps the order. */
 export interface Events {
   handle(connection: DaemonConnection, event: DaemonEvent): Promise<void>;
   /** The many that need nobody's answer: output of a task that is known to run. False: nothing was done, `handle` it. */
-  handleAtOnce(connection: DaemonConnection, event: DaemonEvent): boolean;
+  handleAtOnce(connection: DaemonConnection, event: DaemonEvent, text: string): boolean;
 }
 
 export function createEvents(deps: InboundDeps): Events {
@@ -202,7 +203,13 @@ export function createEvents(deps: InboundDeps): Events {
       publisher.hot(record.ownerId, sessionUpdate({ ...record.session, progress }), 'p');
   };
 
-  const output = (record: SessionRecord, event: DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>) => {
+  /** `written`: the frame as it came, to pass on what is long as it stands there. */
+  const output = (record: SessionRecord, event: Output, written?: string) => {
+    const asWritten = written === undefined ? undefined : taskOutputAsWritten(record.session.id, event, written);
+    if (asWritten !== undefined) {
+      publisher.hotText(record.ownerId, asWritten, 'o');
+      return;
+    }
     const text = event.output ?? (event.event_type === 'VERBOSE' ? event.content : undefined) ?? '';
     publisher.hot(record.ownerId, taskOutput(record.session.id, event.task_id ?? undefined, text), 'o');
   };
@@ -293,14 +300,14 @@ export function createEvents(deps: InboundDeps): Events {
       else if (event.session_id) await ofTranscript(connection, event.session_id, event);
       else metrics.ignored.inc({ cause: 'event of nothing' });
     },
-    handleAtOnce: (connection, event) => {
+    handleAtOnce: (connection, event, text) => {
       if ((event.event_type !== 'OUTPUT' && event.event_type !== 'VERBOSE') || !event.task_id) return false;
       const entry = connection.memory.tasks.get(event.task_id);
       if (entry?.state !== 'running' || !entry.record || event.user_message_uuid) return false;
       const nativeId = named(event);
       if (nativeId !== undefined && nativeId !== entry.record.nativeId) return false;
       mentioned(entry);
-      output(entry.record, event);
+      output(entry.record, event, text);
       return true;
     },
   };

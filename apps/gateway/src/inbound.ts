@@ -40,7 +40,7 @@ export interface Inbound {
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   frame(connection: DaemonConnection, frame: FromDaemonFrame, text: string): Promise<void>;
   /** Does without delay what needs nobody's answer. False: nothing was done, it is for `frame`. */
-  frameAtOnce(connection: DaemonConnection, frame: FromDaemonFrame): boolean;
+  frameAtOnce(connection: DaemonConnection, frame: FromDaemonFrame, text: string): boolean;
   /** The wait for the first `status` is over. */
   statusOverdue(connection: DaemonConnection): Promise<void>;
 }
@@ -258,9 +258,9 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       ) => Promise<void> | void;
       await handle(connection, frame, text);
     },
-    frameAtOnce: (connection, frame) => {
+    frameAtOnce: (connection, frame, text) => {
       if (frame.type === 'messages' || frame.type === 'context_response') history.answered(connection, frame);
-      else if (frame.type === 'event') return events.handleAtOnce(connection, frame);
+      else if (frame.type === 'event') return events.handleAtOnce(connection, frame, text);
       else return frame.type === 'pong';
       return true;
     },

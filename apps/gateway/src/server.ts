@@ -182,7 +182,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (!connection.admitted) return undefined;
     try {
       const frame = connection.decode(text);
-      if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame))) return undefined;
+      if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame, text))) return undefined;
       return traced(connection, frame.type, () =>
         outlast(() => inbound.frame(connection, frame, text), isClosing),
       ).catch((error: unknown) => failed(connection, error));

@@ -12,6 +12,7 @@ import {
   type ReportEntry,
   type SlashCommand,
   cutText,
+  lastString,
   limits,
   messageRoles,
 } from '@relay/protocol';
@@ -34,6 +35,25 @@ export const taskOutput = (
   ...(taskId ? { taskId } : {}),
   output: cut(output).content,
 });
+
+/** Below this, writing JSON anew costs nothing worth saving. */
+const longFrame = 1024;
+
+/**
+ * The same as JSON, for long output that stands in the daemon's frame as apps may have it. Undefined when it does not: it is not the
+ * last member, is to be cut, or holds what is not passed on.
+ */
+export function taskOutputAsWritten(
+  sessionId: string,
+  event: { task_id?: string | null | undefined; output?: string | null | undefined },
+  written: string,
+): string | undefined {
+  if (written.length < longFrame || !event.output || !event.task_id) return undefined;
+  const output = lastString(written, 'output');
+  if (output === undefined || output.length * 3 > limits.messageBytes) return undefined;
+  const ids = `"sessionId":${JSON.stringify(sessionId)},"taskId":${JSON.stringify(event.task_id)}`;
+  return `{"type":"task_output",${ids},"output":${output}}`;
+}
 
 export function progress(event: { action: string; target?: string | null | undefined }, now: Date): Progress {
   return { action: cutText(event.action, 1024), target: cutText(event.target ?? '', 4096), at: now.toISOString() };

@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { activityFacts, historyReply, progress, prompt, reportFacts, taskOutput, toTime } from '../src/translate.ts';
+import {
+  activityFacts,
+  historyReply,
+  progress,
+  prompt,
+  reportFacts,
+  taskOutput,
+  taskOutputAsWritten,
+  toTime,
+} from '../src/translate.ts';
 
 const now = new Date('2026-03-04T05:06:07.089Z');
 
@@ -83,6 +92,29 @@ describe('prompt and progress', () => {
   it('keep of an option only its label', () => {
     const options = [{ label: 'Yes', description: 'do it' }];
     expect(prompt({ prompt: 'p', options }, now).options).toEqual([{ label: 'Yes' }]);
+  });
+});
+
+describe('long output', () => {
+  const said = 'a line "with" quotes\n'.repeat(100);
+  const event = { type: 'event', event_type: 'OUTPUT', task_id: 't"1', output: said };
+  const frame = JSON.stringify(event);
+
+  it('passes on as it was written, and means the same', () => {
+    const passed = taskOutputAsWritten('s:a:1', event, frame);
+    expect(JSON.parse(passed!)).toEqual(taskOutput('s:a:1', 't"1', said));
+  });
+
+  it('is written anew when it does not stand there as apps may have it', () => {
+    expect(taskOutputAsWritten('s', { ...event, output: undefined }, frame)).toBeUndefined();
+    expect(taskOutputAsWritten('s', { ...event, task_id: null }, frame)).toBeUndefined();
+    expect(taskOutputAsWritten('s', event, JSON.stringify({ ...event, more: 'of it' }))).toBeUndefined();
+    const [nul, long] = [
+      { ...event, output: `${said}\0` },
+      { ...event, output: 'x'.repeat(100_000) },
+    ];
+    expect(taskOutputAsWritten('s', nul, JSON.stringify(nul))).toBeUndefined();
+    expect(taskOutputAsWritten('s', long, JSON.stringify(long))).toBeUndefined();
   });
 });
 

@@ -25,6 +25,8 @@ export interface Publisher {
   append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
   /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
   hot(ownerId: string, frame: AttentionFrame, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
+  /** The same for a frame that is JSON already. */
+  hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
   /** A message, unless the same one was said before (contract §9): same session, role and text, or one of the uuids. */
   say(
     ownerId: string,
@@ -54,11 +56,13 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
       onError(error);
     }
   };
+  const hotText: Publisher['hotText'] = (ownerId, json, kind) => {
+    channel.publish(ownerId, encodeUserFrame(kind, json)).catch(onError);
+  };
   return {
     append,
-    hot: (ownerId, frame, kind) => {
-      channel.publish(ownerId, encodeUserFrame(kind, JSON.stringify(frame))).catch(onError);
-    },
+    hotText,
+    hot: (ownerId, frame, kind) => hotText(ownerId, JSON.stringify(frame), kind),
     say: async (ownerId, sessionKey, sessionId, message, uuids = []) => {
       if (message.content === '') return;
       const keys = [

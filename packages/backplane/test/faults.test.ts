@@ -63,6 +63,8 @@ describe('Redis that is frozen', () => {
     const evicted = createEar<Lease>();
     gateway.onEvict(evicted.hear);
     const reader = await readNumbers(api, 'user');
+    const shown = createEar<UserFrame>();
+    await api.subscribe('watched', shown.hear);
     redis.pause();
     const ends = await Promise.all([
       endOf(api.route('device', 'frozen', 300)),
@@ -71,9 +73,11 @@ describe('Redis that is frozen', () => {
       endOf(gateway.release('device', lease.fence)),
       endOf(gateway.append('user', '0')),
       endOf(api.put('ticket', 'frozen', 60_000)),
+      endOf(gateway.publish('watched', 'short')),
+      endOf(other.publish('watched', 'long'.repeat(5_000))),
       endOf(api.health().then(({ ok }) => ok)),
     ]);
-    expect(ends).toEqual(['unknown', 'UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE', false]);
+    expect(ends).toEqual(['unknown', ...Array.from({ length: 7 }, () => 'UNAVAILABLE'), false]);
     redis.resume();
     await healthy(api, gateway, other);
     expect((await api.owners(['device'])).get('device')).toEqual({ ...lease, instance: gateway.instance });
@@ -81,6 +85,8 @@ describe('Redis that is frozen', () => {
     expect(commands.heard.map(({ body }) => body)).toEqual(['thawed']);
     expect(evicted.heard).toEqual([]);
     expect(await api.take('ticket')).toBeUndefined();
+    await other.publish('watched', 'later');
+    expect((await shown.next()).body).toBe('later');
     await until('the reader is told that something is missing', () => reader.gaps() > 0);
     await reach([reader], (number) => gateway.append('user', String(number)), 1);
     expect(reader.wrong).toEqual([]);

@@ -68,7 +68,8 @@ const escapes = new RegExp(
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!suspicious.test(text)) return value;
+  // Most texts hold no such escape at all, and looking for two characters takes a tenth of the time.
+  if (!text.includes('\\u') || !suspicious.test(text)) return value;
   // Works on the text, not with a reviver, which is recursive and slow. The text is known to be valid JSON by now, so every
   // escape is whole and taking one out cannot make a new one of its neighbours.
   const storable = text.replace(escapes, (escape) => {
