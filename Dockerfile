@@ -26,7 +26,7 @@ RUN set -eu; \
     npm ci --no-audit --no-fund --ignore-scripts; \
     npm run --silent build
 # The tree that runs: dependencies of the server programs alone, without the tools that made it. Of the query compilers of Prisma
-# only that of PostgreSQL is ever loaded.
+# only that of PostgreSQL is ever loaded, of the three builds of OpenTelemetry only the one for Node.
 RUN set -eu; \
     mkdir /app; \
     cp -r package.json package-lock.json packages apps conformance /app; \
@@ -38,6 +38,7 @@ RUN set -eu; \
       --workspace apps/api --workspace apps/gateway --workspace apps/standalone; \
     test ! -e node_modules/prisma && test ! -e node_modules/typescript; \
     find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete; \
+    rm -rf node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext; \
     find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.tsbuildinfo' \) -delete; \
     rm -rf conformance apps/cli apps/daemon packages/testing package-lock.json; \
     find packages apps -mindepth 2 -maxdepth 2 ! -name dist ! -name package.json ! -name node_modules -exec rm -rf {} +

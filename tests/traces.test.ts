@@ -11,7 +11,7 @@ interface SentSpan {
   spanId: string;
   parentSpanId?: string;
   name: string;
-  attributes: { key: string; value: { stringValue?: string; intValue?: string } }[];
+  attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
 }
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -62,7 +62,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const [span, ...others] = spans.filter((candidate) => candidate.parentSpanId === 'b7ad6b7169203331');
     expect(others).toEqual([]);
     expect(span).toMatchObject({ traceId, name: 'GET /api/sessions' });
-    expect(attribute(span, 'http.response.status_code')).toEqual({ intValue: '200' });
+    expect(attribute(span, 'http.response.status_code')).toEqual({ intValue: 200 });
     expect(attribute(span, 'relay.request_id')?.stringValue).toMatch(/\S/);
     expect(below(span).map(({ name }) => name)).toContain('database query');
   });

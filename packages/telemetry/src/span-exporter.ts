@@ -1,4 +1,8 @@
-// Finished spans → a collector, in batches, beside the work: a collector that is slow or away costs spans, never requests.
+// Finished spans → a collector, in batches, beside the work: a collector that is slow or away costs spans, never requests. What
+// travels is OpenTelemetry's own exporter's business; it is loaded only where a collector is configured.
+
+import type { Resource } from '@opentelemetry/resources';
+import type { BatchSpanProcessor, ReadableSpan } from '@opentelemetry/sdk-trace';
 
 export type SpanKind = 'internal' | 'server' | 'client';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
@@ -31,7 +35,7 @@ export interface SpanExporterOptions {
 
 export interface SpanExporter {
   add(span: FinishedSpan): void;
-  /** Sends what is left, then nothing more. */
+  /** Sends what is left, for 5 s at most, then nothing more. */
   stop(): Promise<void>;
 }
 
@@ -41,89 +45,111 @@ const SEND_TIMEOUT_MS = 5_000;
 /** A collector that is away is mentioned, not complained about with every batch. */
 const SILENT_MS = 60_000;
 
-const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
+/** The numbers of OpenTelemetry's `SpanKind` and `SpanStatusCode`. */
+const kinds: Readonly<Record<SpanKind, number>> = { internal: 0, server: 1, client: 2 };
+const [unset, failedStatus] = [0, 2];
+const sampled = 1;
 
-function valueOf(value: string | number | boolean): object {
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+const NS_PER_S = 1_000_000_000n;
+const highResolution = (ns: bigint): [number, number] => [Number(ns / NS_PER_S), Number(ns % NS_PER_S)];
+
+function readable(span: FinishedSpan, resource: Resource): ReadableSpan {
+  const { traceId, spanId, parentSpanId, name, kind, startNs, endNs, attributes, failed } = span;
+  const context = { traceId, spanId, traceFlags: sampled };
+  return {
+    name,
+    kind: kinds[kind],
+    spanContext: () => context,
+    ...(parentSpanId === undefined
+      ? {}
+      : { parentSpanContext: { traceId, spanId: parentSpanId, traceFlags: sampled } }),
+    startTime: highResolution(startNs),
+    endTime: highResolution(endNs),
+    duration: highResolution(endNs - startNs),
+    status: { code: failed ? failedStatus : unset },
+    attributes,
+    links: [],
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope: { name: 'relay' },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
 }
 
-const attributesOf = (attributes: SpanAttributes): object[] =>
-  Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));
+interface Pipe {
+  readonly processor: BatchSpanProcessor;
+  readonly resource: Resource;
+}
 
-const encode = ({ kind, startNs, endNs, attributes, failed, ...span }: FinishedSpan): object => ({
-  ...span,
-  kind: kinds[kind],
-  startTimeUnixNano: String(startNs),
-  endTimeUnixNano: String(endNs),
-  attributes: attributesOf(attributes),
-  status: failed ? { code: 2 } : {},
-});
+async function openPipe(options: SpanExporterOptions, onLost: (spans: number, err: unknown) => void): Promise<Pipe> {
+  const [{ OTLPTraceExporter }, { BatchSpanProcessor }, { resourceFromAttributes }] = await Promise.all([
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/resources'),
+  ]);
+  const url = `${options.endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const inner = new OTLPTraceExporter({ url, timeoutMillis: SEND_TIMEOUT_MS });
+  const exporter = {
+    export: (spans: ReadableSpan[], done: Parameters<typeof inner.export>[1]) =>
+      inner.export(spans, (result) => {
+        if (result.error !== undefined) onLost(spans.length, result.error);
+        done(result);
+      }),
+    shutdown: () => inner.shutdown(),
+    forceFlush: () => inner.forceFlush(),
+  };
+  const resource = resourceFromAttributes({
+    'service.name': options.service,
+    'service.version': options.version,
+    'service.instance.id': options.instance,
+  });
+  const processor = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: MAX_WAITING,
+    maxExportBatchSize: MAX_BATCH,
+    scheduledDelayMillis: options.intervalMs ?? 5_000,
+    exportTimeoutMillis: SEND_TIMEOUT_MS,
+  });
+  return { processor, resource };
+}
 
 export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
-  const { service, version, instance, log, intervalMs = 5_000 } = options;
-  const url = `${options.endpoint.replace(/\/+$/, '')}/v1/traces`;
-  const resource = {
-    attributes: attributesOf({
-      'service.name': service,
-      'service.version': version,
-      'service.instance.id': instance,
-    }),
-  };
-  let waiting: FinishedSpan[] = [];
   let lost = 0;
   let mentionedAtMs = Number.NEGATIVE_INFINITY;
-  let sending: Promise<void> | undefined;
-  let stopped = false;
-
-  const mention = (err: unknown): void => {
+  const onLost = (spans: number, err: unknown): void => {
+    lost += spans;
     if (performance.now() - mentionedAtMs < SILENT_MS) return;
     mentionedAtMs = performance.now();
-    log.warn({ err, lost }, 'traces could not be sent (OTEL_EXPORTER_OTLP_ENDPOINT)');
+    options.log.warn({ err, lost }, 'traces could not be sent (OTEL_EXPORTER_OTLP_ENDPOINT)');
   };
 
-  const sendBatch = async (batch: readonly FinishedSpan[]): Promise<void> => {
-    const scopeSpans = [{ scope: { name: 'relay' }, spans: batch.map(encode) }];
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }),
-        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
-      });
-      await response.body?.cancel();
-      if (!response.ok) throw new Error(`the collector answered ${response.status}`);
-    } catch (error) {
-      // Not tried again: what comes next is worth more than what was.
-      lost += batch.length;
-      mention(error);
-    }
-  };
-
-  const sendAll = async (): Promise<void> => {
-    while (waiting.length > 0) await sendBatch(waiting.splice(0, MAX_BATCH));
-  };
-  const send = (): Promise<void> => (sending ??= sendAll().finally(() => (sending = undefined)));
-
-  const timer = setInterval(() => void send(), intervalMs);
-  timer.unref();
+  let pipe: Pipe | undefined;
+  let stopped = false;
+  /** Ended while the exporter was being loaded. */
+  const early: FinishedSpan[] = [];
+  const opened = openPipe(options, onLost).then(
+    (ready) => {
+      pipe = ready;
+      for (const span of early.splice(0)) ready.processor.onEnd(readable(span, ready.resource));
+    },
+    (error: unknown) => onLost(early.splice(0).length, error),
+  );
 
   return {
     add: (span) => {
       if (stopped) return;
-      if (waiting.length >= MAX_WAITING) {
-        lost += 1;
-        return;
-      }
-      waiting.push(span);
+      if (pipe) pipe.processor.onEnd(readable(span, pipe.resource));
+      else if (early.length < MAX_WAITING) early.push(span);
     },
     stop: async () => {
       stopped = true;
-      clearInterval(timer);
       const late = new Promise<void>((resolve) => setTimeout(resolve, SEND_TIMEOUT_MS).unref());
-      await Promise.race([(async () => (await sending, await send()))(), late]);
-      waiting = [];
+      // What could not be sent has been mentioned.
+      const sent = opened.then(() => pipe?.processor.shutdown()).catch(() => undefined);
+      await Promise.race([sent, late]);
     },
   };
 }

@@ -115,9 +115,9 @@ describe('traces', () => {
       const outer = spans.find((span) => span.name === name);
       const inner = spans.find((span) => span.name === `in ${name}`);
       expect([inner?.traceId, inner?.parentSpanId]).toEqual([outer?.traceId, outer?.spanId]);
-      expect([inner?.status.code, outer?.status.code]).toEqual(name === 'a' ? [undefined, undefined] : [2, 2]);
+      expect([inner?.status.code, outer?.status.code]).toEqual(name === 'a' ? [0, 0] : [2, 2]);
       expect(inner?.attributes.map(({ value }) => value)).toEqual([
-        { intValue: '1' },
+        { intValue: 1 },
         { doubleValue: 0.5 },
         { boolValue: true },
       ]);
@@ -144,12 +144,24 @@ describe('traces', () => {
 
   it('are sent in batches of bounded size, and no more wait than may', async () => {
     for (let n = 0; n < 5_000; n += 1) tracer.start('many').end();
-    expect(await sent()).toHaveLength(4_096);
-    expect(bodies).toHaveLength(8);
+    const spans = await sent();
+    expect(spans.length).toBeGreaterThanOrEqual(4_096);
+    expect(spans.length).toBeLessThan(5_000);
+    expect(bodies.length).toBeGreaterThanOrEqual(8);
+  });
+
+  it('of a collector that is busy are sent again', async () => {
+    status = 503;
+    collector.once('request', (_, response) => response.once('finish', () => (status = 200)));
+    tracer.start('once').end();
+    const spans = await sent();
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(1);
+    expect(bodies.length).toBeGreaterThan(1);
+    expect(warnings).toEqual([]);
   });
 
   it('of a collector that refuses are lost with one warning', async () => {
-    status = 503;
+    status = 400;
     for (let n = 0; n < 1_000; n += 1) tracer.start('many').end();
     await sent();
     expect(bodies).toHaveLength(2);
