@@ -78,7 +78,7 @@ describe('a session that an agent lists', () => {
     ]);
     for (let report = 0; report < 4; report++) await connection.frame('report_sessions');
     // Three pages, once: nothing has changed since.
-    expect(called()).toEqual(['list', 'list', 'list']);
+    expect(called().filter((name) => name !== 'initialize')).toEqual(['list', 'list', 'list']);
   });
 
   it('is loaded when it is read, once, and its messages keep their uuids', async () => {
@@ -133,7 +133,7 @@ describe('a session that an agent lists', () => {
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
     await connection.event('TASK_COMPLETE', 't1');
     expect((await listed(connection)).map(({ title }) => title)).toEqual(['hello']);
-    expect(called()).toEqual([]);
+    expect(called()).not.toContain('list');
   });
 
   it('is there without its words when the agent can resume it but not load it', async () => {

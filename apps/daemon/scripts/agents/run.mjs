@@ -305,7 +305,9 @@ const checks = {
     await other.close();
     const id = `${w.deviceId}:${w.name}:${opened.sessionId}`;
     await w.update(id, () => true);
-    const messages = await w.last(id);
+    // An agent that is asked for it may start more slowly than the relay waits; the next call has it.
+    let messages = [];
+    for (let call = 0; call < 5 && messages.length === 0; call++) messages = await w.last(id);
     must(messages.at(-1)?.content.includes('from the desk'), JSON.stringify({ messages, said: report.said }));
     return undefined;
   },
