@@ -1,5 +1,6 @@
 /** The routes of the public API this program uses (contract §3). Answers are taken as they come: unknown fields and values pass. */
 import type {
+  CommandList,
   ConnectionList,
   CreateSession,
   CreatedSession,
@@ -40,6 +41,7 @@ export interface Api {
   session(id: string, limit: number): Promise<SessionDetail>;
   createSession(body: CreateSession, idempotencyKey: string): Promise<CreatedSession & Replayed>;
   sendMessage(id: string, body: SendMessage, idempotencyKey: string): Promise<SentMessage & Replayed>;
+  commands(id: string): Promise<CommandList['commands']>;
   cancel(id: string): Promise<{ taskId: string; state: 'cancelled' }>;
   task(id: string): Promise<Task>;
   watch(id: string): Promise<WatchState>;
@@ -94,6 +96,7 @@ export function createApi(access: Access): Api {
       const reply = await request('POST', `${session(id)}/messages`, { body, idempotencyKey });
       return { ...having<SentMessage>(reply, 'taskId', 'sessionId'), replayed: reply.replayed };
     },
+    commands: async (id) => list(await request('GET', `${session(id)}/commands`), 'commands'),
     cancel: async (id) =>
       having<{ taskId: string; state: 'cancelled' }>(await request('POST', `${session(id)}/cancel`), 'taskId', 'state'),
     task: async (id) => having<Task>(await request('GET', `/api/tasks/${encodeURIComponent(id)}`), 'id', 'state'),

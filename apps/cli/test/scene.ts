@@ -17,8 +17,12 @@ export function scene() {
     person: undefined as unknown as Person,
     own: undefined as unknown as Own,
     /** A device called `name`, whose daemon is connected. */
-    async daemon(name: string, registration?: TestDaemon['registration']): Promise<TestDaemon> {
-      const daemon = await state.person.daemon({ name, ...(registration ? { registration } : {}) });
+    async daemon(
+      name: string,
+      registration?: TestDaemon['registration'],
+      headers: Record<string, string> = {},
+    ): Promise<TestDaemon> {
+      const daemon = await state.person.daemon({ name, headers, ...(registration ? { registration } : {}) });
       daemons.push(daemon);
       return daemon;
     },

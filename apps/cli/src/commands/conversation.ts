@@ -3,12 +3,20 @@ import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { cancelCommand } from './cancel.ts';
 import { type Done, addCommand } from './add-command.ts';
+import { commandsCommand } from './commands.ts';
 import type { SendingOptions } from './message.ts';
 import { type NewOptions, newCommand } from './new.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
 import { type SessionsOptions, sessionsCommand } from './sessions.ts';
 import { type TailOptions, tailCommand } from './tail.ts';
 import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
+
+const withImages = (command: Command): Command =>
+  command.option(
+    '--image <file>',
+    'a PNG, JPEG, GIF or WebP image that goes with it; up to 8 times',
+    (file: string, earlier: readonly string[] = []) => [...earlier, file],
+  );
 
 const sending = (command: Command): Command =>
   command
@@ -32,36 +40,50 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     .option('--all', 'archived ones too')
     .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
 
-  sending(
-    addCommand(
-      program,
-      'new',
-      'start a session with a first message',
-      'relay new laptop "Why does the build fail?" --project ~/src/app --watch',
-      'relay new laptop - < task.md',
-    )
-      .argument('<device>', 'id or name')
-      .argument('[message]', 'first message; "-" or a pipe: standard input')
-      .option('--project <path>', 'working directory on the device')
-      .option('--title <text>', 'title of the session'),
+  withImages(
+    sending(
+      addCommand(
+        program,
+        'new',
+        'start a session with a first message',
+        'relay new laptop "Why does the build fail?" --project ~/src/app --watch',
+        'relay new laptop - < task.md',
+        'relay new laptop "What is wrong here?" --image screenshot.png',
+      )
+        .argument('<device>', 'id or name')
+        .argument('[message]', 'first message; "-" or a pipe: standard input')
+        .option('--project <path>', 'working directory on the device')
+        .option('--title <text>', 'title of the session'),
+    ),
   ).action(async (device: string, message: string | undefined, options: NewOptions) =>
     done(await newCommand(device, message, options, terminal)),
   );
 
-  sending(
-    addCommand(
-      program,
-      'send',
-      'send a message into a session',
-      'relay send k3j9x2ab "Now the tests, please"',
-      'git diff | relay send k3j9x2ab -',
-      'relay send k3j9x2ab "deploy" --key release-42 --watch',
-    )
-      .argument('<session>', 'id or a part of it')
-      .argument('[message]', 'the message; "-" or a pipe: standard input'),
+  withImages(
+    sending(
+      addCommand(
+        program,
+        'send',
+        'send a message into a session',
+        'relay send k3j9x2ab "Now the tests, please"',
+        'git diff | relay send k3j9x2ab -',
+        'relay send k3j9x2ab "deploy" --key release-42 --watch',
+      )
+        .argument('<session>', 'id or a part of it')
+        .argument('[message]', 'the message; "-" or a pipe: standard input'),
+    ),
   ).action(async (session: string, message: string | undefined, options: SendingOptions) =>
     done(await sendCommand(session, message, options, terminal)),
   );
+
+  addCommand(
+    program,
+    'commands',
+    'list what the agent of a session understands after a slash',
+    'relay commands k3j9x2ab',
+  )
+    .argument('<session>', 'id or a part of it')
+    .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
 
   sending(
     addCommand(

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { ImageOptions } from './images.ts';
 
-export interface SendingOptions extends CommonOptions {
+export interface SendingOptions extends CommonOptions, ImageOptions {
   watch?: boolean;
   output?: boolean;
   /** `--no-queue` makes it false. */

@@ -4,6 +4,7 @@ import { findDevice, nameOf } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
+import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tell } from './telling.ts';
 
@@ -23,6 +24,7 @@ export async function newCommand(
   const context = contextOf(options, terminal);
   const { api, say } = context;
   const message = await messageOf(typedMessage, terminal);
+  const images = await imagesOf(options);
   const device = await findDevice(api, typedDevice);
   const create = async () => {
     const created = await api.createSession(
@@ -31,6 +33,7 @@ export async function newCommand(
         message,
         ...(options.project === undefined ? {} : { projectPath: options.project }),
         ...(options.title === undefined ? {} : { title: options.title }),
+        ...images,
         ...waiting,
       },
       key,

@@ -5,6 +5,7 @@ import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { promptText } from '../show/said.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
+import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tell } from './telling.ts';
 
@@ -60,8 +61,13 @@ function labelOf({ options }: NonNullable<Session['prompt']>, typed: string): st
 
 async function deliver(context: Context, sessionId: string, content: string, options: SendingOptions): Promise<number> {
   const { api, say, terminal } = context;
+  const images = await imagesOf(options);
   const send = async () => {
-    const sent = await api.sendMessage(sessionId, { content, ...queueing(options) }, idempotencyKeyOf(options));
+    const sent = await api.sendMessage(
+      sessionId,
+      { content, ...images, ...queueing(options) },
+      idempotencyKeyOf(options),
+    );
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' It was sent before with this key; nothing was sent now.' : '';
       return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${again}\n`;

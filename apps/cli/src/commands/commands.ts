@@ -1,0 +1,28 @@
+/** `relay commands`: what the agent of a session understands after a slash. */
+import { exitCodes } from '../failure.ts';
+import { findSessionId } from '../naming.ts';
+import { oneLine } from '../show/text.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export async function commandsCommand(
+  typedSession: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const commands = await api.commands(await findSessionId(api, typedSession));
+  say({ commands }, () =>
+    commands.length === 0
+      ? 'The agent has not told of any commands.\n'
+      : commands
+          .map(({ name, description, inputHint }) =>
+            [`/${oneLine(name)}`, inputHint ? `<${oneLine(inputHint)}>` : '', oneLine(description)]
+              .filter((part) => part !== '')
+              .join('  '),
+          )
+          .map((line) => `${line}\n`)
+          .join(''),
+  );
+  return exitCodes.ok;
+}

@@ -1,0 +1,64 @@
+/** `--image`: files that go with a message, read and checked here so that nothing is sent in vain. */
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { limits } from '@relay/protocol';
+import { reasonOf, systemCode, usage } from '../failure.ts';
+import { oneLine } from '../show/text.ts';
+
+export interface ImageOptions {
+  image?: readonly string[];
+}
+
+/** How files of a type begin; the name of a file says nothing about it. */
+const types: readonly [type: string, begins: RegExp][] = [
+  ['png', /^\x89PNG\r\n\x1a\n/],
+  ['jpeg', /^\xff\xd8\xff/],
+  ['gif', /^GIF8/],
+  ['webp', /^RIFF[^]{4}WEBP/],
+];
+
+const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+
+/** The field of the request; nothing when there are no images. @throws Failure BAD_USAGE */
+export async function imagesOf({ image: files = [] }: ImageOptions): Promise<{ images?: string[] }> {
+  if (files.length === 0) return {};
+  if (files.length > limits.images) throw usage(`A message takes at most ${limits.images} images.`);
+  const images: string[] = [];
+  let total = 0;
+  for (const file of files) {
+    const bytes = await read(file);
+    total += bytes.length;
+    const type = types.find(([, begins]) => begins.test(bytes.toString('latin1', 0, 16)))?.[0];
+    if (type === undefined) throw usage(`${named(file)} is no PNG, JPEG, GIF or WebP image.`);
+    images.push(`data:image/${type};base64,${bytes.toString('base64')}`);
+  }
+  if (total > limits.imagesBytes) throw usage(`The images have more than ${mebibytes(limits.imagesBytes)} together.`);
+  return { images };
+}
+
+const named = (file: string) => `"${oneLine(basename(file))}"`;
+
+/** At most one byte more than is allowed, whatever the file is. */
+async function read(file: string): Promise<Buffer> {
+  const bytes = await readUpTo(file, limits.imageBytes + 1).catch((error: unknown) => {
+    const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error);
+    throw usage(`${named(file)} cannot be read: ${why}.`);
+  });
+  if (bytes.length > limits.imageBytes) throw usage(`${named(file)} has more than ${mebibytes(limits.imageBytes)}.`);
+  return bytes;
+}
+
+async function readUpTo(file: string, maxBytes: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const buffer = Buffer.alloc(maxBytes);
+    let size = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, size, maxBytes - size);
+      size += bytesRead;
+      if (bytesRead === 0 || size === maxBytes) return buffer.subarray(0, size);
+    }
+  } finally {
+    await handle.close();
+  }
+}
