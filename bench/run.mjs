@@ -9,6 +9,7 @@ import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
 import { events } from './suites/events.mjs';
 import { growth } from './suites/growth.mjs';
+import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { requests } from './suites/requests.mjs';
 import { events as singleEvents } from './single/events.mjs';
@@ -18,7 +19,7 @@ import { sockets as singleSockets } from './single/sockets.mjs';
 import { start as singleStart } from './single/start.mjs';
 
 /** Several instances next to others, in one run. */
-const compared = { events, requests, connect, memory, lists, counts, growth };
+const compared = { events, requests, connect, memory, lists, counts, growth, loss };
 /** The single process alone. */
 const single = {
   'single-start': singleStart,

@@ -2,11 +2,17 @@
 // A dialect knows how a system is spoken to:
 //   pair(person)                       → { send(text), onEvent, daemon, app }
 //   event(pair, bytes, n, kept)        → the text of an event, `bytes` long
+//   numbered(pair, n)                  → the text of an event that is kept and says its number
+//   follow(person, hear)               → resolves when an app listens that comes back whenever it is cut off; `hear(number)`, or
+//                                        `hear()` when it is told to reload; { stop() }
 //   ask(pair, n)                       → resolves when the daemon's answer has come, by HTTP
 //   daemon(person, hello), app(person) → a socket that was let in: { cut(), close() }
 import { request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const patienceMs = 60_000;
+/** Nothing new for so long: what is missing does not come any more. */
+const quietMs = 3_000;
 const quantile = (values, q) =>
   values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))];
 
@@ -56,6 +62,33 @@ export class Load {
       () => `events: ${took.length} of ${count} came`,
     );
     return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  }
+
+  /** Each pair says `perPair` numbers, one `everyMs`, to an app that comes back; resolves when all have come, or none comes any more. */
+  async steady({ perPair, everyMs }) {
+    let [repeated, told, heardAt] = [0, 0, performance.now()];
+    const followed = await Promise.all(
+      this.#pairs.map(async (_, index) => {
+        const heard = new Set();
+        const hear = (number) => {
+          heardAt = performance.now();
+          if (number === undefined) told += 1;
+          else if (heard.has(number)) repeated += 1;
+          else heard.add(number);
+        };
+        return { heard, app: await this.#dialect.follow(index, hear) };
+      }),
+    );
+    for (let n = 0; n < perPair; n += 1) {
+      for (const pair of this.#pairs) pair.send(this.#dialect.numbered(pair, n));
+      await wait(everyMs);
+    }
+    const sent = perPair * this.#pairs.length;
+    const missing = () => sent - followed.reduce((sum, { heard }) => sum + heard.size, 0);
+    heardAt = performance.now();
+    while (missing() > 0 && performance.now() - heardAt < quietMs) await wait(50);
+    for (const { app } of followed) app.stop();
+    return { sent, lost: missing(), repeated, told };
   }
 
   /** `count` questions by HTTP, `inFlight` at a time, to the daemons of the pairs. */

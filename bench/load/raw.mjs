@@ -2,7 +2,7 @@
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
 import { get } from './load.mjs';
-import { opened } from './relay.mjs';
+import { comingBack, opened } from './relay.mjs';
 
 export const body = {
   messages: [
@@ -59,6 +59,24 @@ export class Dialect {
   event(_, bytes) {
     const text = '{"type":"event","output":""}';
     return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
+  }
+
+  numbered(_, n) {
+    return JSON.stringify({ type: 'event', output: `${n} what an agent says about what it did.` });
+  }
+
+  async follow(n, hear) {
+    return comingBack(this.#system.apps, (url) => {
+      const socket = new WebSocket(`${url}/app?user=${n}`, { perMessageDeflate: false });
+      const listens = new Promise((resolve) => {
+        socket.on('message', (data) => {
+          const frame = JSON.parse(data.toString());
+          if (frame.type === 'ready') resolve();
+          if (frame.type === 'event') hear(Number.parseInt(frame.output));
+        });
+      });
+      return [socket, listens];
+    });
   }
 
   async ask(pair, n) {

@@ -68,6 +68,36 @@ export class Dialect {
     return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
   }
 
+  numbered({ taskId, nativeId }, n) {
+    const content = `${n} what an agent says about what it did.`;
+    return JSON.stringify({
+      type: 'event',
+      event_type: 'AGENT_RESPONSE',
+      task_id: taskId,
+      session_id: nativeId,
+      content,
+    });
+  }
+
+  /** Goes on from the offset it heard last. */
+  async follow(n, hear) {
+    const { people, apps } = this.#system;
+    let offset = '';
+    return comingBack(apps, (url) => {
+      const socket = new WebSocket(`${url}/ws/attention?since=${offset}`, {
+        perMessageDeflate: false,
+        headers: { Authorization: `Bearer ${people[n].token}` },
+      });
+      socket.on('message', (data) => {
+        const frame = JSON.parse(data.toString());
+        if (frame.offset !== undefined) ({ offset } = frame);
+        if (frame.type === 'resync') hear();
+        if (frame.type === 'new_message') hear(Number.parseInt(frame.message.content));
+      });
+      return [socket, new Promise((resolve) => socket.once('open', resolve))];
+    });
+  }
+
   async ask(pair, n) {
     const { status, text } = await get(`${pair.path}before-${n}`, this.#agent, pair.headers);
     if (status !== 200) throw new Error(`${status} ${text}`);
@@ -134,6 +164,31 @@ export function opened(socket, isReady, hello = 0) {
     });
     if (isReady) socket.on('message', (data) => isReady(data.toString(), socket) && ready());
   });
+}
+
+/**
+ * Keeps a socket open: to the first of these addresses, and from then on, whenever it ends, to the next one. `connect(url)` returns it and
+ * what resolves when it listens. Resolves when the first one does; `{ stop() }`.
+ */
+export async function comingBack(urls, connect) {
+  let socket;
+  let attempt = 0;
+  let stopped = false;
+  const again = () => {
+    let listens;
+    [socket, listens] = connect(urls[attempt % urls.length]);
+    attempt += 1;
+    socket.on('error', () => undefined);
+    socket.once('close', () => !stopped && setTimeout(again, 50));
+    return listens;
+  };
+  await again();
+  return {
+    stop: () => {
+      stopped = true;
+      socket.terminate();
+    },
+  };
 }
 
 const page = ({ request_id, session_id }) =>

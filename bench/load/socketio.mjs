@@ -1,8 +1,10 @@
 // How Socket.IO is spoken to: its own client, WebSocket from the start, no reconnects.
+import { EventEmitter } from 'node:events';
 import { Agent } from 'node:http';
 import { io } from 'socket.io-client';
 import { get, hellos } from './load.mjs';
 import { body } from './raw.mjs';
+import { comingBack } from './relay.mjs';
 
 export class Dialect {
   #system;
@@ -16,12 +18,12 @@ export class Dialect {
     return urls[n % urls.length];
   }
 
-  #open(urls, n, role) {
+  #open(urls, n, role, user = n) {
     const socket = io(this.#of(urls, n), {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      auth: { role, user: String(n) },
+      auth: { role, user: String(user) },
     });
     const ready = new Promise((resolve, reject) => {
       socket.once('ready', resolve);
@@ -48,6 +50,21 @@ export class Dialect {
   /** Its own packet around it is 17 bytes. */
   event(_, bytes) {
     return 'x'.repeat(Math.max(0, bytes - 17));
+  }
+
+  numbered(_, n) {
+    return `${n} what an agent says about what it did.`;
+  }
+
+  async follow(n, hear) {
+    return comingBack(this.#system.apps, (url) => {
+      const { socket, ready } = this.#open([url], 0, 'app', n);
+      socket.on('event', (text) => hear(Number.parseInt(text)));
+      const life = new EventEmitter();
+      for (const end of ['disconnect', 'connect_error']) socket.once(end, () => life.emit('close'));
+      life.terminate = () => socket.disconnect();
+      return [life, ready];
+    });
   }
 
   async ask(pair, n) {
