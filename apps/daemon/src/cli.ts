@@ -64,7 +64,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       .argument('[program...]', 'after "--": the program that answers, and its arguments')
       .option(
         '--agent <kind>',
-        'a name that "relay-daemon agents" shows, or "acp", "command", "scripted" (default: command if a program is given)',
+        'a name that "relay-daemon agents" shows, "auto" (the best that is installed), or "acp", "command", "scripted" (default: command if a program is given)',
       )
       .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
       .option('--mode <mode>', 'mode of the agent that sessions are put into')

@@ -1,8 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ChoiceOptions, choiceOf, choiceOfConfig } from '../src/agents/choice.ts';
 import { presetOf, presets } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
+import { temporaryFolders } from './folders.ts';
 
+const folders = temporaryFolders();
+afterEach(() => folders.remove());
 const config = { server: 's', device_id: 'd', hostname: 'h', name: 'n', agent_type: 'demo', registered_at: 'r' };
 
 describe('the choice of an agent', () => {
@@ -30,6 +35,18 @@ describe('the choice of an agent', () => {
     ['a script for a preset', [], { agent: 'codex', script: 'x' }, '--script needs'],
   ])('is refused: %s', (_name, words, options, sentence) => {
     expect(() => choiceOf(words, options)).toThrow(sentence);
+  });
+
+  it('is left to the program with "auto": the best agent that is installed, else the demonstration', () => {
+    const folder = folders.make();
+    const install = (name: string) => writeFileSync(join(folder, name), '', { mode: 0o755 });
+    const auto = () => choiceOf([], { agent: 'auto' }, { PATH: folder });
+    expect(auto()).toEqual({ kind: 'acp', preset: 'demo' });
+    install('gemini');
+    expect(auto()).toEqual({ kind: 'acp', preset: 'gemini' });
+    install('codex-acp');
+    expect(auto()).toEqual({ kind: 'acp', preset: 'codex' });
+    expect(() => choiceOf(['x'], { agent: 'auto' }, { PATH: folder })).toThrow('no program');
   });
 
   it('without words is what the config says, else what the agent type says, else the demonstration', () => {

@@ -81,6 +81,20 @@ describe('relay-daemon register', () => {
     });
   });
 
+  it('with --agent auto names the agent that it found, or the demonstration', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
+    const folder = home.folder();
+    const args = ['register', '--server', relay.url, '--home', folder, '--agent', 'auto'];
+    const { out } = await runProgram(args, { PATH: '/nowhere' });
+    expect(out).toContain('Agent: the demonstration, because none that is known is installed here');
+    expect(relay.calls[0]?.body).toMatchObject({ agent_type: 'demo' });
+    expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))).toMatchObject({
+      agent: { kind: 'acp', preset: 'demo' },
+    });
+  });
+
   it('speaks JSON lines with --json', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);

@@ -26,7 +26,11 @@ export const demoAgentFile = fileURLToPath(new URL('../../scripts/demo-agent.mjs
 const usage = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
 
 /** What the words of a command line choose; undefined when they choose nothing. */
-export function choiceOf(words: readonly string[], options: ChoiceOptions): AgentChoice | undefined {
+export function choiceOf(
+  words: readonly string[],
+  options: ChoiceOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): AgentChoice | undefined {
   const { agent, agentCommand, mode, script } = options;
   const withMode = mode === undefined ? {} : { mode };
   if (agentCommand !== undefined) {
@@ -47,17 +51,28 @@ export function choiceOf(words: readonly string[], options: ChoiceOptions): Agen
       return { kind, ...programOf(words, 'relay-daemon run --agent command -- claude -p') };
     case 'acp':
       return { kind, ...withMode, ...programOf(words, 'relay-daemon up --agent acp -- my-agent --acp') };
+    case 'auto':
+      if (words.length > 0) throw usage('--agent auto looks for an agent; it goes with no program after "--".');
+      return { kind: 'acp', preset: installedAgent(env), ...withMode };
     case 'demo':
       return { kind: 'acp', preset: 'demo', ...withMode };
     default: {
       const preset = presetOf(kind);
       if (!preset) {
         const names = presets.map(({ name }) => name).join(', ');
-        throw usage(`--agent must be one of ${names}, demo, or "acp", "command" or "scripted", not "${kind}".`);
+        throw usage(`--agent must be one of ${names}, demo, auto, or "acp", "command" or "scripted", not "${kind}".`);
       }
       return { kind: 'acp', preset: preset.name, ...withMode };
     }
   }
+}
+
+/** The best agent that is installed here; the demonstration where none is. */
+function installedAgent(env: NodeJS.ProcessEnv): string {
+  const found = [1, 2, 3].flatMap((wanted) =>
+    presets.filter(({ tier, command }) => tier === wanted && findProgram(command, env) !== undefined),
+  );
+  return found[0]?.name ?? 'demo';
 }
 
 function programOf(words: readonly string[], example: string): { program: string; args: string[] } {

@@ -3,6 +3,7 @@ import { hostname as thisHost } from 'node:os';
 import { resolve } from 'node:path';
 import qrcode from 'qrcode-terminal';
 import { type ChoiceOptions, choiceOf } from '../agents/choice.ts';
+import { presetOf } from '../agents/acp/presets.ts';
 import { fromHome } from '../agents/project.ts';
 import { agentTypePattern, limits } from '@relay/protocol';
 import {
@@ -39,7 +40,7 @@ export async function registerCommand(
   const home = homeOf({ home: options.home, profile: options.profile, env: terminal.env });
   const server = serverAddress(options.server);
   const hostname = options.hostname ?? thisHost();
-  const agent = choiceOf(words, options);
+  const agent = choiceOf(words, options, terminal.env);
   const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
   const device = { hostname, agentType, name: options.name ?? hostname };
   checkDevice(device);
@@ -80,8 +81,18 @@ export async function registerCommand(
     ...(options.project === undefined ? {} : { project: resolve(fromHome(options.project)) }),
   });
   if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
-  else terminal.out(`Registered as device ${deviceId}.\nNext: relay-daemon run --help\n`);
+  else {
+    terminal.out(`Registered as device ${deviceId}.\n`);
+    if (options.agent === 'auto') terminal.out(`${chosenSentence(agent?.preset)}\n`);
+    terminal.out('Next: relay-daemon up\n');
+  }
   return exitCodes.ok;
+}
+
+function chosenSentence(name: string | undefined): string {
+  const preset = presetOf(name ?? '');
+  if (preset) return `Agent: ${preset.title}, which is installed here.`;
+  return 'Agent: the demonstration, because none that is known is installed here ("relay-daemon agents" shows them).';
 }
 
 /** The link as a picture for the camera of a phone. */

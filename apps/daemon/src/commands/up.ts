@@ -23,7 +23,7 @@ interface Running {
 }
 
 export async function upCommand(words: readonly string[], options: UpOptions, terminal: Terminal): Promise<number> {
-  const given = choiceOf(words, options);
+  const given = choiceOf(words, options, terminal.env);
   const homes = homesOf(options, given, terminal);
   const several = homes.length > 1;
   const running: Running[] = [];
