@@ -2,6 +2,7 @@
 import type { Check } from '../check.ts';
 import { attention } from './attention.ts';
 import { authentication } from './authentication.ts';
+import { capabilities } from './capabilities.ts';
 import { daemonDoor } from './daemon-door.ts';
 import { daemonFrames, keepalive } from './daemon-frames.ts';
 import { delivery } from './delivery.ts';
@@ -31,6 +32,7 @@ export const checks: readonly Check[] = [
   ...reports,
   ...history,
   ...watching,
+  ...capabilities,
   ...delivery,
   ...attention,
   ...errors,

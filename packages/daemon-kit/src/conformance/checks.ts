@@ -69,6 +69,9 @@ async function page(
   must(answer.request_id === requestId, 'the answer echoes request_id');
   return answer;
 }
+/** One pixel. */
+const pixel =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 const uuids = (answer: FromDaemon<'messages'>) => (answer.messages ?? []).map(({ uuid }) => uuid);
 
 export const daemonChecks: readonly DaemonCheck[] = [
@@ -311,6 +314,35 @@ export const daemonChecks: readonly DaemonCheck[] = [
       const next = await relay.connection();
       await next.frame('status');
       await next.settle();
+    },
+  },
+  {
+    name: 'ends a task with images once, whether it takes them or not',
+    rule: '§9',
+    async run({ connection }) {
+      const taskId = id('task');
+      connection.send({ type: 'task_start', task_id: taskId, instruction: 'hello', images: [pixel] });
+      await connection.status(taskId);
+      await connection.status();
+      await connection.settle();
+      must(connection.ends(taskId).length === 1, 'the task has one end');
+    },
+  },
+  {
+    name: 'answers context_request if it declares context, and ignores it otherwise',
+    rule: '§9',
+    async run({ connection }) {
+      const declared = String(connection.headers['x-daemon-capabilities'] ?? '').split(/[\s,]+/);
+      const session = await conversation(connection);
+      for (const asked of [session, id('nobody')]) {
+        const requestId = id('request');
+        connection.send({ type: 'context_request', request_id: requestId, session_id: asked });
+        if (!declared.includes('context')) continue;
+        const answer = await connection.frame('context_response');
+        must(answer.request_id === requestId, 'the answer echoes request_id');
+        must(Boolean(answer.context) !== Boolean(answer.error), 'the answer has a context or an error');
+      }
+      await connection.settle();
     },
   },
 ];

@@ -1,0 +1,92 @@
+/** What only some daemons can do: images, slash commands, context (contract §9: unknown to a daemon is never sent to it). */
+import { type Check, contract } from '../check.ts';
+import { daemonHeaders } from '../daemon.ts';
+import { must, same } from '../expect.ts';
+import type { World } from '../world.ts';
+
+const pixel =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+
+/** A daemon of a device of its own, connected and free, that declares this. */
+async function declaring(world: World, capabilities: string) {
+  const device = await world.device('capable');
+  const headers = { ...daemonHeaders(device), 'X-Daemon-Capabilities': capabilities };
+  const daemon = await world.open(device, { headers, name: 'the capable daemon' });
+  daemon.status([]);
+  return daemon;
+}
+
+export const capabilities: readonly Check[] = [
+  contract('§9', 'images reach a daemon that declared that it takes them, as they were sent', async (world) => {
+    const daemon = await declaring(world, 'images, something-else');
+    const session = await world.session({}, daemon);
+    const { body: listed } = await world.rest.ok('listDevices');
+    const shown = listed.devices.find(({ id }) => id === daemon.device.id);
+    same(shown?.capabilities, ['images', 'something-else'], 'capabilities of the device');
+    const body = { content: 'look', images: [pixel] };
+    const sent = await world.rest.ok('sendMessage', { params: { id: session.id }, body });
+    const { inbox } = daemon;
+    const frame = await inbox.until('task_resume', ({ task_id }) => task_id === sent.body.taskId);
+    same(frame.images, [pixel], 'images');
+    daemon.event(frame.task_id, 'TASK_COMPLETE', { session_id: session.native, result: 'seen' });
+    await world.caughtUp(session, daemon);
+    await daemon.close();
+  }),
+  contract('§9', 'images for a daemon that did not declare them are refused, and it gets nothing', async (world) => {
+    const daemon = await world.desk();
+    const session = await world.session();
+    const from = daemon.inbox.mark();
+    const params = { id: session.id };
+    const body = { content: 'look', images: [pixel] };
+    await world.rest.refused('sendMessage', 'NOT_SUPPORTED_BY_DEVICE', { params, body });
+    const { id } = await world.task(session);
+    const tasks = daemon.inbox.all('task_resume', ({ session_id }) => session_id === session.native, from);
+    same(
+      tasks.map(({ task_id }) => task_id),
+      [id],
+      'the only task of the session',
+    );
+    must(!('images' in tasks[0]!), 'it has no images');
+    daemon.event(id, 'TASK_COMPLETE', { session_id: session.native, result: 'done' });
+  }),
+  contract('§9', 'an image that is not what it says is refused with its number', async (world) => {
+    const { id } = await world.session();
+    const images = [pixel, pixel.replace('image/png', 'image/gif')];
+    const { body } = await world.rest.refused('sendMessage', 'INVALID_IMAGE', {
+      params: { id },
+      body: { content: 'look', images },
+    });
+    must(JSON.stringify(body).includes('Image 2 of 2'), 'the error names the second image');
+  }),
+  contract('§9', 'report_slash_commands is what GET /api/sessions/:id/commands answers', async (world) => {
+    const daemon = await world.desk();
+    const session = await world.session();
+    const params = { id: session.id };
+    same((await world.rest.ok('listCommands', { params })).body, { commands: [] }, 'commands before any report');
+    const commands = [{ name: '/compact', description: 'Summarise', input_hint: 'what to keep' }, { name: 'review' }];
+    daemon.send({ type: 'report_slash_commands', session_id: session.native, commands });
+    await world.caughtUp(session);
+    same(
+      (await world.rest.ok('listCommands', { params })).body.commands,
+      [
+        { name: 'compact', description: 'Summarise', inputHint: 'what to keep' },
+        { name: 'review', description: '' },
+      ],
+      'commands',
+    );
+  }),
+  contract('§9', 'the context of a session is asked of a daemon that declared it, and of no other', async (world) => {
+    const plain = await world.session();
+    await world.rest.refused('readContext', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.id } });
+    const daemon = await declaring(world, 'context');
+    const { id, native } = await world.session({}, daemon);
+    const answer = world.rest.ok('readContext', { params: { id } });
+    const asked = await daemon.inbox.until('context_request', ({ session_id }) => session_id === native);
+    const context = { used_tokens: 12, max_tokens: 34, more: true };
+    daemon.send({ type: 'context_response', request_id: asked.request_id, session_id: native, context });
+    const { body } = await answer;
+    same([body.sessionId, body.usedTokens, body.maxTokens, body.details], [id, 12, 34, context], 'the context');
+    same((await world.desk()).inbox.all('context_request').length, 0, 'requests to the other daemon');
+    await daemon.close();
+  }),
+];
