@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
 // tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
-//   tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
+//   size · tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
 //   look (names the images that came with it) · usage (tells context and slash commands)
 //   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   hang · mute · work · permwork (each without an end)
@@ -203,6 +203,9 @@ const commands = {
       await delay(25);
     }
   },
+  async size({ say, text }) {
+    await say(`${text.length} characters`);
+  },
   mute: forever,
   async work({ send }) {
     await send({
@@ -319,7 +322,7 @@ acp
     try {
       const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
       const images = params.prompt.filter(({ type }) => type === 'image');
-      const turn = { id, client, send, say, images, signal: stop.signal, rest: rest.join(' ') };
+      const turn = { id, client, send, say, images, signal: stop.signal, text, rest: rest.join(' ') };
       if (!command) {
         for (const piece of `echo ${rows(id).filter(({ role }) => role === 'user').length}: ${text}`.split(/(?<= )/))
           await say(piece);

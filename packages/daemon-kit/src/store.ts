@@ -148,7 +148,9 @@ function appendRow(path: string, row: unknown): void {
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
-    writeSync(file, `${torn ? '\n' : ''}${JSON.stringify(row)}\n`);
+    const bytes = Buffer.from(`${torn ? '\n' : ''}${JSON.stringify(row)}\n`, 'utf8');
+    // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
+    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
     fdatasyncSync(file);
   } finally {
     closeSync(file);

@@ -1,6 +1,7 @@
 /** The machine below the daemon: a disk that is full, a clock that jumps. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Agent, type Clock, systemClock } from '../src/index.ts';
 import { echo, house } from './house.ts';
@@ -61,6 +62,21 @@ describe('a full disk', () => {
     await connection.event('TASK_COMPLETE', 't1');
     await connection.status();
     expect(connection.ends('t1').map(({ event_type: type }) => ended.includes(type))).toEqual([true]);
+  });
+
+  it('that takes only a part of a file leaves the old one as it was', () => {
+    const file = join(home.folder(), 'config.json');
+    // No file may be larger than 8 blocks of 512 bytes; one write takes a part and says so by its count alone.
+    const script = `
+      import { replaceOwnerFile } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+      replaceOwnerFile(process.argv[1], 'good');
+      try { replaceOwnerFile(process.argv[1], 'x'.repeat(100_000)); } catch (error) { console.log(error.code); }`;
+    const words = [process.execPath, '--input-type=module', '--eval', script, file];
+    const { stdout } = spawnSync('sh', ['-c', `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`, ...words], {
+      encoding: 'utf8',
+    });
+    expect(stdout.trim()).toBe('EFBIG');
+    expect(readFileSync(file, 'utf8')).toBe('good');
   });
 
   it('or a missing folder at the start is one sentence, not a daemon without a memory', async () => {
