@@ -105,6 +105,23 @@ describe('a slow reader', () => {
     expect(verdicts()).toBe(1);
   });
 
+  it('is not stalled while it takes one long frame, for as long as that needs at 256 KiB a second', () => {
+    const { verdicts, send, take } = open({ maxUnsentBytes: 16_384 * kib });
+    send(1, 2_560 * kib);
+    jest.advanceTimersByTime(19_000);
+    expect(verdicts()).toBe(0);
+    take(1);
+    send(1);
+    jest.advanceTimersByTime(9_000);
+    expect(verdicts()).toBe(0);
+    jest.advanceTimersByTime(4_000);
+    expect(verdicts()).toBe(1);
+    const slower = open({ maxUnsentBytes: 16_384 * kib });
+    slower.send(1, 2_560 * kib);
+    jest.advanceTimersByTime(23_000);
+    expect(slower.verdicts()).toBe(1);
+  });
+
   it('holds at most the burst, and one frame however long', () => {
     const { outbox, verdicts, send } = open();
     send(1, limits.maxBurstBytes + 1);

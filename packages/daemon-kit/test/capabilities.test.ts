@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Agent, Turn } from '../src/index.ts';
+import { echo, house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const begin = async (agent: Agent) => {
+  const relay = await home.relay();
+  const daemon = home.daemon(relay, agent);
+  const connection = await relay.connection();
+  await daemon.connected();
+  return { relay, daemon, connection };
+};
+const images = ['data:image/png;base64,aGk='];
+type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
+
+/** An agent that can do all of it, and what it was given. */
+function able() {
+  const turns: Turn[] = [];
+  let tell: Listener = () => undefined;
+  const agent: Agent = {
+    capabilities: ['images', 'context'],
+    context: (sessionId) =>
+      turns.some((turn) => turn.sessionId === sessionId && turn.message === 'fail')
+        ? Promise.reject(new Error('no idea'))
+        : Promise.resolve({ used_tokens: 1, max_tokens: 2 }),
+    onCommands: (listener) => void (tell = listener),
+    start(turn, report) {
+      turns.push(turn);
+      report.complete('done');
+      return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
+    },
+  };
+  return { agent, turns, tell: (...told: Parameters<Listener>) => tell(...told) };
+}
+
+describe('what an agent can do besides', () => {
+  it('is declared when it is something, and not at all when it is nothing', async () => {
+    const { connection } = await begin(able().agent);
+    expect(connection.headers['x-daemon-capabilities']).toBe('images, context');
+    const plain = await begin(echo());
+    expect(plain.connection.headers).not.toHaveProperty('x-daemon-capabilities');
+  });
+
+  it('is given the images of a turn, and of no other', async () => {
+    const { agent, turns } = able();
+    const { connection } = await begin(agent);
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
+    const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: sessionId ?? '', message: 'again', images });
+    await connection.event('TASK_COMPLETE', 't2');
+    connection.send({ type: 'task_resume', task_id: 't3', session_id: sessionId ?? '', message: 'without' });
+    await connection.event('TASK_COMPLETE', 't3');
+    expect(turns.map((turn) => turn.images)).toEqual([images, images, undefined]);
+  });
+
+  it('is asked for nothing that it did not declare: images end the task with one sentence', async () => {
+    const { connection } = await begin(echo());
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
+    expect((await connection.event('ERROR', 't1')).error).toBe(
+      'This agent takes no images. Send the message without them.',
+    );
+    await connection.settle();
+    expect(connection.ends('t1')).toHaveLength(1);
+    connection.send({ type: 'context_request', request_id: 'r1', session_id: 'nobody' });
+    expect(await connection.frame('context_response')).toMatchObject({
+      request_id: 'r1',
+      error: expect.stringContaining('no such session'),
+    });
+  });
+
+  it('tells the context of a session, or why it cannot', async () => {
+    const { connection } = await begin(able().agent);
+    for (const [taskId, instruction, answer] of [
+      ['t1', 'hello', { context: { used_tokens: 1, max_tokens: 2 } }],
+      ['t2', 'fail', { error: 'no idea' }],
+    ] as const) {
+      connection.send({ type: 'task_start', task_id: taskId, instruction });
+      const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', taskId);
+      connection.send({ type: 'context_request', request_id: taskId, session_id: sessionId ?? '' });
+      expect(await connection.frame('context_response')).toEqual({
+        type: 'context_response',
+        request_id: taskId,
+        session_id: sessionId,
+        ...answer,
+      });
+    }
+  });
+
+  it('reports slash commands at once, and the newest ones again after a reconnect', async () => {
+    const { agent, tell } = able();
+    const { connection, relay } = await begin(agent);
+    tell('s1', [{ name: 'old' }]);
+    expect(await connection.frame('report_slash_commands')).toMatchObject({ commands: [{ name: 'old' }] });
+    tell('s1', [{ name: 'compact', description: 'Summarise' }]);
+    await connection.frame('report_slash_commands');
+    connection.terminate();
+    const next = await relay.connection();
+    expect(await next.frame('report_slash_commands')).toEqual({
+      type: 'report_slash_commands',
+      session_id: 's1',
+      commands: [{ name: 'compact', description: 'Summarise' }],
+    });
+    await next.settle();
+    expect(next.frames.filter(({ type }) => type === 'report_slash_commands')).toHaveLength(1);
+  });
+});
