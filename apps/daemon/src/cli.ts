@@ -89,6 +89,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
   withAgent(command('up', 'connect and do the work; ends with SIGINT or SIGTERM'))
     .alias('run')
     .option('--verbose', 'also log what is said')
+    .option('--supervised', 'exit with 0 where 78 would say that starting again will not help')
     .addHelpText('after', examples)
     .action(async (words: string[], options: UpOptions) => done(await upCommand(words, options, terminal)));
 

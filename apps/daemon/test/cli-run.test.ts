@@ -97,6 +97,14 @@ describe('relay-daemon run', () => {
     expect((await program.exit).code).toBe(78);
   });
 
+  it('ends with 0 in the same way where a service manager knows no 78', async () => {
+    const relay = await home.relay();
+    const program = running(home, registered(home, relay), '--supervised');
+    (await relay.connection()).close(4401);
+    expect((await program.exit).code).toBe(0);
+    expect(program.err().trim().split('\n').at(-1)).toMatch(/register --force/);
+  });
+
   it('ends what runs with ERROR on SIGTERM, and leaves no process behind', async () => {
     const relay = await home.relay();
     const lines = await lifeLines();

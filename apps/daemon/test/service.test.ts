@@ -19,6 +19,13 @@ const plan = {
 };
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
+/** What Python's parsers, which are not ours, make of a definition. */
+function parsed(program: string, input: string | Buffer): unknown {
+  const { stdout, stderr } = spawnSync('python3', ['-c', program], { input, encoding: 'utf8' });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
 describe('the service', () => {
   it('is a unit that systemd accepts, and that does not loop when the relay has turned the daemon away', () => {
     const unit = systemdUnit(plan);
@@ -41,6 +48,49 @@ describe('the service', () => {
       expect(text).toContain('a &quot;b&quot; &amp; &lt;c&gt;');
       expect(text).not.toContain('<c>');
     }
+  });
+
+  it('is a property list from which launchd reads every word as it was given', () => {
+    const read = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))';
+    expect(parsed(read, launchdPlist(plan))).toEqual({
+      Label: 'dev.agent-session-relay.relay-daemon',
+      ProgramArguments: [plan.node, plan.script, ...plan.args, '--supervised'],
+      EnvironmentVariables: plan.env,
+      RunAtLoad: true,
+      KeepAlive: { SuccessfulExit: false },
+      ThrottleInterval: 10,
+      Umask: 0o077,
+      StandardOutPath: plan.logFile,
+      StandardErrorPath: plan.logFile,
+    });
+  });
+
+  it('is a task whose elements and values are those of the schema of the Task Scheduler', () => {
+    const read = [
+      'import json, sys, xml.etree.ElementTree as tree',
+      'short = lambda tag: tag.split("}")[1]',
+      'told = lambda node: {short(child.tag): told(child) for child in node} if len(node) else node.text',
+      'task = tree.fromstring(sys.stdin.buffer.read().decode("utf-16"))',
+      'print(json.dumps({"root": task.tag, "version": task.get("version"), "task": told(task)}))',
+    ].join('\n');
+    const text = windowsTask({ ...plan, user: 'HOME\\ada & co' });
+    const { root, version, task } = parsed(read, Buffer.from(`\ufeff${text}`, 'utf16le')) as {
+      root: string;
+      version: string;
+      task: Record<string, Record<string, Record<string, unknown>>>;
+    };
+    expect(root).toBe('{http://schemas.microsoft.com/windows/2004/02/mit/task}Task');
+    expect(version).toBe('1.2');
+    const { Triggers, Principals, Settings, Actions } = task;
+    expect(Triggers).toEqual({ LogonTrigger: { Enabled: 'true', UserId: 'HOME\\ada & co' } });
+    expect(Principals).toEqual({
+      Principal: { UserId: 'HOME\\ada & co', LogonType: 'InteractiveToken', RunLevel: 'LeastPrivilege' },
+    });
+    // An unsignedByte in the schema, and an interval between a minute and 31 days.
+    expect(Settings?.RestartOnFailure).toEqual({ Interval: 'PT1M', Count: '255' });
+    expect(Settings).toMatchObject({ MultipleInstancesPolicy: 'IgnoreNew', ExecutionTimeLimit: 'PT0S' });
+    expect(Actions?.Exec?.Command).toBe('cmd.exe');
+    expect(Actions?.Exec?.Arguments).toContain(`"${plan.node}" "${plan.script}" "up"`);
   });
 
   it.each(['linux', 'darwin', 'win32'] as const)('has commands for install, start, stop and logs on %s', (platform) => {

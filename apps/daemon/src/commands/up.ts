@@ -14,6 +14,7 @@ export interface UpOptions extends CommonOptions, ChoiceOptions {
   allow?: string[];
   project?: string;
   verbose?: boolean;
+  supervised?: boolean;
 }
 
 interface Running {
@@ -23,6 +24,18 @@ interface Running {
 }
 
 export async function upCommand(words: readonly string[], options: UpOptions, terminal: Terminal): Promise<number> {
+  try {
+    return await upAll(words, options, terminal);
+  } catch (error) {
+    const helpless = error instanceof Failure && error.exitCode === exitCodes.config;
+    if (!options.supervised || !helpless) throw error;
+    // launchd and Windows start again after every failure, and know no exit code that would keep them from it.
+    terminal.err(`${error.message}\n`);
+    return exitCodes.ok;
+  }
+}
+
+async function upAll(words: readonly string[], options: UpOptions, terminal: Terminal): Promise<number> {
   const given = choiceOf(words, options, terminal.env);
   const homes = homesOf(options, given, terminal);
   const several = homes.length > 1;

@@ -9,6 +9,8 @@ export interface ServicePlan {
   /** Behind the script: `up` and its options. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
+  /** Windows: whose log-on starts it, and as whom it runs; empty when not known. */
+  user?: string;
   /** Where launchd and Windows write what the daemon logs. */
   logFile: string;
 }
@@ -49,9 +51,10 @@ function systemdWord(word: string, isCommand = true): string {
   return `"${isCommand ? escaped.replaceAll('$', '$$$$') : escaped}"`;
 }
 
+/** launchd starts again after every exit but 0: `--supervised` makes that of a daemon that was turned away. */
 export function launchdPlist({ node, script, args, env, logFile }: ServicePlan): string {
   const text = (value: string) => `<string>${xml(value)}</string>`;
-  const words = [node, script, ...args].map((word) => `    ${text(word)}`);
+  const words = [node, script, ...args, '--supervised'].map((word) => `    ${text(word)}`);
   const variables = Object.entries(env).map(([name, value]) => `    <key>${xml(name)}</key>${text(value)}`);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -80,22 +83,27 @@ export function launchdPlist({ node, script, args, env, logFile }: ServicePlan):
 }
 
 /** Runs at log-on of this user; started again one minute after a failure. */
-export function windowsTask({ node, script, args, env, logFile }: ServicePlan): string {
+export function windowsTask({ node, script, args, env, logFile, user = '' }: ServicePlan): string {
   const set = Object.entries(env).map(([name, value]) => `set "${name}=${value}"&&`);
-  const words = [node, script, ...args].map((word) => `"${word}"`).join(' ');
+  const words = [node, script, ...args, '--supervised'].map((word) => `"${word}"`).join(' ');
+  // Only an administrator may register a task for the log-on of everybody.
+  const who = user === '' ? '' : `<UserId>${xml(user)}</UserId>`;
   const line = `/d /s /c "${[...set, words].join(' ')} >>"${logFile}" 2>&1"`;
   return [
     '<?xml version="1.0" encoding="UTF-16"?>',
     '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
-    '  <Triggers><LogonTrigger><Enabled>true</Enabled></LogonTrigger></Triggers>',
+    `  <Triggers><LogonTrigger><Enabled>true</Enabled>${who}</LogonTrigger></Triggers>`,
+    '  <Principals>',
+    `    <Principal id="Author">${who}<LogonType>InteractiveToken</LogonType><RunLevel>LeastPrivilege</RunLevel></Principal>`,
+    '  </Principals>',
     '  <Settings>',
     '    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>',
     '    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>',
     '    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>',
     '    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>',
-    '    <RestartOnFailure><Interval>PT1M</Interval><Count>999</Count></RestartOnFailure>',
+    '    <RestartOnFailure><Interval>PT1M</Interval><Count>255</Count></RestartOnFailure>',
     '  </Settings>',
-    '  <Actions>',
+    '  <Actions Context="Author">',
     `    <Exec><Command>cmd.exe</Command><Arguments>${xml(line)}</Arguments></Exec>`,
     '  </Actions>',
     '</Task>',

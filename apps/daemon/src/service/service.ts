@@ -104,6 +104,7 @@ export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: read
     script: fileURLToPath(new URL('../main.js', import.meta.url)),
     args: ['up', ...args],
     env: Object.fromEntries(kept),
+    user: [env.USERDOMAIN, env.USERNAME].filter(Boolean).join('\\'),
     logFile: logFileOf(stateDir),
   };
 }
