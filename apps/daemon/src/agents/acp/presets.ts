@@ -11,8 +11,6 @@ export interface Quirks {
   rejectCancels?: true;
   /** An answer that begins like this is an error of the model. */
   errorText?: RegExp;
-  /** `session/list` knows only the sessions of the folder that is asked for. */
-  listsOneFolder?: true;
 }
 
 export interface Preset {
@@ -89,7 +87,6 @@ export const presets: readonly Preset[] = [
     login: 'Run "qwen" once in a terminal and log in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL.',
     node: '22.0.0',
     history: 'qwen',
-    quirks: { listsOneFolder: true },
   },
   {
     name: 'kimi',
