@@ -85,6 +85,28 @@ describe('a conversation', () => {
     await said('Agent', 'The hedge too.').waitFor();
   });
 
+  it('offers what the agent understands after a slash', async () => {
+    const commands = [{ name: 'compact', description: 'Summarise' }, { name: 'review' }];
+    daemon.send({ type: 'report_slash_commands', session_id: 'native/1', commands });
+    daemon.event('', 'AGENT_RESPONSE', { session_id: 'native/1', content: 'I know two commands.' });
+    await said('Agent', 'I know two commands.').waitFor();
+    const message = person.page.getByLabel('Message');
+    await message.pressSequentially('/co');
+    await person.page.getByRole('group', { name: 'Commands' }).getByRole('button').first().waitFor();
+    expect(await person.page.getByRole('group', { name: 'Commands' }).getByRole('button').allInnerTexts()).toEqual([
+      '/compact',
+    ]);
+    await message.press('Shift+Tab');
+    await person.page.keyboard.press('Enter');
+    expect(await message.inputValue()).toBe('/compact ');
+    await message.pressSequentially('the tests');
+    await message.press('Enter');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: '/compact the tests' });
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: 'Shorter now.' });
+    await said('Agent', 'Shorter now.').waitFor();
+  });
+
   it('shows what the agent asks, and answers with a choice', async () => {
     const taskId = await start('Plan a trip', 'native-2');
     finish(taskId, 'WAIT_FOR_USER', {

@@ -59,7 +59,8 @@ function contentSecurityPolicy(publicUrl: string): string {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self'",
+    // What a person attaches is shown from their own memory.
+    "img-src 'self' blob:",
     `connect-src 'self' ${sockets}`,
     "form-action 'self'",
     "frame-ancestors 'none'",

@@ -1,6 +1,7 @@
 /** The relay's REST API as the pages use it. A token that is refused is renewed once; then the person signs in again. */
 import type {
   CodeDetail,
+  CommandList,
   ConnectionList,
   Device,
   MessagePage,
@@ -26,6 +27,16 @@ const query = (values: Record<string, string | number | undefined>): string => {
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
 };
+
+/** Images take their time to travel. */
+const imagesTimeoutMs = 120_000;
+
+const sending = (body: object, idempotencyKey: string, images: readonly string[]): Asked => ({
+  method: 'POST',
+  body: images.length > 0 ? { ...body, images } : body,
+  headers: { 'Idempotency-Key': idempotencyKey },
+  ...(images.length > 0 ? { timeoutMs: imagesTimeoutMs } : {}),
+});
 
 export function createClient({ publicUrl }: Place, access: Pick<Access, 'bearer' | 'renew'>) {
   const call = async <T>(path: string, asked: Asked = {}): Promise<T> => {
@@ -63,14 +74,14 @@ export function createClient({ publicUrl }: Place, access: Pick<Access, 'bearer'
     session: (id: string, limit = pageSize) => call<SessionDetail>(`${session(id)}${query({ limit })}`),
     olderMessages: (id: string, before: string) =>
       call<MessagePage>(`${session(id)}/messages${query({ limit: pageSize, before })}`),
-    startSession: (body: { deviceId: string; message: string; projectPath?: string }, idempotencyKey: string) =>
-      call<CreatedSession>('/sessions', { method: 'POST', body, headers: { 'Idempotency-Key': idempotencyKey } }),
-    sendMessage: (id: string, content: string, idempotencyKey: string) =>
-      call<SentMessage>(`${session(id)}/messages`, {
-        method: 'POST',
-        body: { content },
-        headers: { 'Idempotency-Key': idempotencyKey },
-      }),
+    startSession: (
+      body: { deviceId: string; message: string; projectPath?: string },
+      idempotencyKey: string,
+      images: readonly string[] = [],
+    ) => call<CreatedSession>('/sessions', sending(body, idempotencyKey, images)),
+    sendMessage: (id: string, content: string, idempotencyKey: string, images: readonly string[] = []) =>
+      call<SentMessage>(`${session(id)}/messages`, sending({ content }, idempotencyKey, images)),
+    commands: async (id: string) => (await call<CommandList>(`${session(id)}/commands`)).commands,
     cancel: (id: string) => call<unknown>(`${session(id)}/cancel`, { method: 'POST' }),
     changeSession: (id: string, change: { title?: string; archived?: boolean }) =>
       call<Session>(session(id), { method: 'PATCH', body: change }),

@@ -8,6 +8,8 @@ export interface Asked {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Instead of `requestTimeoutMs`. */
+  timeoutMs?: number;
 }
 
 interface ErrorBody {
@@ -26,8 +28,11 @@ async function refusalFrom(response: Response): Promise<Refusal> {
 }
 
 /** The answer of a request. @throws Refusal: OFFLINE, TIMEOUT, BAD_ANSWER or what the answer says; AbortError as it is */
-export async function ask(url: string, { method = 'GET', body, headers = {}, signal }: Asked = {}): Promise<Response> {
-  const clock = AbortSignal.timeout(requestTimeoutMs);
+export async function ask(
+  url: string,
+  { method = 'GET', body, headers = {}, signal, timeoutMs }: Asked = {},
+): Promise<Response> {
+  const clock = AbortSignal.timeout(timeoutMs ?? requestTimeoutMs);
   let response: Response;
   try {
     response = await fetch(url, {

@@ -26,7 +26,10 @@ const sentences = new Map(
     INSUFFICIENT_SCOPE: 'You are not allowed to do this. Sign out and in again.',
     RATE_LIMITED: 'That was too often. Wait a minute, then try again.',
     INTERNAL_ERROR: 'The relay made a mistake. Try again; tell its operator if it stays.',
-    PAYLOAD_TOO_LARGE: 'This message is too long. Send it in parts of at most 256 KiB.',
+    PAYLOAD_TOO_LARGE: 'This is too large. A message may have 256 KiB, an image 5 MiB.',
+
+    INVALID_IMAGE: 'One of the images is not what its name says. Take it away, or save it again as PNG or JPEG.',
+    NOT_SUPPORTED_BY_DEVICE: 'The agent on this machine cannot take this. Send it without images.',
 
     SESSION_NOT_FOUND: 'There is no such session. It may have been removed.',
     DEVICE_NOT_FOUND: 'There is no such device. It may have been removed.',
@@ -34,7 +37,7 @@ const sentences = new Map(
     CODE_ALREADY_USED: 'This code was used already. Start the registration again to get a new one.',
     DEVICE_OFFLINE: 'The machine is offline. Start its daemon, then try again.',
     DEVICE_TIMEOUT: 'The machine took too long to answer. Try again.',
-    QUEUE_FULL: 'Twenty messages already wait here. Let the agent answer first.',
+    QUEUE_FULL: 'Too much already waits here. Let the agent answer first.',
     SESSION_NOT_RESOLVED: 'The agent never began this session. Start a new one.',
     NO_RUNNING_TASK: 'There is nothing to cancel any more.',
     IDEMPOTENCY_CONFLICT: 'This was sent before with another text. Send it again.',

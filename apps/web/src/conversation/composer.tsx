@@ -1,26 +1,40 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
-import type { Message, Prompt, Session } from '@relay/protocol';
+import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import type { Device, Message, Prompt, Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
+import { Commands } from './commands.tsx';
+import { type Attached, ImagePicker, pasting, takesImages, useImages } from './images.tsx';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { Submit } from '../ui/submit.tsx';
 
-export function Composer({ session, onSaid }: { session: Session; onSaid: (message: Message) => void }) {
+interface ComposerProps {
+  session: Session;
+  device: Device | undefined;
+  onSaid: (message: Message) => void;
+}
+
+export function Composer({ session, device, onSaid }: ComposerProps) {
   const { client } = useRooms();
   const [text, setText] = useState('');
   const key = useSendingKey();
   const id = useId();
-  const send = useAction(async (content: string) => {
-    const { message } = await client.sendMessage(session.id, content, key.of(content));
+  const field = useRef<HTMLTextAreaElement>(null);
+  const images = useImages();
+  const takes = takesImages(device);
+  const send = useAction(async (content: string, attached: readonly Attached[] = []) => {
+    const what = [content, ...attached.map(({ previewUrl }) => previewUrl)].join('\n');
+    const dataUrls = attached.map(({ dataUrl }) => dataUrl);
+    const { message } = await client.sendMessage(session.id, content, key.of(what), dataUrls);
     key.done();
+    images.sent(attached);
     setText((now) => (now === content ? '' : now));
     onSaid(message);
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim() !== '') void send.run(text);
+    if (text.trim() !== '') void send.run(text, takes ? images.all : []);
   };
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -28,25 +42,33 @@ export function Composer({ session, onSaid }: { session: Session; onSaid: (messa
     if (!event.ctrlKey && !event.metaKey && window.matchMedia('(pointer: coarse)').matches) return;
     submit(event);
   };
+  const complete = (command: string) => {
+    setText(command);
+    field.current?.focus();
+  };
   const { prompt } = session;
   return (
     <form className="composer" onSubmit={submit}>
       {prompt && <Question prompt={prompt} busy={send.busy} onAnswer={(label) => void send.run(label)} />}
       <Problem refusal={send.refusal} />
+      <Commands sessionId={session.id} text={text} onChoose={complete} />
       <label htmlFor={id}>{prompt ? 'Your answer' : 'Message'}</label>
       <div className="with-button">
         <textarea
+          ref={field}
           id={id}
           rows={2}
           required
           value={text}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKeyDown}
+          onPaste={takes ? pasting(images) : undefined}
         />
         <Submit busy={send.busy} busyText="Sending">
           Send
         </Submit>
       </div>
+      {takes && <ImagePicker images={images} />}
     </form>
   );
 }

@@ -2,6 +2,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
+import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
@@ -47,13 +48,18 @@ function Form({ devices }: { devices: Device[] }) {
   const key = useSendingKey();
   const ids = { device: useId(), message: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
+  const images = useImages();
+  const takes = takesImages(device);
   const start = useAction(async () => {
+    const attached = takes ? images.all : [];
     const body = {
       deviceId: device.id,
       message,
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
     };
-    const { id, message: first } = await client.startSession(body, key.of(JSON.stringify(body)));
+    const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
+    const dataUrls = attached.map(({ dataUrl }) => dataUrl);
+    const { id, message: first } = await client.startSession(body, key.of(what), dataUrls);
     key.done();
     navigate(sessionPath(id), { replace: true, state: { first } });
   });
@@ -87,8 +93,10 @@ function Form({ devices }: { devices: Device[] }) {
           required
           value={message}
           onChange={({ target }) => setMessage(target.value)}
+          onPaste={takes ? pasting(images) : undefined}
         />
       </div>
+      {takes && <ImagePicker images={images} />}
       <Field
         label="Folder on the machine (optional)"
         hint="Where the agent works, such as /home/ada/garden."

@@ -11,7 +11,8 @@ export function useDevices(): Resource<Device[]> {
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
     if (frame.type !== 'device_status') return;
     const isKnown = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
-    if (!isKnown) devices.reload();
+    // A daemon that comes back may have learned something.
+    if (!isKnown || frame.status === 'online') devices.reload();
     const lastSeenAt = new Date().toISOString();
     devices.change((all) =>
       all.map((device) => (device.id === frame.deviceId ? { ...device, status: frame.status, lastSeenAt } : device)),

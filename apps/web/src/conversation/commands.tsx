@@ -1,0 +1,43 @@
+/** What the agent understands after a slash: offered while a message begins with one. */
+import { useEffect, useState } from 'react';
+import { useRooms } from '../rooms.ts';
+import { type SlashCommand, fitting } from './fitting-commands.ts';
+
+interface CommandsProps {
+  sessionId: string;
+  /** What is written so far. */
+  text: string;
+  onChoose: (text: string) => void;
+}
+
+export function Commands({ sessionId, text, onChoose }: CommandsProps) {
+  const { client } = useRooms();
+  const [known, setKnown] = useState<readonly SlashCommand[]>([]);
+  const isWanted = text.startsWith('/');
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    let isCurrent = true;
+    client.commands(sessionId).then(
+      (commands) => isCurrent && setKnown(commands),
+      // Whoever knows a command can write it.
+      () => undefined,
+    );
+    return () => void (isCurrent = false);
+  }, [client, sessionId, isWanted]);
+  const shown = fitting(known, text);
+  if (shown.length === 0) return null;
+  return (
+    <div role="group" aria-label="Commands" className="actions start">
+      {shown.map(({ name, description, inputHint }) => (
+        <button
+          key={name}
+          type="button"
+          title={[description, inputHint].filter(Boolean).join(' – ')}
+          onClick={() => onChoose(`/${name} `)}
+        >
+          /{name}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+/** Images that go with a message: chosen or pasted, checked here as the relay will, shown small, each can be taken away again. */
+import { type ChangeEvent, type ClipboardEvent, useEffect, useId, useRef, useState } from 'react';
+import type { Device } from '@relay/protocol';
+import { Notice } from '../ui/notice.tsx';
+
+export interface Attached {
+  name: string;
+  bytes: number;
+  /** What is sent. */
+  dataUrl: string;
+  /** What is shown; also tells one from another. */
+  previewUrl: string;
+}
+
+export interface Images {
+  all: readonly Attached[];
+  /** Why the last one was not taken. */
+  problem: string | undefined;
+  add: (files: Iterable<File>) => void;
+  remove: (image: Attached) => void;
+  /** Takes away those that were sent; what came meanwhile stays. */
+  sent: (images: readonly Attached[]) => void;
+}
+
+const types = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const mebibyte = 1024 * 1024;
+const limits = { images: 8, bytes: 5 * mebibyte, allBytes: 10 * mebibyte };
+
+const read = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.onerror = () => reject(reader.error ?? new Error('not readable'));
+    reader.readAsDataURL(file);
+  });
+
+/** Whether the daemon of this device takes images. */
+export const takesImages = (device: Device | undefined): boolean => device?.capabilities.includes('images') ?? false;
+
+export function useImages(): Images {
+  const [all, setAll] = useState<readonly Attached[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const now = useRef(all);
+  const put = (images: readonly Attached[]) => {
+    for (const { previewUrl } of now.current)
+      if (!images.some((image) => image.previewUrl === previewUrl)) URL.revokeObjectURL(previewUrl);
+    now.current = images;
+    setAll(images);
+  };
+  useEffect(() => () => now.current.forEach(({ previewUrl }) => URL.revokeObjectURL(previewUrl)), []);
+
+  const addOne = async (file: File) => {
+    const name = file.name === '' ? 'Image' : file.name;
+    const refuse = (why: string) => setProblem(`${name} ${why}`);
+    const total = () => now.current.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (!types.includes(file.type)) return refuse('is no PNG, JPEG, GIF or WebP image.');
+    if (file.size > limits.bytes) return refuse('is larger than 5 MiB.');
+    let dataUrl: string;
+    try {
+      dataUrl = await read(file);
+    } catch {
+      return refuse('cannot be read.');
+    }
+    if (now.current.length >= limits.images) return refuse('is one too many: eight images are the limit.');
+    if (total() + file.size > limits.allBytes) return refuse('is too much: all images may have 10 MiB together.');
+    put([...now.current, { name, bytes: file.size, dataUrl, previewUrl: URL.createObjectURL(file) }]);
+  };
+  return {
+    all,
+    problem,
+    add: (files) => {
+      setProblem(undefined);
+      void (async () => {
+        for (const file of files) await addOne(file);
+      })();
+    },
+    remove: (image) => {
+      setProblem(undefined);
+      put(now.current.filter(({ previewUrl }) => previewUrl !== image.previewUrl));
+    },
+    sent: (images) => put(now.current.filter((image) => !images.includes(image))),
+  };
+}
+
+/** For `onPaste`: takes images, and leaves text to the field. */
+export const pasting = (images: Images) => (event: ClipboardEvent) => {
+  const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'));
+  if (files.length === 0) return;
+  event.preventDefault();
+  images.add(files);
+};
+
+/** The button and what is attached. */
+export function ImagePicker({ images }: { images: Images }) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    images.add([...(target.files ?? [])]);
+    // The same file may be chosen again.
+    target.value = '';
+  };
+  const remove = (image: Attached) => {
+    images.remove(image);
+    input.current?.focus();
+  };
+  return (
+    <div className="images">
+      {images.problem !== undefined && <Notice kind="bad">{images.problem}</Notice>}
+      {images.all.length > 0 && (
+        <ul aria-label="Attached images">
+          {images.all.map((image) => (
+            <li key={image.previewUrl}>
+              <img src={image.previewUrl} alt={image.name} />
+              <button type="button" aria-label={`Remove ${image.name}`} onClick={() => remove(image)}>
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <label htmlFor={id}>Add images</label>
+      <input ref={input} id={id} type="file" accept={types.join(',')} multiple onChange={choose} />
+    </div>
+  );
+}

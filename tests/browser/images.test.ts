@@ -1,0 +1,124 @@
+// Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** One pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+const png = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') });
+const dataUrl = `data:image/png;base64,${pixel}`;
+
+describe('images', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TestDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person);
+    daemon = await connectDaemon(relay.relay, { registration });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const shown = () => person.page.getByRole('list', { name: 'Attached images' }).getByRole('img');
+  const choose = (...names: string[]) => person.page.getByLabel('Add images').setInputFiles(names.map(png));
+
+  it('are not offered for a machine that takes none', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel('First message').waitFor();
+    expect(await person.page.getByLabel('Add images').count()).toBe(0);
+  });
+
+  it('are offered as soon as its daemon says that it takes them', async () => {
+    await daemon.close();
+    await person.page.getByRole('option', { name: /offline/ }).waitFor({ state: 'attached' });
+    daemon = await connectDaemon(relay.relay, { registration, headers: { 'X-Daemon-Capabilities': 'images' } });
+    await person.page.getByLabel('Add images').waitFor();
+  });
+
+  it('are shown, each with its name, and can be taken away', async () => {
+    await choose('first.png', 'second.png');
+    await person.page.getByRole('img', { name: 'second.png' }).waitFor();
+    const widths = "[...document.querySelectorAll('.images img')].map((image) => image.naturalWidth)";
+    expect(await person.page.evaluate<number[]>(widths)).toEqual([1, 1]);
+    await person.page.evaluate(axe);
+    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>('axe.run(document)');
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    await person.picture('images-attached');
+    await person.page.getByRole('button', { name: 'Remove first.png' }).press('Enter');
+    await person.page.getByRole('img', { name: 'first.png' }).waitFor({ state: 'detached' });
+    expect(await shown().count()).toBe(1);
+  });
+
+  it('are refused at once when they are something else, and what is there stays', async () => {
+    await person.page
+      .getByLabel('Add images')
+      .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') });
+    await person.page.getByRole('alert').filter({ hasText: 'notes.txt is no PNG' }).waitFor();
+    expect(await shown().count()).toBe(1);
+  });
+
+  it('go with the first message', async () => {
+    await person.page.getByLabel('First message').fill('What is this?');
+    await person.click('Start');
+    const task = await daemon.next('task_start');
+    expect(task).toMatchObject({ instruction: 'What is this?', images: [dataUrl] });
+    daemon.event(task.task_id as string, 'SESSION_STARTED', { session_id: 'seen' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'seen', result: 'A pixel.' });
+    await person.text('A pixel.');
+  });
+
+  it('can be pasted into a conversation, and are gone when they were sent', async () => {
+    const message = person.page.getByLabel('Message', { exact: true });
+    await message.focus();
+    await person.page.evaluate(`{
+      const bytes = Uint8Array.from(atob('${pixel}'), (letter) => letter.charCodeAt(0));
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File([bytes], 'pasted.png', { type: 'image/png' }));
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }`);
+    await person.page.getByRole('img', { name: 'pasted.png' }).waitFor();
+    await message.fill('And this?');
+    await message.press('Enter');
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'And this?', images: [dataUrl] });
+    await person.page.getByRole('img', { name: 'pasted.png' }).waitFor({ state: 'detached' });
+    expect(await message.inputValue()).toBe('');
+  });
+
+  it('stay with what was typed when they cannot be sent', async () => {
+    // Chrome says that the type is PNG because of the name; the relay looks.
+    await person.page
+      .getByLabel('Add images')
+      .setInputFiles({ name: 'fake.png', mimeType: 'image/png', buffer: Buffer.from('no image at all') });
+    await person.page.getByRole('img', { name: 'fake.png' }).waitFor();
+    const message = person.page.getByLabel('Message', { exact: true });
+    await message.fill('Look at this');
+    await message.press('Enter');
+    await person.page.getByRole('alert').filter({ hasText: 'One of the images is not what its name says' }).waitFor();
+    expect(await message.inputValue()).toBe('Look at this');
+    expect(await shown().count()).toBe(1);
+    person.complaints.splice(0);
+  });
+});
