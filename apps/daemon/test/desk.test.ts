@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type HistoryMessage, silentLog } from '@relay/daemon-kit';
+import { silentLog } from '@relay/daemon-kit';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
 import { presetOf } from '../src/agents/acp/presets.ts';
 import { deskOf } from '../src/agents/desk.ts';
@@ -65,7 +65,7 @@ async function page(connection: DoubleConnection, sessionId: string) {
   connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 50 });
   return connection.frame('messages');
 }
-const words = (messages: readonly Pick<HistoryMessage, 'role' | 'content'>[] = []) =>
+const words = (messages: readonly { role: string; content: string }[]) =>
   messages.map(({ role, content }) => `${role} ${content}`);
 
 describe('a session that an agent lists', () => {
