@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
-import { DatabaseError, openDatabase, readCredential } from '@relay/database';
+import { DatabaseError, openDatabase, readCredentials } from '@relay/database';
 import {
   type Service,
   checkProxy,
@@ -23,6 +23,7 @@ import {
   createTracer,
   startMetricsServer,
 } from '@relay/telemetry';
+import { gathered } from './gather.ts';
 import { createProbes } from './probes.ts';
 import { createGateway } from './server.ts';
 
@@ -74,7 +75,7 @@ async function start(): Promise<Service> {
     }),
     timeoutMs: readinessTimeoutMs,
   });
-  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const deviceVerifier = createDeviceVerifier({ lookup: gathered((ids) => readCredentials(database.prisma, ids)) });
   const gateway = createGateway({ config, database, backplane, deviceVerifier, logger, metrics, tracer });
   const server = createServer(createProbes(readiness, version));
   const door = createQuietDoor({ tickets: backplane, quietMs: quietMsOf(config.pingIntervalMs) });

@@ -3,11 +3,22 @@
  * has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
  */
 import type { Backplane } from '@relay/backplane';
-import { type Connected, type Database, connectionClosed, deviceConnected, deviceOffline } from '@relay/database';
+import {
+  type Beginning,
+  type Connected,
+  type Database,
+  type Ending,
+  connectionClosed,
+  connectionsClosed,
+  deviceConnected,
+  deviceOffline,
+  devicesConnected,
+} from '@relay/database';
 import type { DeviceStatus } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 import type { DaemonConnection } from './connection.ts';
 import type { Publisher } from '@relay/attention';
+import { createLane, inTurns } from './turns.ts';
 
 export class Presence {
   readonly #graces = new Map<string, { fence: number; timer: NodeJS.Timeout }>();
@@ -16,6 +27,8 @@ export class Presence {
   readonly #publisher: Publisher;
   readonly #logger: Logger;
   readonly #graceMs: number;
+  readonly #begin: (beginning: Beginning) => Promise<Connected | 'gone'>;
+  readonly #end: (ending: Ending) => Promise<'noted'>;
 
   constructor(database: Database, backplane: Backplane, publisher: Publisher, logger: Logger, graceMs: number) {
     this.#database = database;
@@ -23,11 +36,27 @@ export class Presence {
     this.#publisher = publisher;
     this.#logger = logger;
     this.#graceMs = graceMs;
+    const db = database.prisma;
+    // One lane for both: a device that comes back while its old connection ends would be found locked.
+    const lane = createLane();
+    this.#begin = inTurns(
+      lane,
+      (beginnings) => devicesConnected(db, beginnings),
+      async (beginning) => (await deviceConnected(db, beginning)) ?? 'gone',
+    );
+    this.#end = inTurns(
+      lane,
+      async (endings) => new Map([...(await connectionsClosed(db, endings))].map((id) => [id, 'noted'] as const)),
+      async (ending) => {
+        await connectionClosed(db, ending);
+        return 'noted' as const;
+      },
+    );
   }
 
   /** Marks the device online under the fence of this connection. Undefined: a newer one exists, or the device is gone. */
   async online(connection: DaemonConnection): Promise<Connected | undefined> {
-    const connected = await deviceConnected(this.#database.prisma, {
+    const connected = await this.#begin({
       deviceId: connection.deviceId,
       fence: connection.fence,
       connectionId: connection.id,
@@ -35,7 +64,7 @@ export class Presence {
       capabilities: connection.capabilities,
       instance: this.#backplane.instance,
     });
-    if (!connected) return undefined;
+    if (connected === 'gone') return undefined;
     this.#cancelGrace(connection.deviceId);
     if (!connected.wasOnline) await this.announce(connected.ownerId, connection.deviceId, 'online');
     return connected;
@@ -47,13 +76,8 @@ export class Presence {
 
   /** Notes the end of a connection; unless a newer one comes, the device is offline after the grace time. */
   async closed(connection: DaemonConnection, code: number, reason: string): Promise<void> {
-    await connectionClosed(this.#database.prisma, {
-      connectionId: connection.id,
-      deviceId: connection.deviceId,
-      fence: connection.fence,
-      code,
-      reason,
-    });
+    const { id: connectionId, deviceId, fence } = connection;
+    await this.#end({ connectionId, deviceId, fence, code, reason });
     this.#startGrace(connection);
   }
 

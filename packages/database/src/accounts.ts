@@ -1,6 +1,6 @@
 /** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
 import { ulid } from 'ulid';
-import type { Db } from './transaction.ts';
+import type { Models } from './transaction.ts';
 
 export interface FirstPartyClient {
   clientId: string;
@@ -14,7 +14,7 @@ export interface FirstPartyClient {
 }
 
 /** Writes the clients as given here, whatever was there before; any number of instances may do so at once. */
-export async function seedClients(db: Db, clients: readonly FirstPartyClient[]): Promise<void> {
+export async function seedClients(db: Models, clients: readonly FirstPartyClient[]): Promise<void> {
   for (const client of clients) {
     const data = {
       ...client,
@@ -34,17 +34,17 @@ export async function seedClients(db: Db, clients: readonly FirstPartyClient[]):
 }
 
 /** Forgets the keys that sign access tokens: the next token makes a new one. */
-export async function forgetSigningKeys(db: Db): Promise<void> {
+export async function forgetSigningKeys(db: Models): Promise<void> {
   await db.signingKey.deleteMany();
 }
 
 /** Whether anybody has an account. */
-export async function hasAccounts(db: Db): Promise<boolean> {
+export async function hasAccounts(db: Models): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) !== null;
 }
 
 /** Removes an account that nobody can sign in to, because creating it ended half-way. */
-export async function forgetUnfinishedAccount(db: Db, email: string): Promise<void> {
+export async function forgetUnfinishedAccount(db: Models, email: string): Promise<void> {
   await db.user.deleteMany({ where: { email, credentials: { none: {} } } });
 }
 
@@ -53,7 +53,7 @@ export async function forgetUnfinishedAccount(db: Db, email: string): Promise<vo
  * was recorded before tokens were forgotten, or the token that it replaces. True if so; nobody may get it then.
  */
 export async function forgetOrphan(
-  db: Db,
+  db: Models,
   token: { id: string; sessionId: string | null },
   replaces: string | undefined,
 ): Promise<boolean> {
@@ -66,7 +66,7 @@ export async function forgetOrphan(
 }
 
 /** Forgets the refresh tokens that came from a sign-in; used before the sign-in itself is forgotten. */
-export async function forgetTokensOfLogin(db: Db, loginId: string): Promise<void> {
+export async function forgetTokensOfLogin(db: Models, loginId: string): Promise<void> {
   await db.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
 }
 
@@ -83,7 +83,7 @@ export interface SignedInApplication {
 }
 
 /** Programs that the person allowed, or that hold a refresh token that still works; by name. */
-export async function listApplications(db: Db, userId: string): Promise<SignedInApplication[]> {
+export async function listApplications(db: Models, userId: string): Promise<SignedInApplication[]> {
   const consents = await db.oauthConsent.findMany({ where: { userId }, include: { client: true } });
   const tokens = await db.oauthRefreshToken.findMany({
     where: { userId, revoked: null, expiresAt: { gt: new Date() } },
@@ -111,7 +111,7 @@ export async function listApplications(db: Db, userId: string): Promise<SignedIn
 }
 
 /** Takes from a program what the person gave it; false if it had nothing. */
-export async function forgetApplication(db: Db, userId: string, clientId: string): Promise<boolean> {
+export async function forgetApplication(db: Models, userId: string, clientId: string): Promise<boolean> {
   const tokens = await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.oauthAccessToken.deleteMany({ where: { userId, clientId } });
   const consents = await db.oauthConsent.deleteMany({ where: { userId, clientId } });
@@ -121,13 +121,13 @@ export async function forgetApplication(db: Db, userId: string, clientId: string
 }
 
 /** The sign-ins of the person, by id (`sid`). */
-export async function listLogins(db: Db, userId: string): Promise<string[]> {
+export async function listLogins(db: Models, userId: string): Promise<string[]> {
   const rows = await db.login.findMany({ where: { userId }, select: { id: true } });
   return rows.map(({ id }) => id);
 }
 
 /** Ends every sign-in of the person and every token that could be renewed. */
-export async function forgetAllLogins(db: Db, userId: string): Promise<void> {
+export async function forgetAllLogins(db: Models, userId: string): Promise<void> {
   // The sign-ins first: nothing new comes from one that is gone.
   await db.login.deleteMany({ where: { userId } });
   await db.oauthRefreshToken.deleteMany({ where: { userId } });

@@ -1,7 +1,7 @@
 /** Registrations in progress (contract §4): asked for by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Db, type Models, Prisma } from './transaction.ts';
 
 export interface NewDeviceCode {
   codeHash: string;
@@ -30,7 +30,7 @@ export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boo
 export type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
 
 /** Who waits under a user code. `none` also when it has expired or is bound to another user. */
-export async function readDeviceCode(db: Db, userCode: string, userId: string): Promise<CodeState> {
+export async function readDeviceCode(db: Models, userCode: string, userId: string): Promise<CodeState> {
   const row = await db.deviceCode.findUnique({ where: { userCode } });
   if (!row || row.expiresAt <= new Date() || (row.boundTo !== null && row.boundTo !== userId)) return { kind: 'none' };
   if (row.state !== 'pending') return { kind: 'used' };
@@ -50,7 +50,7 @@ export async function readDeviceCode(db: Db, userCode: string, userId: string): 
 
 /** Approves or denies, once: the second decision gets `used`, whoever makes it. */
 export async function decideDeviceCode(
-  db: Db,
+  db: Models,
   userCode: string,
   userId: string,
   approve: boolean,

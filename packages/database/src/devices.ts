@@ -1,6 +1,6 @@
-/** The noun device: who owns it, whether it is online, which connection is its newest, and its removal. */
+/** The noun device: who owns it, whether it is online, and its removal. */
 import type { ConnectionList, Device, DeviceStatus } from '@relay/protocol';
-import type { Db } from './transaction.ts';
+import type { Db, Models } from './transaction.ts';
 
 interface DeviceRow {
   id: string;
@@ -22,7 +22,7 @@ const toDevice = (row: DeviceRow): Device => ({
   capabilities: row.capabilities,
 });
 
-export async function listDevices(db: Db, ownerId: string): Promise<Device[]> {
+export async function listDevices(db: Models, ownerId: string): Promise<Device[]> {
   const rows = await db.device.findMany({
     where: { ownerId, removedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
@@ -31,14 +31,14 @@ export async function listDevices(db: Db, ownerId: string): Promise<Device[]> {
 }
 
 /** A device of this owner; undefined when there is none, it is another user's, or it was removed. */
-export async function findDevice(db: Db, ownerId: string, deviceId: string): Promise<Device | undefined> {
+export async function findDevice(db: Models, ownerId: string, deviceId: string): Promise<Device | undefined> {
   const row = await db.device.findFirst({ where: { id: deviceId, ownerId, removedAt: null } });
   return row ? toDevice(row) : undefined;
 }
 
 /** Renames a device; undefined as for `findDevice`. */
 export async function renameDevice(
-  db: Db,
+  db: Models,
   ownerId: string,
   deviceId: string,
   name: string,
@@ -59,26 +59,48 @@ export interface DeviceCredential {
 
 const unusedMs = 90 * 86_400_000;
 
-/** What is needed to check a device token; removed devices are found too. */
-export async function readCredential(db: Db, deviceId: string): Promise<DeviceCredential | undefined> {
-  const row = await db.device.findUnique({
-    where: { id: deviceId },
-    select: { tokenHash: true, ownerId: true, agentType: true, removedAt: true, revokedAt: true, lastSeenAt: true },
-  });
-  if (!row) return undefined;
+/** What is needed to check the tokens of these devices, by device; removed devices are found too. */
+export async function readCredentials(db: Db, deviceIds: readonly string[]): Promise<Map<string, DeviceCredential>> {
+  if (deviceIds.length === 0) return new Map();
+  const rows = await db.$queryRaw<
+    {
+      id: string;
+      token_hash: string;
+      owner_id: string;
+      agent_type: string;
+      removed_at: Date | null;
+      revoked_at: Date | null;
+      last_seen_at: Date;
+    }[]
+  >`
+    SELECT id, token_hash, owner_id, agent_type, removed_at, revoked_at, last_seen_at FROM devices
+    WHERE id = ANY(${deviceIds}::text[])`;
   // Field by field: thousands of these are remembered, and a copy of what is left of a row is three times as large.
-  return {
-    tokenHash: row.tokenHash,
-    ownerId: row.ownerId,
-    agentType: row.agentType,
-    removedAt: row.removedAt,
-    revokedAt: row.revokedAt,
-    expiresAt: new Date(row.lastSeenAt.getTime() + unusedMs),
-  };
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        tokenHash: row.token_hash,
+        ownerId: row.owner_id,
+        agentType: row.agent_type,
+        removedAt: row.removed_at,
+        revokedAt: row.revoked_at,
+        expiresAt: new Date(row.last_seen_at.getTime() + unusedMs),
+      },
+    ]),
+  );
+}
+
+/** `readCredentials` for one device. */
+export async function readCredential(db: Db, deviceId: string): Promise<DeviceCredential | undefined> {
+  return (await readCredentials(db, [deviceId])).get(deviceId);
 }
 
 /** Which of these devices were removed or lost their credential. */
-export async function closedAmong(db: Db, deviceIds: readonly string[]): Promise<{ id: string; removed: boolean }[]> {
+export async function closedAmong(
+  db: Models,
+  deviceIds: readonly string[],
+): Promise<{ id: string; removed: boolean }[]> {
   if (deviceIds.length === 0) return [];
   const rows = await db.device.findMany({
     where: { id: { in: [...deviceIds] }, OR: [{ removedAt: { not: null } }, { revokedAt: { not: null } }] },
@@ -102,64 +124,11 @@ export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`UPDATE sessions SET deleted_at = now() WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
 }
 
-export interface Connected {
-  ownerId: string;
-  wasOnline: boolean;
-  reportHash: string | null;
-}
-
-/**
- * Marks a device online under the fence of its new connection, and notes the connection. Undefined when a newer connection
- * has done so already, or the device is gone: the caller must leave.
- */
-export async function deviceConnected(
-  db: Db,
-  input: {
-    deviceId: string;
-    fence: number;
-    connectionId: string;
-    daemonVersion: string;
-    capabilities: readonly string[];
-    instance: string;
-  },
-): Promise<Connected | undefined> {
-  const rows = await db.$queryRaw<{ owner_id: string; was: string; report_hash: string | null }[]>`
-    WITH before AS (SELECT id, status FROM devices WHERE id = ${input.deviceId} FOR NO KEY UPDATE),
-    online AS (
-      UPDATE devices d SET status = 'online', connection_fence = ${input.fence}, last_seen_at = now(),
-        capabilities = ${input.capabilities as string[]}::text[]
-      FROM before WHERE d.id = before.id AND d.connection_fence < ${input.fence} AND d.removed_at IS NULL AND d.revoked_at IS NULL
-      RETURNING d.id, d.owner_id, d.report_hash, before.status AS was
-    ), lost AS (
-      UPDATE device_connections c SET disconnected_at = now(), reason = 'lost'
-      FROM online WHERE c.device_id = online.id AND c.disconnected_at IS NULL
-    ), noted AS (
-      INSERT INTO device_connections (id, device_id, fence, daemon_version, instance)
-      SELECT ${input.connectionId}, id, ${input.fence}, ${input.daemonVersion}, ${input.instance} FROM online
-    ), trimmed AS (
-      DELETE FROM device_connections WHERE id IN (
-        SELECT c.id FROM device_connections c JOIN online ON online.id = c.device_id ORDER BY c.connected_at DESC OFFSET 49)
-    )
-    SELECT owner_id, was, report_hash FROM online`;
-  const row = rows[0];
-  return row && { ownerId: row.owner_id, wasOnline: row.was === 'online', reportHash: row.report_hash };
-}
-
 /** What the daemon of a device declared when it last connected. */
 export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]> {
-  const device = await db.device.findUnique({ where: { id: deviceId }, select: { capabilities: true } });
+  const [device] = await db.$queryRaw<{ capabilities: string[] }[]>`
+    SELECT capabilities FROM devices WHERE id = ${deviceId}`;
   return device?.capabilities ?? [];
-}
-
-/** Notes how a connection ended, and when the device was last seen. */
-export async function connectionClosed(
-  db: Db,
-  input: { connectionId: string; deviceId: string; fence: number; code: number; reason: string },
-): Promise<void> {
-  await db.$executeRaw`
-    UPDATE device_connections SET disconnected_at = now(), close_code = ${input.code}, reason = ${input.reason} WHERE id = ${input.connectionId}`;
-  await db.$executeRaw`
-    UPDATE devices SET last_seen_at = now() WHERE id = ${input.deviceId} AND connection_fence <= ${input.fence} AND removed_at IS NULL`;
 }
 
 /** Marks a device offline unless a newer connection has come. Returns its owner when that changed anything. */
@@ -189,11 +158,11 @@ export async function onlineDevices(
 /** Writes down that these devices are alive; called rarely and for many at once. */
 export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
   if (deviceIds.length === 0) return;
-  await db.$executeRaw`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds as string[]}::text[]) AND status = 'online'`;
+  await db.$executeRaw`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds}::text[]) AND status = 'online'`;
 }
 
 /** The newest 50 connections of a device, newest first. */
-export async function listConnections(db: Db, deviceId: string): Promise<ConnectionList['connections']> {
+export async function listConnections(db: Models, deviceId: string): Promise<ConnectionList['connections']> {
   const rows = await db.deviceConnection.findMany({
     where: { deviceId },
     orderBy: [{ connectedAt: 'desc' }, { id: 'desc' }],
@@ -210,7 +179,7 @@ export async function listConnections(db: Db, deviceId: string): Promise<Connect
 }
 
 /** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, whatever the clock says. */
-export async function newestFence(db: Db): Promise<number> {
+export async function newestFence(db: Models): Promise<number> {
   const { _max: newest } = await db.device.aggregate({ _max: { connectionFence: true } });
   return Number(newest.connectionFence ?? 0);
 }

@@ -1,6 +1,7 @@
 /** The memory of the relay: PostgreSQL, embedded or real. The only room that imports Prisma. One file per noun. */
 export * from './transaction.ts';
 export * from './devices.ts';
+export * from './connections.ts';
 export * from './device-codes.ts';
 export * from './sessions.ts';
 export * from './resolve.ts';

@@ -1,12 +1,12 @@
 /** Links that let somebody create an account, once. Only their hash is kept. */
 import { ulid } from 'ulid';
-import type { Db } from './transaction.ts';
+import type { Db, Models } from './transaction.ts';
 
 export type InvitationKind = 'setup' | 'invite';
 
 /** Kept until it is used or, if `ttlSeconds` is given, until then. */
 export async function createInvitation(
-  db: Db,
+  db: Models,
   invitation: { kind: InvitationKind; tokenHash: string; createdBy: string; ttlSeconds?: number },
 ): Promise<{ id: string; expiresAt: string | undefined }> {
   const { kind, tokenHash, createdBy, ttlSeconds } = invitation;
@@ -16,7 +16,7 @@ export async function createInvitation(
 }
 
 /** Takes back the links of this kind and creator that nobody used. */
-export async function withdrawInvitations(db: Db, kind: InvitationKind, createdBy: string): Promise<void> {
+export async function withdrawInvitations(db: Models, kind: InvitationKind, createdBy: string): Promise<void> {
   await db.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });
 }
 
@@ -50,6 +50,6 @@ export async function useInvitation(db: Db, tokenHash: string): Promise<boolean>
 }
 
 /** Makes a used link good again: the account it was used for could not be created after all. */
-export async function restoreInvitation(db: Db, tokenHash: string): Promise<void> {
+export async function restoreInvitation(db: Models, tokenHash: string): Promise<void> {
   await db.invitation.updateMany({ where: { tokenHash }, data: { usedAt: null } });
 }

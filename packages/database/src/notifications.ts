@@ -36,16 +36,9 @@ export async function addNotification(
     agentType: session.agent_type,
     nativeId: session.native_id,
   });
-  await db.notification.create({
-    data: {
-      id: ulid(),
-      userId: session.owner_id,
-      sessionKey: input.sessionKey,
-      sessionId,
-      taskId: input.taskId ?? null,
-      cause: input.cause,
-    },
-  });
+  await db.$executeRaw`
+    INSERT INTO notifications (id, user_id, session_key, session_id, task_id, cause)
+    VALUES (${ulid()}, ${session.owner_id}, ${input.sessionKey}, ${sessionId}, ${input.taskId ?? null}, ${input.cause})`;
   return true;
 }
 

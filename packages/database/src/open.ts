@@ -7,6 +7,8 @@ import pg from 'pg';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
+import { directly, sendOver, statements, withDirect } from './direct.ts';
+import { type Transactions, transactions } from './direct-transaction.ts';
 import { migrate, ownMigrationsDir } from './migrate.ts';
 import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
@@ -20,7 +22,7 @@ const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 export interface Database {
   /** Inside an interactive transaction only its own client may be used: embedded, the other one waits for its end. */
-  readonly prisma: PrismaClient;
+  readonly prisma: PrismaClient & Transactions;
   readonly kind: 'embedded' | 'postgres';
   /** Asks the database for an answer, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
@@ -45,6 +47,8 @@ export interface OpenDatabaseOptions {
   vacuumIntervalMs?: number | undefined;
   /** Longest statement. Default 30 s. PostgreSQL cancels it; embedded, the engine is taken for hung and opened again. */
   statementTimeoutMs?: number | undefined;
+  /** Longest transaction, from its begin until it is to be committed. Default 10 s. */
+  transactionTimeoutMs?: number | undefined;
   /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
   onWarning?: (message: string) => void;
   /** Told about every statement that Prisma sends: its kind, how long it took in seconds, and whether it succeeded. */
@@ -151,15 +155,21 @@ export async function migratePostgres(
 function connect(
   kind: Database['kind'],
   pool: pg.Pool,
-  { onStatement }: Pick<OpenDatabaseOptions, 'onStatement'>,
+  options: Pick<OpenDatabaseOptions, 'onStatement' | 'transactionTimeoutMs'>,
   closeBelow: () => Promise<void>,
 ): Database {
-  // Not on a server: planning is cheap there, and a pooler between us and it may not know the names.
-  const options = kind === 'embedded' ? { statementNameGenerator: statementNames() } : {};
-  const adapter = new PrismaPg(pool, options);
-  const prisma = new PrismaClient({
+  const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
+  const nameOf = statementNames();
+  // What Prisma sends is not kept by a server: its texts are too many, and planning is cheap there.
+  const adapter = new PrismaPg(pool, kind === 'embedded' ? { statementNameGenerator: nameOf } : {});
+  const client = new PrismaClient({
     adapter: onStatement ? observedAdapter(adapter, onStatement) : adapter,
-    transactionOptions,
+    transactionOptions: { ...transactionOptions, timeout: timeoutMs },
+  });
+  const statementOf = statements(nameOf);
+  const prisma = withDirect(client, {
+    ...directly(sendOver(pool, onStatement), statementOf),
+    $direct: transactions(pool, statementOf, { onStatement, timeoutMs }),
   });
   let probe: Promise<unknown> | undefined;
   let closing: Promise<void> | undefined;

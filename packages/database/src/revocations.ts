@@ -1,6 +1,6 @@
 /** Who was thrown out lately: for instances that start while tokens from before still live. */
 import { ulid } from 'ulid';
-import type { Db } from './transaction.ts';
+import type { Models } from './transaction.ts';
 
 /** A person (user id), perhaps with one program only, or one sign-in (`sid`). */
 export interface RecordedRevocation {
@@ -12,14 +12,14 @@ export interface RecordedRevocation {
 
 /** Recorded before anything is forgotten: whoever writes a token at that very moment finds it afterwards. */
 export async function recordRevocations(
-  db: Db,
+  db: Models,
   revoked: readonly { subject?: string; client?: string; login?: string }[],
 ): Promise<void> {
   await db.revocation.createMany({ data: revoked.map((one) => ({ id: ulid(), ...one })) });
 }
 
 /** What was revoked within the last `ms`, oldest first. */
-export async function recentRevocations(db: Db, ms: number): Promise<RecordedRevocation[]> {
+export async function recentRevocations(db: Models, ms: number): Promise<RecordedRevocation[]> {
   const rows = await db.revocation.findMany({
     where: { revokedAt: { gt: new Date(Date.now() - ms) } },
     orderBy: { revokedAt: 'asc' },

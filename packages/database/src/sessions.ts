@@ -114,7 +114,7 @@ export async function findSession(db: Db, ownerId: string, sessionId: string): P
 export async function readSessions(db: Db, keys: readonly string[]): Promise<SessionRecord[]> {
   if (keys.length === 0) return [];
   const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
-    WHERE s.key = ANY(${keys as string[]}::text[]) AND s.deleted_at IS NULL`;
+    WHERE s.key = ANY(${keys}::text[]) AND s.deleted_at IS NULL`;
   return rows.map(toSessionRecord);
 }
 

@@ -57,7 +57,7 @@ export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<s
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ session_key: string }[]>`
     UPDATE tasks SET state = 'unknown', finished_at = now(), instruction = '', images = NULL, error_code = 'DELIVERY_UNKNOWN', error_text = ${taskErrors.DELIVERY_UNKNOWN}
-    WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'sent' RETURNING session_key`;
+    WHERE id = ANY(${taskIds}::text[]) AND state = 'sent' RETURNING session_key`;
   return failSessions(
     db,
     rows.map((row) => row.session_key),
@@ -70,7 +70,7 @@ export async function markLost(db: Db, taskIds: readonly string[]): Promise<stri
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ session_key: string }[]>`
     UPDATE tasks SET state = 'failed', finished_at = now(), instruction = '', images = NULL, error_code = 'TASK_LOST', error_text = ${taskErrors.TASK_LOST}
-    WHERE id = ANY(${taskIds as string[]}::text[]) AND state = 'running' RETURNING session_key`;
+    WHERE id = ANY(${taskIds}::text[]) AND state = 'running' RETURNING session_key`;
   return failSessions(
     db,
     rows.map((row) => row.session_key),
@@ -115,7 +115,7 @@ async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void>
   await db.$executeRaw`
     UPDATE tasks t SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
     FROM sessions s
-    WHERE t.session_key = s.key AND s.key = ANY(${keys as string[]}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
+    WHERE t.session_key = s.key AND s.key = ANY(${keys}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
       AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.kind = 'start'
         AND (o.state IN ('sent', 'running') OR (o.state = 'queued' AND o.expires_at > now())))`;
 }

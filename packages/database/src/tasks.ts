@@ -40,22 +40,13 @@ export function titleOf(message: string): string {
 export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
   const key = ulid();
   const taskId = ulid();
-  await db.session.create({
-    data: {
-      key,
-      ownerId: input.ownerId,
-      deviceId: input.deviceId,
-      agentType: input.agentType,
-      nativeId: placeholderNativeId(key),
-      placeholder: true,
-      title: input.title ?? titleOf(input.message),
-      titleSource: input.title === undefined ? 'message' : 'user',
-      projectPath: input.projectPath,
-      status: 'pending',
-      lastMessage: cutText(input.message, limits.lastMessageBytes),
-      messageCount: 1,
-    },
-  });
+  const title = input.title ?? titleOf(input.message);
+  await db.$executeRaw`
+    INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, title, title_source, project_path, status,
+      last_message, message_count)
+    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(key)}, true, ${title},
+      ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
+      ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
   await insertTask(db, {
     id: taskId,
     key,
@@ -141,7 +132,8 @@ export async function waitingImageBytes(db: Db, deviceId: string): Promise<numbe
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
 export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
-  const task = await db.task.findFirst({ where: { id: taskId, state: 'sent' }, select: { images: true } });
+  const [task] = await db.$queryRaw<{ images: string | null }[]>`
+    SELECT images FROM tasks WHERE id = ${taskId} AND state = 'sent'`;
   return task?.images ? (JSON.parse(task.images) as string[]) : undefined;
 }
 
@@ -246,7 +238,7 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
     { id: string; device_id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
   >`
     SELECT id, device_id, session_key, state, fence FROM tasks
-    WHERE device_id = ANY(${deviceIds as string[]}::text[]) AND state IN ('sent', 'running')`;
+    WHERE device_id = ANY(${deviceIds}::text[]) AND state IN ('sent', 'running')`;
   for (const row of rows) {
     const tasks = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, tasks);
@@ -259,7 +251,7 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
 export async function cancelledAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM tasks WHERE device_id = ${deviceId} AND state = 'cancelled' AND id = ANY(${taskIds as string[]}::text[])`;
+    SELECT id FROM tasks WHERE device_id = ${deviceId} AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
   return rows.map((row) => row.id);
 }
 
@@ -267,7 +259,7 @@ export async function cancelledAmong(db: Db, deviceId: string, taskIds: readonly
 export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
   if (deviceIds.length === 0) return [];
   const rows = await db.$queryRaw<{ device_id: string }[]>`
-    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds as string[]}::text[])`;
+    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds}::text[])`;
   return rows.map((row) => row.device_id);
 }
 

@@ -2,10 +2,17 @@
  * One way to change state: a short transaction that begins by locking the row of the device it concerns. Everything that
  * happens to the sessions and tasks of a device is thereby in one order, whoever asks, and nothing deadlocks.
  */
-import { Prisma, type PrismaClient } from './generated/prisma/client.ts';
+import type { Transactions } from './direct-transaction.ts';
+import { Prisma } from './generated/prisma/client.ts';
 
-/** A client, or the client of a running transaction. */
-export type Db = Prisma.TransactionClient;
+/** What statements are sent with: the client, or a running transaction. */
+export interface Db {
+  $queryRaw<T = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>;
+  /** Returns how many rows were changed. */
+  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
+}
+/** What models are read and written with: Prisma's client, or a transaction of it. */
+export type Models = Prisma.TransactionClient;
 export { Prisma };
 
 export interface DeviceLock {
@@ -21,11 +28,11 @@ export interface DeviceLock {
  * was removed). Everything in `work` must use the transaction's client. Throws what `work` throws, after a rollback.
  */
 export async function withDevice<T>(
-  prisma: PrismaClient,
+  prisma: Transactions,
   deviceId: string,
   work: (tx: Db, device: DeviceLock | undefined) => Promise<T>,
 ): Promise<T> {
-  return prisma.$transaction(async (tx) => {
+  return prisma.$direct(async (tx) => {
     const rows = await tx.$queryRaw<
       { id: string; owner_id: string; agent_type: string; status: 'online' | 'offline'; connection_fence: bigint }[]
     >`

@@ -39,7 +39,7 @@ export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Pr
   const rows = await db.$queryRaw<{ device_id: string; key: string; native_id: string; file_path: string }[]>`
     SELECT DISTINCT s.device_id, s.key, s.native_id, s.file_path
     FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
-    WHERE s.device_id = ANY(${deviceIds as string[]}::text[]) AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+    WHERE s.device_id = ANY(${deviceIds}::text[]) AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
   for (const row of rows) {
     const sessions = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, sessions);

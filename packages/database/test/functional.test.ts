@@ -64,13 +64,13 @@ onBoth('Prisma', (open, kind) => {
   it('answers a mistake with its own code, never as an outage', async () => {
     await prisma.device.create({ data: device('twice') });
     const mistakes = {
-      P2002: prisma.device.create({ data: device('twice') }),
-      P2003: prisma.deviceConnection.create({ data: { id: 'c', deviceId: 'nobody', fence: 1n, instance: 'i' } }),
-      P2025: prisma.device.update({ where: { id: 'nobody' }, data: { name: 'x' } }),
-      P2010: prisma.$queryRaw`SELECT no_such_function()`,
+      P2002: () => prisma.device.create({ data: device('twice') }),
+      P2003: () => prisma.deviceConnection.create({ data: { id: 'c', deviceId: 'nobody', fence: 1n, instance: 'i' } }),
+      P2025: () => prisma.device.update({ where: { id: 'nobody' }, data: { name: 'x' } }),
+      P2010: () => prisma.$queryRaw`SELECT no_such_function()`,
     };
-    for (const [code, work] of Object.entries(mistakes)) {
-      const error = await failure(work);
+    for (const [code, make] of Object.entries(mistakes)) {
+      const error = await failure(make());
       expect(error.code).toBe(code);
       expect(isUnavailable(error)).toBe(false);
     }

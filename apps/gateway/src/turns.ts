@@ -1,0 +1,82 @@
+/**
+ * Work for devices that is done together: what comes while a statement is under way waits, and goes with the next one. When thousands of
+ * daemons come back at once, the database writes about hundreds at a time. Knows nothing of what is written.
+ */
+
+/** So many at a time, that their locks are held for milliseconds. */
+const maxDevices = 100;
+
+/** Answers by device. Those that are left out are done alone. */
+export type DoMany<I, T> = (inputs: readonly I[]) => Promise<ReadonlyMap<string, T>>;
+
+/** One after another, whether the one before succeeds or not. */
+export type Lane = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createLane(): Lane {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work, work);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
+interface Waiting<I, T> {
+  readonly input: I;
+  readonly resolve: (answer: T | Promise<T>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * A function that does something for one device, together with all that is to be done when its turn comes, and never for one device twice at a time.
+ * `alone` is for what `many` left out, and does not hold up the lane. Rejects, for all of a turn, with what `many` rejects with.
+ */
+export function inTurns<I extends { readonly deviceId: string }, T>(
+  lane: Lane,
+  many: DoMany<I, T>,
+  alone: (input: I) => Promise<T>,
+): (input: I) => Promise<T> {
+  let waiting: Waiting<I, T>[] = [];
+  let planned = false;
+
+  /** The first of each device, in the order in which they came. */
+  const take = (): Map<string, Waiting<I, T>> => {
+    const taken = new Map<string, Waiting<I, T>>();
+    const left: Waiting<I, T>[] = [];
+    for (const one of waiting) {
+      const { deviceId } = one.input;
+      if (taken.size < maxDevices && !taken.has(deviceId)) taken.set(deviceId, one);
+      else left.push(one);
+    }
+    waiting = left;
+    return taken;
+  };
+
+  const turn = async (): Promise<void> => {
+    planned = false;
+    const taken = [...take().values()];
+    if (waiting.length > 0) plan();
+    try {
+      const answers = await many(taken.map(({ input }) => input));
+      for (const { input, resolve } of taken) {
+        const answer = answers.get(input.deviceId);
+        resolve(answer ?? alone(input));
+      }
+    } catch (error) {
+      for (const { reject } of taken) reject(error);
+    }
+  };
+
+  const plan = () => {
+    if (planned) return;
+    planned = true;
+    // What else comes in this turn of the event loop goes along.
+    setImmediate(() => void lane(turn));
+  };
+
+  return (input) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ input, resolve, reject });
+      plan();
+    });
+}

@@ -1,0 +1,124 @@
+/**
+ * The noun connection: how those of daemons begin and end, those of many devices in one statement. Whoever writes about the connections
+ * of a device holds the lock of its row. For several devices nobody waits for a lock: what is locked elsewhere is left out and is for the
+ * caller to ask about alone, so that one device does not hold up the others and nothing deadlocks.
+ */
+import { type Db, Prisma } from './transaction.ts';
+
+export interface Beginning {
+  deviceId: string;
+  fence: number;
+  connectionId: string;
+  daemonVersion: string;
+  capabilities: readonly string[];
+  instance: string;
+}
+
+export interface Connected {
+  ownerId: string;
+  wasOnline: boolean;
+  reportHash: string | null;
+}
+
+const waiting = Prisma.sql`FOR NO KEY UPDATE OF d`;
+const skipping = Prisma.sql`FOR NO KEY UPDATE OF d SKIP LOCKED`;
+
+/**
+ * Marks devices online under the fences of their new connections, and notes the connections. No device may be named twice. `gone`: a newer
+ * connection has done so already, or the device was removed; the caller must leave. Absent: there is no such device, or its row
+ * is locked elsewhere.
+ */
+export async function devicesConnected(
+  db: Db,
+  beginnings: readonly Beginning[],
+): Promise<Map<string, Connected | 'gone'>> {
+  return connected(db, beginnings, skipping);
+}
+
+/** `devicesConnected` for one device, which waits for the lock of its row. Undefined: the caller must leave. */
+export async function deviceConnected(db: Db, beginning: Beginning): Promise<Connected | undefined> {
+  const found = (await connected(db, [beginning], waiting)).get(beginning.deviceId);
+  return found === 'gone' ? undefined : found;
+}
+
+async function connected(
+  db: Db,
+  beginnings: readonly Beginning[],
+  lock: Prisma.Sql,
+): Promise<Map<string, Connected | 'gone'>> {
+  if (beginnings.length === 0) return new Map();
+  const rows = await db.$queryRaw<
+    { id: string; owner_id: string | null; was: string | null; report_hash: string | null }[]
+  >`
+    WITH asked AS (
+      SELECT * FROM json_to_recordset(${JSON.stringify(beginnings)}::json)
+        AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], instance text)
+    ), held AS (
+      SELECT d.id, d.status FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}
+    ), online AS (
+      UPDATE devices d SET status = 'online', connection_fence = a.fence, last_seen_at = now(), capabilities = a.capabilities
+      FROM held JOIN asked a ON a."deviceId" = held.id
+      WHERE d.id = held.id AND d.connection_fence < a.fence AND d.removed_at IS NULL AND d.revoked_at IS NULL
+      RETURNING d.id, d.owner_id, d.report_hash, held.status AS was, a.fence, a."connectionId", a."daemonVersion", a.instance
+    ), lost AS (
+      UPDATE device_connections c SET disconnected_at = now(), reason = 'lost'
+      FROM online WHERE c.device_id = online.id AND c.disconnected_at IS NULL
+    ), noted AS (
+      INSERT INTO device_connections (id, device_id, fence, daemon_version, instance)
+      SELECT "connectionId", id, fence, "daemonVersion", instance FROM online
+    ), trimmed AS (
+      DELETE FROM device_connections WHERE id IN (
+        SELECT old.id FROM online CROSS JOIN LATERAL (
+          SELECT c.id FROM device_connections c WHERE c.device_id = online.id ORDER BY c.connected_at DESC OFFSET 49) old)
+    )
+    SELECT held.id, online.owner_id, online.was, online.report_hash FROM held LEFT JOIN online ON online.id = held.id`;
+  return new Map(
+    rows.map(({ id, owner_id: ownerId, was, report_hash: reportHash }) => [
+      id,
+      ownerId === null ? 'gone' : { ownerId, wasOnline: was === 'online', reportHash },
+    ]),
+  );
+}
+
+export interface Ending {
+  deviceId: string;
+  fence: number;
+  connectionId: string;
+  code: number;
+  reason: string;
+}
+
+/**
+ * Notes how connections ended, and when their devices were last seen. No device may be named twice. Returns the devices for which that is
+ * done; absent as for `devicesConnected`.
+ */
+export async function connectionsClosed(db: Db, endings: readonly Ending[]): Promise<Set<string>> {
+  return closed(db, endings, skipping);
+}
+
+/** `connectionsClosed` for one device, which waits for the lock of its row. */
+export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
+  await closed(db, [ending], waiting);
+}
+
+async function closed(db: Db, endings: readonly Ending[], lock: Prisma.Sql): Promise<Set<string>> {
+  if (endings.length === 0) return new Set();
+  // The reason is what the other side wrote; PostgreSQL has no U+0000.
+  const asked = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    WITH asked AS (
+      SELECT * FROM json_to_recordset(${asked}::json)
+        AS a("deviceId" text, fence bigint, "connectionId" text, code int, reason text)
+    ), held AS (
+      SELECT d.id FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}
+    ), closed AS (
+      UPDATE device_connections c SET disconnected_at = now(), close_code = a.code, reason = a.reason
+      FROM held JOIN asked a ON a."deviceId" = held.id WHERE c.id = a."connectionId"
+    ), seen AS (
+      UPDATE devices d SET last_seen_at = now()
+      FROM held JOIN asked a ON a."deviceId" = held.id
+      WHERE d.id = held.id AND d.connection_fence <= a.fence AND d.removed_at IS NULL
+    )
+    SELECT id FROM held`;
+  return new Set(rows.map(({ id }) => id));
+}

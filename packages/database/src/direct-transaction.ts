@@ -1,0 +1,97 @@
+/** Transactions of raw statements, straight over the driver. Their limits are those of Prisma's: a time for the whole, and one for each statement. */
+import type pg from 'pg';
+import { type Send, type StatementOf, directly, sendOver } from './direct.ts';
+import type { OnStatement, StatementKind } from './observed-adapter.ts';
+import type { Db } from './transaction.ts';
+
+export interface Transactions {
+  /**
+   * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All that
+   * `work` sends must go through the client it is given. Throws what `work` throws; `P2028` when the time is over.
+   */
+  $direct<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+}
+
+/** As Prisma tells it. */
+class TransactionError extends Error {
+  readonly code = 'P2028';
+}
+
+export function transactions(
+  pool: pg.Pool,
+  statementOf: StatementOf,
+  { onStatement, timeoutMs }: { onStatement: OnStatement | undefined; timeoutMs: number },
+): Transactions['$direct'] {
+  const timed = async <T>(kind: StatementKind, act: () => Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    let ok = false;
+    try {
+      const result = await act();
+      ok = true;
+      return result;
+    } finally {
+      onStatement?.(kind, (performance.now() - startedAt) / 1000, ok);
+    }
+  };
+
+  return async (work) => {
+    const line = await timed('begin', () => begin(pool));
+    let state: 'open' | 'late' | 'over' = 'open';
+    const isLate = () => state === 'late';
+    const leave = (broken: boolean) => {
+      state = state === 'late' ? 'late' : 'over';
+      clearTimeout(clock);
+      if (!broken) line.removeListener('error', ignore);
+      line.release(broken);
+    };
+    const late = (cause?: unknown) =>
+      new TransactionError(`The transaction took longer than ${timeoutMs} ms and was rolled back.`, { cause });
+    const clock = setTimeout(() => {
+      state = 'late';
+      // Whatever is under way fails, and the database rolls back.
+      leave(true);
+    }, timeoutMs);
+    const overTheLine = sendOver(line, onStatement);
+    const send: Send = (kind, statement) => {
+      if (isLate()) throw late();
+      if (state === 'over') throw new TransactionError('The transaction has ended.');
+      return overTheLine(kind, statement);
+    };
+
+    try {
+      const result = await work(directly(send, statementOf));
+      if (isLate()) throw late();
+      // The end has the time of a statement, so that it is known how it went.
+      clearTimeout(clock);
+      const { command } = await timed('commit', () => line.query('COMMIT'));
+      // A statement had failed, and `work` went on.
+      if (command !== 'COMMIT') throw new TransactionError('A statement failed, so nothing was committed.');
+      leave(false);
+      return result;
+    } catch (error) {
+      if (isLate()) throw error instanceof TransactionError ? error : late(error);
+      clearTimeout(clock);
+      const undone = await timed('rollback', () => line.query('ROLLBACK')).then(
+        () => true,
+        () => false,
+      );
+      leave(!undone);
+      throw error;
+    }
+  };
+}
+
+/** Errors of a connection are told to the statement that is under way, or to the next one. */
+const ignore = () => {};
+
+async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
+  const line = await pool.connect();
+  line.on('error', ignore);
+  try {
+    await line.query('BEGIN');
+    return line;
+  } catch (error) {
+    line.release(true);
+    throw error;
+  }
+}
