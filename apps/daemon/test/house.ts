@@ -9,7 +9,8 @@ export function house() {
   return {
     folder: () => folders.make(),
     async relay(options: { autoPong?: boolean } = {}): Promise<RelayDouble> {
-      const relay = await startRelayDouble(options);
+      // Real programs start here, on machines that may have other work.
+      const relay = await startRelayDouble({ waitMs: 30_000, ...options });
       undo.push(() => relay.close());
       return relay;
     },
