@@ -4,10 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Cluster } from '@relay/testing';
-
-const program = fileURLToPath(new URL('../../conformance/run.mjs', import.meta.url));
 
 /** For the instances: the suite uses them up, once, and does not wait long for others to end. */
 export const suiteLimits = { RATE_LIMIT_PER_MINUTE: '1500', SESSION_CREATE_PER_MINUTE: '300' };
@@ -24,7 +22,7 @@ interface Check {
   reason?: string;
 }
 
-async function run(cluster: Cluster, only: readonly string[] = []): Promise<Check[]> {
+async function run(cluster: Cluster, release: string, only: readonly string[] = []): Promise<Check[]> {
   const { url, certificate } = cluster.haproxy!;
   const who = ['--token', cluster.token('alice'), '--other-token', cluster.token('bob')];
   const limits = [
@@ -33,10 +31,14 @@ async function run(cluster: Cluster, only: readonly string[] = []): Promise<Chec
     '--create-limit',
     suiteLimits.SESSION_CREATE_PER_MINUTE,
   ];
-  const child = spawn(process.execPath, [program, '--json', '--url', url, ...who, ...limits, ...only], {
-    env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: certificate },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(release, 'conformance/run.mjs'), '--json', '--url', url, ...who, ...limits, ...only],
+    {
+      env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: certificate },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const lastResort = () => child.kill('SIGKILL');
   process.once('exit', lastResort);
   let [out, err] = ['', ''];
@@ -54,12 +56,15 @@ async function run(cluster: Cluster, only: readonly string[] = []): Promise<Chec
 const exactly = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`;
 const failures = (checks: readonly Check[]) => checks.filter(({ outcome }) => outcome === 'failed');
 
-/** The cluster has `suiteLimits`. `again`: how often a check that fails may be asked again. */
-export async function conform(cluster: Cluster, { again = 0 } = {}): Promise<Verdict> {
-  const checks = await run(cluster);
+/**
+ * The cluster has `suiteLimits`. `release`: whose suite; instances of two releases promise what the older one does. `again`: how
+ * often a check that fails may be asked again.
+ */
+export async function conform(cluster: Cluster, release: string, { again = 0 } = {}): Promise<Verdict> {
+  const checks = await run(cluster, release);
   const passed = checks.filter(({ outcome }) => outcome === 'passed').length;
   let failed = failures(checks);
   for (let attempt = 0; attempt < again && failed.length > 0; attempt += 1)
-    failed = failures(await run(cluster, ['--only', failed.map(({ name }) => exactly(name)).join('|')]));
+    failed = failures(await run(cluster, release, ['--only', failed.map(({ name }) => exactly(name)).join('|')]));
   return { passed, failed: failed.map(({ name, reason }) => `${name}: ${reason}`) };
 }

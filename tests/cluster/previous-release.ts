@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What instances of two releases have in common: what they say to each other, and what they keep. */
 const shared = ['packages/backplane', 'packages/protocol', 'packages/database', 'prisma'];
-const programs = ['@relay/api', '@relay/gateway'];
+const programs = ['@relay/api', '@relay/gateway', '@relay/conformance'];
 const gitLimit = { cwd: root, maxBuffer: 256 * 1024 * 1024 };
 
 export interface Release {
@@ -67,18 +67,18 @@ interface Workspace {
 
 async function workspacesOf(folder: string): Promise<Map<string, Workspace>> {
   const found = new Map<string, Workspace>();
-  for (const group of ['packages', 'apps'])
-    for (const name of await readdir(join(folder, group))) {
-      const text = await readFile(join(folder, group, name, 'package.json'), 'utf8').catch(() => undefined);
-      if (text === undefined) continue;
-      const json = JSON.parse(text) as { name: string; dependencies?: object; scripts?: Record<string, string> };
-      found.set(json.name, {
-        folder: join(folder, group, name),
-        name: json.name,
-        needs: Object.keys(json.dependencies ?? {}),
-        scripts: json.scripts ?? {},
-      });
-    }
+  const within = async (group: string) => (await readdir(join(folder, group))).map((name) => join(folder, group, name));
+  for (const place of [...(await within('packages')), ...(await within('apps')), join(folder, 'conformance')]) {
+    const text = await readFile(join(place, 'package.json'), 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    const json = JSON.parse(text) as { name: string; dependencies?: object; scripts?: Record<string, string> };
+    found.set(json.name, {
+      folder: place,
+      name: json.name,
+      needs: Object.keys(json.dependencies ?? {}),
+      scripts: json.scripts ?? {},
+    });
+  }
   return found;
 }
 
@@ -111,7 +111,7 @@ function inOrder(workspaces: ReadonlyMap<string, Workspace>): Workspace[] {
   return [...ordered];
 }
 
-/** Takes api and gateway of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
+/** Takes api, gateway and conformance suite of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
 export async function buildRelease(commit: string): Promise<Release> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-release-'));
   const remove = () => rm(folder, { recursive: true, force: true });

@@ -70,7 +70,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
     const working = work().finally(() => (done = true));
     working.catch(() => undefined);
     while (!done) {
-      const verdict = await conform(cluster, { again: 5 });
+      const verdict = await conform(cluster, before.folder, { again: 5 });
       expect(verdict.passed).toBeGreaterThan(100);
       failed.push(...verdict.failed);
     }
@@ -108,7 +108,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   it(
     'the conformance suite passes at the first attempt on one old and one new of each',
     async () => {
-      const { passed, failed } = await conform(cluster);
+      const { passed, failed } = await conform(cluster, before.folder);
       expect(failed).toEqual([]);
       expect(passed).toBeGreaterThan(130);
     },
