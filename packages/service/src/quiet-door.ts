@@ -44,6 +44,8 @@ const closeFrame = (code: number): Buffer => Buffer.from([0x88, 2, code >> 8, co
 
 export function createQuietDoor({ tickets, quietMs }: QuietDoorOptions): QuietDoor {
   const guests = new Map<Duplex, NodeJS.Timeout>();
+  /** Tickets that are being looked up: whoever makes them up must not keep the store busy. */
+  let asking = 0;
 
   const leave = (duplex: Duplex, code: number): void => {
     clearTimeout(guests.get(duplex));
@@ -76,21 +78,26 @@ export function createQuietDoor({ tickets, quietMs }: QuietDoorOptions): QuietDo
     },
     upgrade: (request, duplex, next) => {
       const ticket = request.headers[ticketHeader];
-      if (typeof ticket !== 'string' || !ticketPattern.test(ticket) || guests.size >= maxGuests) {
+      if (typeof ticket !== 'string' || !ticketPattern.test(ticket) || guests.size + asking >= maxGuests) {
         next();
         return;
       }
       const ignore = () => undefined;
       duplex.on('error', ignore);
+      asking += 1;
       tickets.take(keyOf(ticket)).then(
         (known) => {
+          asking -= 1;
           if (known !== undefined) welcome(request, duplex);
           else {
             duplex.off('error', ignore);
             next();
           }
         },
-        () => duplex.destroy(),
+        () => {
+          asking -= 1;
+          duplex.destroy();
+        },
       );
     },
     close: () => {
