@@ -20,24 +20,34 @@ const starts = {
   socketio: (options) => startRival('socketio', options),
 };
 
-/** Starts the systems of these names, one after another. `stop` ends all of them. */
+/** Starts the systems of these names, together. `stop` ends all of them. */
 export async function startAll(which, options) {
   const running = [];
   const stop = async () => {
-    for (const { load, system } of running.splice(0)) {
-      await load.stop();
-      await system.stop();
-    }
+    await Promise.all(
+      running.splice(0).map(async ({ load, system }) => {
+        await load.stop();
+        await system.stop();
+      }),
+    );
   };
-  try {
-    for (const name of which) {
+  const started = await Promise.allSettled(
+    which.map(async (name) => {
       options.progress?.(`starting: ${names[name]}`);
       const system = await starts[name](options);
-      running.push({ name, system, load: await startLoad(system) });
-    }
-  } catch (error) {
+      try {
+        return { name, system, load: await startLoad(system) };
+      } catch (error) {
+        await system.stop();
+        throw error;
+      }
+    }),
+  );
+  for (const { status, value } of started) if (status === 'fulfilled') running.push(value);
+  const failed = started.find(({ status }) => status === 'rejected');
+  if (failed) {
     await stop();
-    throw error;
+    throw failed.reason;
   }
   return { systems: running, stop };
 }
