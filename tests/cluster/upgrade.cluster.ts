@@ -31,8 +31,9 @@ describe('the release before this one and this one, in one cluster behind HAProx
     const known = new Set(before.migrations);
     added = (await migrationsOf(thisRelease)).filter((name) => !known.has(name));
     cluster = await startCluster({
-      apis: 2,
-      gateways: 2,
+      // As in production: while one is replaced and another is slow, somebody still answers.
+      apis: 3,
+      gateways: 3,
       haproxy: true,
       release: before.folder,
       env: { ...loadTimes, ...suiteLimits, DRAIN_SECONDS: '2', TRUST_PROXY: '1' },
@@ -94,7 +95,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'the conformance suite passes while half of the instances are replaced',
+    'the conformance suite passes while the first of each are replaced',
     async () => {
       const failed = await meanwhile(async () => {
         await replace(cluster.gateways[0]!, thisRelease);
@@ -106,7 +107,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'the conformance suite passes at the first attempt on one old and one new of each',
+    'the conformance suite passes at the first attempt while both releases serve',
     async () => {
       const { passed, failed } = await conform(cluster, before.folder);
       expect(failed).toEqual([]);
@@ -138,11 +139,11 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'the conformance suite passes while the other half is replaced, and while all go back or, after a migration, refuse to',
+    'the conformance suite passes while the others are replaced, and while all go back or, after a migration, refuse to',
     async () => {
       const failed = await meanwhile(async () => {
-        await replace(cluster.gateways[1]!, thisRelease);
-        await replace(cluster.apis[1]!, thisRelease);
+        for (const instance of [...cluster.gateways.slice(1), ...cluster.apis.slice(1)])
+          await replace(instance, thisRelease);
         for (const instance of [...cluster.apis, ...cluster.gateways])
           if (added.length === 0) await replace(instance, before.folder);
           else await refuse(instance);
