@@ -46,7 +46,10 @@ describe('relay-daemon doctor', () => {
     const { code, of } = await doctor(folder);
     expect(code).toBe(0);
     expect(of('Relay')).toMatchObject({ state: 'good', says: expect.stringContaining('1.2.3') });
-    expect(of('ACP')).toMatchObject({ state: 'good', says: 'demo-agent 1.0.0 answers; can resume, load, list, images' });
+    expect(of('ACP')).toMatchObject({
+      state: 'good',
+      says: 'demo-agent 1.0.0 answers; can resume, load, list, images',
+    });
     expect(of('Session')).toMatchObject({ state: 'good' });
     expect(of('Clock')).toBeUndefined();
   });
