@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Child, runProgram, startProgram } from '@relay/testing';
 import { type TestPostgres, startPostgres } from '@relay/testing/database';
-import pg from 'pg';
+import { openDatabase } from '@relay/database';
 
 const mainOf = (role: string) => fileURLToPath(new URL(`../apps/${role}/dist/main.js`, import.meta.url));
 const migrate = fileURLToPath(new URL('../packages/database/dist/migrate-cli.js', import.meta.url));
@@ -65,12 +65,10 @@ describe('an instance', () => {
       postgres = await startPostgres();
       url = await postgres.createDatabase();
       runProgram('/usr/bin/env', [`DATABASE_URL=${url}`, process.execPath, migrate]);
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      await client.query(
-        `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29991231000000_later', now())`,
-      );
-      await client.end();
+      const database = await openDatabase({ url });
+      await database.prisma.$executeRaw`
+        INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29991231000000_later', now())`;
+      await database.close();
     });
     afterAll(() => postgres.stop());
 

@@ -2,15 +2,7 @@
 import type pg from 'pg';
 import { type Send, type StatementOf, directly, sendOver } from './direct.ts';
 import type { OnStatement, StatementKind } from './observed-adapter.ts';
-import type { Db } from './transaction.ts';
-
-export interface Transactions {
-  /**
-   * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All that
-   * `work` sends must go through the client it is given. Throws what `work` throws; `P2028` when the time is over.
-   */
-  $direct<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-}
+import type { Transactions } from './db.ts';
 
 /** As Prisma tells it. */
 class TransactionError extends Error {

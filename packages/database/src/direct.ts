@@ -3,10 +3,9 @@
  * on as the driver takes to send it and to read the rows (docs/adr/0023). Values, rows and errors are those of Prisma.
  */
 import pg from 'pg';
-import type { Transactions } from './direct-transaction.ts';
+import type { Db, Transactions } from './db.ts';
 import { Prisma } from './generated/prisma/client.ts';
 import type { OnStatement } from './observed-adapter.ts';
-import type { Db } from './transaction.ts';
 
 /** A statement that the database refused, as Prisma tells it; `cause` is the error of the driver. */
 class StatementError extends Error {

@@ -2,17 +2,10 @@
  * One way to change state: a short transaction that begins by locking the row of the device it concerns. Everything that
  * happens to the sessions and tasks of a device is thereby in one order, whoever asks, and nothing deadlocks.
  */
-import type { Transactions } from './direct-transaction.ts';
+import type { Db, Transactions } from './db.ts';
 import { Prisma } from './generated/prisma/client.ts';
 
-/** What statements are sent with: the client, or a running transaction. */
-export interface Db {
-  $queryRaw<T = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>;
-  /** Returns how many rows were changed. */
-  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
-}
-/** What models are read and written with: Prisma's client, or a transaction of it. */
-export type Models = Prisma.TransactionClient;
+export type { Db, Models } from './db.ts';
 export { Prisma };
 
 export interface DeviceLock {
