@@ -158,6 +158,41 @@ describe('a conversation', () => {
     await person.text('Impossible things');
   });
 
+  it('is not set back by an answer that is older than what it has heard', async () => {
+    const taskId = await start('Prune the roses', 'native/late');
+    await status('Working');
+    let asked = () => {};
+    const wasAsked = new Promise<void>((resolve) => (asked = resolve));
+    let heard = () => {};
+    const wasHeard = new Promise<void>((resolve) => (heard = resolve));
+    const late = /\/api\/sessions\/[^/?]+(\?|$)/;
+    await person.page.route(late, async (route) => {
+      const response = await route.fetch();
+      asked();
+      await wasHeard;
+      await route.fulfill({ response });
+    });
+    const opened = person.page.waitForEvent('websocket');
+    await person.page.reload();
+    const socket = await opened;
+    const frame = (pattern: RegExp) =>
+      socket.waitForEvent('framereceived', { predicate: ({ payload }) => pattern.test(String(payload)) });
+    const listens = frame(/task_output/);
+    // What is said before it listens, it does not hear.
+    const saying = setInterval(() => daemon.event(taskId, 'OUTPUT', { output: 'snip ' }), 200);
+    await listens.finally(() => clearInterval(saying));
+    const { request_id } = await daemon.next('get_messages', ({ session_id }) => session_id === 'native/late');
+    daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
+    await wasAsked;
+    const idle = frame(/"session_update".*"status":"idle"/);
+    finish(taskId, 'TASK_COMPLETE', { result: 'All pruned.' });
+    await idle;
+    heard();
+    await said('Agent', 'All pruned.').waitFor();
+    await status('Idle');
+    await person.page.unroute(late);
+  });
+
   it('reads the history from the machine', async () => {
     const message = (uuid: string, role: string, content: string) => ({
       uuid,

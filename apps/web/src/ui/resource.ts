@@ -7,9 +7,15 @@ export type Resource<T> = (
 ) & {
   /** Loads again. What is there stays until the new one has come. */
   reload: () => void;
-  /** Changes what is there, after a change that the relay told us about. */
+  /**
+   * Changes what is there, after a change that the relay told us about; what is being loaded, too, when it has come. `change` may
+   * be called for both, and for something that has the change already.
+   */
   change: (change: (value: T) => T) => void;
 };
+
+/** Changes while something is loaded that are kept; the newest ones. */
+const keptChanges = 1000;
 
 type Inner<T> =
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal };
@@ -19,15 +25,20 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const [inner, setInner] = useState<Inner<T>>(() => ({ kind: 'loading', sinceMs: Date.now() }));
   const newest = useRef(load);
   const run = useRef(0);
+  /** What happened since the load began: what is loaded may be older than that. */
+  const meanwhile = useRef<((value: T) => T)[]>([]);
   useEffect(() => {
     newest.current = load;
   });
 
   const start = useCallback(() => {
     const mine = ++run.current;
+    meanwhile.current = [];
     newest.current().then(
-      (value) => {
-        if (mine === run.current) setInner({ kind: 'ready', value });
+      (loaded) => {
+        if (mine !== run.current) return;
+        const value = meanwhile.current.splice(0).reduce((before, how) => how(before), loaded);
+        setInner({ kind: 'ready', value });
       },
       (error: unknown) => {
         if (mine !== run.current) return;
@@ -47,14 +58,14 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
     setInner((now) => (now.kind === 'failed' ? { kind: 'loading', sinceMs: Date.now() } : now));
     start();
   }, [start]);
-  const change = useCallback(
-    (how: (value: T) => T) =>
-      setInner((now) => {
-        if (now.kind !== 'ready') return now;
-        const value = how(now.value);
-        return value === now.value ? now : { kind: 'ready', value };
-      }),
-    [],
-  );
+  const change = useCallback((how: (value: T) => T) => {
+    meanwhile.current.push(how);
+    if (meanwhile.current.length > keptChanges) meanwhile.current.shift();
+    setInner((now) => {
+      if (now.kind !== 'ready') return now;
+      const value = how(now.value);
+      return value === now.value ? now : { kind: 'ready', value };
+    });
+  }, []);
   return { ...inner, reload, change };
 }
