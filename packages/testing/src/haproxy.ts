@@ -35,6 +35,7 @@ defaults
   timeout server 90s
   timeout tunnel ${tunnelMs}ms
   timeout http-request 10s
+  timeout check 5s
 frontend doors
   bind ${bind}
   http-request set-header X-Forwarded-Proto ${scheme}
