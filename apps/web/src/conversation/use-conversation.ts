@@ -41,7 +41,7 @@ function after(now: Conversation, frame: AttentionFrame): Conversation {
 
 export interface UseConversation {
   resource: Resource<Conversation>;
-  /** Puts in what this page has just said or changed, before the frame comes. */
+  /** Puts in what this page has just said, or its new title and shelf, before the frame comes. */
   said: (message: Message) => void;
   changed: (session: Session) => void;
   loadOlder: () => Promise<void>;
@@ -53,6 +53,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   /** What came live, for a history that was asked for before. */
   const live = useRef<Message[]>(first ? [first] : []);
   const shown = useRef<Message[]>([]);
+  const updates = useRef(0);
   const resource = useResource(id, async (): Promise<Conversation> => {
     const detail = await client.session(id);
     return {
@@ -73,10 +74,13 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     live.current = withMessage(live.current, message).slice(-messagesKept);
     change((now) => ({ ...now, messages: withMessage(now.messages, message) }));
   };
-  const changed = (session: Session) => change((now) => ({ ...now, session }));
+  // Of the rest it may know less by now than a frame said meanwhile.
+  const changed = ({ title, archived }: Session) =>
+    change((now) => ({ ...now, session: { ...now.session, title, archived } }));
 
   useFrames((frame) => {
     if (frame.type === 'resync') reload();
+    if (frame.type === 'session_update') updates.current += 1;
     const known = resource.kind === 'ready' ? resource.value : undefined;
     const isOurs = 'sessionId' in frame && frame.sessionId === (known?.session.id ?? id);
     if (frame.type === 'new_message' && isOurs) live.current = withMessage(live.current, frame.message);
@@ -93,8 +97,11 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState !== 'visible') return;
+      const before = updates.current;
       client.session(id, 1).then(
-        (detail) => change((now) => ({ ...now, session: sessionOf(detail) })),
+        (detail) => {
+          if (updates.current === before) change((now) => ({ ...now, session: sessionOf(detail) }));
+        },
         () => undefined,
       );
     }, lookAgainMs);
