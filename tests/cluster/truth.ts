@@ -39,11 +39,13 @@ export interface Truth {
   close(): Promise<void>;
 }
 
+/** `migrationsDir`: of another release, whose database must stay as it is. */
 export async function openTruth(
   cluster: Pick<Cluster, 'databaseUrl' | 'redis'>,
   redisUrl = cluster.redis.url,
+  migrationsDir?: string,
 ): Promise<Truth> {
-  const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 4 });
+  const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 4, migrationsDir });
   const { prisma } = database;
   const backplane = await createRedisBackplane({ url: redisUrl, name: 'witness', onError: () => undefined });
   const tasks = async (id?: string) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRedisBackplane } from '@relay/backplane';
 import { type Cluster, type Instance, connectDaemon, runProgram, startCluster } from '@relay/testing';
@@ -39,7 +40,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
       env: { ...loadTimes, ...suiteLimits, DRAIN_SECONDS: '2', TRUST_PROXY: '1' },
     });
     ends.push(() => cluster.stop());
-    truth = await openTruth(cluster);
+    truth = await openTruth(cluster, cluster.redis.url, join(before.folder, 'prisma/migrations'));
     ends.push(() => truth.close());
     load = await startLoad({ cluster, truth, seed: 60, people: 3, doors: throughHaproxy });
     ends.push(() => load.stop());
