@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createRedisBackplane } from '@relay/backplane';
-import { type Cluster, type Instance, connectDaemon, runProgram, startCluster } from '@relay/testing';
+import { type Cluster, type Instance, connectDaemon, startCluster } from '@relay/testing';
 import { conform, suiteLimits } from './conform.ts';
 import { throughHaproxy } from './doors.ts';
 import { type Load, loadTimes, startLoad } from './load.ts';
@@ -85,8 +87,10 @@ describe('the release before this one and this one, in one cluster behind HAProx
     async () => {
       await load.flows();
       const migrate = fileURLToPath(new URL('../../packages/database/dist/migrate-cli.js', import.meta.url));
-      const said = runProgram('/usr/bin/env', [`DATABASE_URL=${cluster.databaseUrl}`, process.execPath, migrate]);
-      expect(said.trim().split('\n')).toEqual(
+      // Not waited for without doing anything else: the wires of the cluster are in this process.
+      const env = { ...process.env, DATABASE_URL: cluster.databaseUrl };
+      const { stdout } = await promisify(execFile)(process.execPath, [migrate], { env });
+      expect(stdout.trim().split('\n')).toEqual(
         added.length === 0 ? ['nothing to apply'] : added.map((name) => `applied ${name}`),
       );
       await load.flows();

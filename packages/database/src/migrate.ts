@@ -30,7 +30,7 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 export interface MigrateOptions {
   /** Default: the migrations of this repository. */
   migrationsDir?: string | undefined;
-  /** How long to wait for another process that is migrating. Default 60 s. */
+  /** How long to wait for another process that is migrating, and how often a table is tried that others use. Default 60 s. */
   lockTimeoutMs?: number | undefined;
   /** Told when a migration was changed after it was applied. */
   onWarning?: (message: string) => void;
@@ -54,7 +54,7 @@ export function ownMigrationsDir(): string {
  *
  * Returns the names of what was applied, in order. Throws DatabaseError SCHEMA_NEWER when the database knows a migration
  * that this code does not, MIGRATION_FAILED when one fails (the ones before it stay applied) or an earlier tool left one
- * unfinished, MIGRATION_BUSY when the lock did not come.
+ * unfinished, MIGRATION_BUSY when the lock, or a table that others use, was not to be had in time.
  */
 export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<string[]> {
   const { migrationsDir = ownMigrationsDir(), lockTimeoutMs = 60_000, onWarning = () => {} } = options;
@@ -64,7 +64,7 @@ export async function migrate(client: pg.ClientBase, options: MigrateOptions = {
   try {
     await client.query(bookkeeping);
     const pending = await findPending(client, migrations, () => {}); // another process may have been faster
-    for (const migration of pending) await apply(client, migration);
+    for (const migration of pending) await applyPatiently(client, migration, lockTimeoutMs);
     return pending.map(({ name }) => name);
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [advisoryLock]).catch(() => {}); // the session ended: free
@@ -134,10 +134,38 @@ async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void>
   }
 }
 
+/**
+ * Whoever waits for the lock of a table makes everybody wait who comes later, also those who only read. So it never waits long: it stands
+ * back, lets them pass, and tries again, for `timeoutMs`.
+ */
+async function applyPatiently(client: pg.ClientBase, migration: Migration, timeoutMs: number): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      await apply(client, migration);
+      return;
+    } catch (error) {
+      const { code } = (error as { cause?: { code?: string } }).cause ?? {};
+      if (code === undefined || !standBack.has(code)) throw error;
+      if (performance.now() > until) {
+        const text = `Migration ${migration.name} waited ${timeoutMs} ms for a table that others are using: end what holds it, and try again`;
+        throw new DatabaseError('MIGRATION_BUSY', text, error);
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, tableLockMs * (0.5 + Math.random())));
+  }
+}
+
+/** How long others may have to wait because a migration waits. */
+const tableLockMs = 1000;
+/** PostgreSQL: no lock in that time; a deadlock that was ended at our cost. */
+const standBack: ReadonlySet<string> = new Set(['55P03', '40P01']);
+
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {
   const row = [randomUUID(), checksum, name];
   try {
     await client.query('BEGIN');
+    await client.query(`SET LOCAL lock_timeout = ${tableLockMs}`);
     await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', row);
     await client.query(sql); // without values: a whole script in one message
     await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [

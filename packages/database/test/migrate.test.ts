@@ -145,6 +145,30 @@ onPostgres('migrations', (postgres) => {
     }
   });
 
+  it('lets others pass while it waits for a table, and goes on when it can, or gives up', async () => {
+    await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const dir = migrations({ '1_table': 'CREATE TABLE a (id int)' });
+    const [holder, client] = [await pool.connect(), await pool.connect()];
+    try {
+      await migrate(client, { migrationsDir: dir });
+      await holder.query('BEGIN; SELECT * FROM a');
+      const wider = migrations({ '2_column': 'ALTER TABLE a ADD COLUMN b int' }, dir);
+      await expect(migrate(client, { migrationsDir: wider, lockTimeoutMs: 1 })).rejects.toMatchObject({
+        code: 'MIGRATION_BUSY',
+      });
+      const work = migrate(client, { migrationsDir: wider });
+      const isWaiting = `SELECT 1 FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE a %' AND wait_event_type = 'Lock'`;
+      while ((await pool.query(isWaiting)).rowCount === 0);
+      // Behind the migration, which waits for the holder.
+      await pool.query('SELECT * FROM a');
+      await holder.query('COMMIT');
+      expect(await work).toEqual(['2_column']);
+    } finally {
+      holder.release(true);
+      client.release(true);
+    }
+  });
+
   it('leaves nothing when its connection is lost in the middle', async () => {
     await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     const dir = migrations({ '1_long': 'CREATE TABLE a (id int); SELECT pg_sleep(600);' });
