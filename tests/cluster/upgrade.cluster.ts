@@ -44,7 +44,8 @@ describe('the release before this one and this one, in one cluster behind HAProx
     ends.push(() => cluster.stop());
     truth = await openTruth(cluster, cluster.redis.url, join(before.folder, 'prisma/migrations'));
     ends.push(() => truth.close());
-    load = await startLoad({ cluster, truth, seed: 60, people: 3, doors: throughHaproxy });
+    // Two apps for each api: a release that leaves when its sockets are closed stays until HAProxy has noticed.
+    load = await startLoad({ cluster, truth, seed: 60, people: 6, doors: throughHaproxy });
     ends.push(() => load.stop());
   }, patienceMs);
   afterAll(async () => {
@@ -128,6 +129,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
       const later = await createRedisBackplane({ url: cluster.redis.url, name: 'later' });
       try {
         const say = (body: object) => later.route(deviceId, JSON.stringify(body), patienceMs);
+        await until('the device is there', async () => (await say({ v: 1, kind: 'wake' })) === 'sent');
         expect(await say({ v: 2, kind: 'wake' })).toBe('refused');
         expect(await say({ v: 1, kind: 'unheard-of' })).toBe('refused');
         await later.publishControl(JSON.stringify({ v: 2, kind: 'outbox' }));

@@ -1,6 +1,7 @@
 /** `npm run api`: one of several instances of the users' door. Environment → dependencies → server → SIGTERM. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDeviceVerifier } from '@relay/auth';
 import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
@@ -33,6 +34,11 @@ const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url
 const readinessTimeoutMs = 2000;
 /** What is asked of a daemon is answered within this time, or refused: longer than the slowest answer. */
 const lastAnswersMs = 15_000;
+/**
+ * An edge that looks every second knows by then that this instance leaves. Until it does it sends requests over connections that
+ * are open, and one that is closed under a POST is an error for somebody.
+ */
+const edgeNoticesMs = 3000;
 
 async function start(): Promise<Service> {
   const config = readConfig('api', process.env);
@@ -109,7 +115,8 @@ async function start(): Promise<Service> {
       readiness.drain();
       proxyCheck.stop();
       door.close();
-      await api.drain(config.drainSeconds * 1000);
+      const drainMs = config.drainSeconds * 1000;
+      await Promise.all([api.drain(drainMs), delay(Math.min(drainMs, edgeNoticesMs))]);
       await served.finish(lastAnswersMs);
       await api.close();
       await served.cut();
