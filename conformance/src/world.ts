@@ -101,6 +101,7 @@ export function createWorld(options: WorldOptions): World {
       void daemon.live.closed.then(() => (deskDaemon = undefined));
       return daemon;
     })();
+    deskDaemon.catch(() => (deskDaemon = undefined));
     return deskDaemon;
   };
 
@@ -112,10 +113,14 @@ export function createWorld(options: WorldOptions): World {
   };
 
   const sharedApp = (name: string, appOptions: AppOptions) => {
-    const known = shared.get(name) ?? openOne(appOptions, name);
-    shared.set(name, known);
-    void known.then((app) => app.live.closed.then(() => shared.delete(name)));
-    return known;
+    const known = shared.get(name);
+    if (known) return known;
+    const opening = openOne(appOptions, name);
+    shared.set(name, opening);
+    const forget = () => void shared.delete(name);
+    // One that was refused too: the next check tries anew.
+    opening.then((app) => app.live.closed).then(forget, forget);
+    return opening;
   };
   const headers = { Authorization: `Bearer ${token}` };
   const app = () => sharedApp('the app that asked for everything', { headers, query: { since: '', events: 'output' } });

