@@ -142,7 +142,8 @@ export const VARIABLES = {
   }),
   DRAIN_SECONDS: variable(OPERATION, int({ min: 0, max: 3600, unit: 'seconds' }), {
     perRole: { standalone: 2, api: 30, gateway: 30 },
-    meaning: 'over how long the closing of connections is spread on SIGTERM',
+    meaning:
+      'over how long the closing of connections is spread on SIGTERM; an api stays for the first 3 s of it in any case, until the edge has noticed',
   }),
 
   ...LIMITS,
