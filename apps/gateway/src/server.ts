@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
-import { closedAmong, isUnavailable } from '@relay/database';
+import { closedAmong, isUnavailable, newUlid } from '@relay/database';
 import {
   HandshakeError,
   type Socket,
@@ -14,7 +14,6 @@ import {
   refuseUpgrade,
 } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
-import { ulid } from 'ulid';
 import { Admission } from './admission.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -221,7 +220,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
     // The handlers run in a later turn.
     const socket = await sockets.accept(request, duplex, head, handlers);
-    const connection = new DaemonConnection(flat(ulid()), peer, socket, shared);
+    const connection = new DaemonConnection(newUlid(), peer, socket, shared);
     connections.set(socket, connection);
     // The draining may have begun while this one was on its way.
     if (draining) connection.close('goingAway');
@@ -330,9 +329,4 @@ export function createGateway(deps: GatewayDeps): Gateway {
       progress.stop();
     },
   };
-}
-
-/** The same text in one piece: what is put together letter by letter keeps every step of it. */
-function flat(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -1,6 +1,6 @@
 /** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
-import { ulid } from 'ulid';
 import type { Models } from './transaction.ts';
+import { newUlid } from './ulids.ts';
 
 export interface FirstPartyClient {
   clientId: string;
@@ -27,7 +27,7 @@ export async function seedClients(db: Models, clients: readonly FirstPartyClient
     };
     await db.oauthClient.upsert({
       where: { clientId: client.clientId },
-      create: { ...data, id: ulid(), createdAt: new Date(), updatedAt: new Date() },
+      create: { ...data, id: newUlid(), createdAt: new Date(), updatedAt: new Date() },
       update: { ...data, updatedAt: new Date() },
     });
   }

@@ -16,6 +16,7 @@ export * from './accounts.ts';
 export * from './invitations.ts';
 export * from './revocations.ts';
 export * from './purge.ts';
+export * from './ulids.ts';
 export * from './database-error.ts';
 export * from './open.ts';
 export type { OnStatement, StatementKind } from './observed-adapter.ts';

@@ -1,6 +1,6 @@
 /** Links that let somebody create an account, once. Only their hash is kept. */
-import { ulid } from 'ulid';
 import type { Db, Models } from './transaction.ts';
+import { newUlid } from './ulids.ts';
 
 export type InvitationKind = 'setup' | 'invite';
 
@@ -11,7 +11,7 @@ export async function createInvitation(
 ): Promise<{ id: string; expiresAt: string | undefined }> {
   const { kind, tokenHash, createdBy, ttlSeconds } = invitation;
   const expiresAt = ttlSeconds === undefined ? null : new Date(Date.now() + ttlSeconds * 1000);
-  const { id } = await db.invitation.create({ data: { id: ulid(), kind, tokenHash, createdBy, expiresAt } });
+  const { id } = await db.invitation.create({ data: { id: newUlid(), kind, tokenHash, createdBy, expiresAt } });
   return { id, expiresAt: expiresAt?.toISOString() };
 }
 

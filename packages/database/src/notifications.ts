@@ -2,8 +2,8 @@
  * The outbox and ledger of notifications (contract §8): written in the transaction of the cause, sent by exactly one instance.
  */
 import { type NotificationCause, type NotificationList, formatSessionId } from '@relay/protocol';
-import { ulid } from 'ulid';
 import type { Db } from './transaction.ts';
+import { newUlid } from './ulids.ts';
 
 /**
  * Notes that the owner should be told, if the session is watched. One turn notifies once: what a task causes and what a
@@ -38,7 +38,7 @@ export async function addNotification(
   });
   await db.$executeRaw`
     INSERT INTO notifications (id, user_id, session_key, session_id, task_id, cause)
-    VALUES (${ulid()}, ${session.owner_id}, ${input.sessionKey}, ${sessionId}, ${input.taskId ?? null}, ${input.cause})`;
+    VALUES (${newUlid()}, ${session.owner_id}, ${input.sessionKey}, ${sessionId}, ${input.taskId ?? null}, ${input.cause})`;
   return true;
 }
 

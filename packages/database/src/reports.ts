@@ -3,7 +3,7 @@
  * are not touched. Must run inside `withDevice`.
  */
 import type { DeviceLock, Db } from './transaction.ts';
-import { ulids } from './ulids.ts';
+import { newUlid } from './ulids.ts';
 
 export interface SessionFacts {
   nativeId: string;
@@ -50,9 +50,8 @@ async function applyBatch(
   discover: boolean,
 ): Promise<string[]> {
   // One JSON text, not an array per column: arrays are copied element by element on the way through Prisma and the driver.
-  const keys = ulids(batch.length);
-  const reported = batch.map((fact, index) => ({
-    key: keys[index],
+  const reported = batch.map((fact) => ({
+    key: newUlid(),
     native_id: fact.nativeId,
     title: fact.title,
     project_path: fact.projectPath,

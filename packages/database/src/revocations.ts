@@ -1,6 +1,6 @@
 /** Who was thrown out lately: for instances that start while tokens from before still live. */
-import { ulid } from 'ulid';
 import type { Models } from './transaction.ts';
+import { newUlid } from './ulids.ts';
 
 /** A person (user id), perhaps with one program only, or one sign-in (`sid`). */
 export interface RecordedRevocation {
@@ -15,7 +15,7 @@ export async function recordRevocations(
   db: Models,
   revoked: readonly { subject?: string; client?: string; login?: string }[],
 ): Promise<void> {
-  await db.revocation.createMany({ data: revoked.map((one) => ({ id: ulid(), ...one })) });
+  await db.revocation.createMany({ data: revoked.map((one) => ({ id: newUlid(), ...one })) });
 }
 
 /** What was revoked within the last `ms`, oldest first. */

@@ -15,8 +15,8 @@ import {
   taskErrors,
   type TaskErrorCode,
 } from '@relay/protocol';
-import { ulid } from 'ulid';
 import { type Db } from './transaction.ts';
+import { newUlid } from './ulids.ts';
 
 export interface NewSession {
   ownerId: string;
@@ -38,8 +38,8 @@ export function titleOf(message: string): string {
 
 /** Creates a session with a placeholder id and queues its first task. */
 export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
-  const key = ulid();
-  const taskId = ulid();
+  const key = newUlid();
+  const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
   await db.$executeRaw`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, title, title_source, project_path, status,
@@ -105,7 +105,7 @@ export async function enqueueMessage(
     FROM sessions s WHERE s.key = ${input.key}`;
   if (!state || (state.placeholder && !state.starting)) return { kind: 'unresolved' };
   if (Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
-  const taskId = ulid();
+  const taskId = newUlid();
   await insertTask(db, {
     id: taskId,
     key: input.key,

@@ -1,13 +1,22 @@
-/** Many new ULIDs at once. */
-import { randomBytes } from 'node:crypto';
+/** New ULIDs. The library asks the operating system for every single character when nobody else gives it randomness. */
+import { randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
-const randomCharacters = 16;
+const pool = Buffer.alloc(4096);
+let used = pool.length;
 
-/** `count` ULIDs of this moment, in no order. The library alone asks the operating system for every single character. */
-export function ulids(count: number): string[] {
-  const bytes = randomBytes(count * randomCharacters);
-  const now = Date.now();
-  let used = 0;
-  return Array.from({ length: count }, () => ulid(now, () => (bytes[used++] ?? 0) / 256));
+/** A number from 0 up to 1 from a byte that is used once. */
+function random(): number {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const byte = pool[used]!;
+  used += 1;
+  return byte / 256;
+}
+
+/** A ULID of this moment, in one piece: text that is put together letter by letter keeps every step of it in memory. */
+export function newUlid(): string {
+  return Buffer.from(ulid(undefined, random), 'latin1').toString('latin1');
 }

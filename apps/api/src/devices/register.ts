@@ -7,10 +7,9 @@ import {
   hashDeviceToken,
   normalizeUserCode,
 } from '@relay/auth';
-import { createDeviceCode, decideDeviceCode, pollDeviceCode, readDeviceCode } from '@relay/database';
+import { createDeviceCode, decideDeviceCode, newUlid, pollDeviceCode, readDeviceCode } from '@relay/database';
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
-import { ulid } from 'ulid';
 import type { Operations } from '../deps.ts';
 
 const repeatMs = 60_000;
@@ -41,7 +40,7 @@ export async function requestCode(
       deviceName,
       requestedFrom,
       boundTo,
-      deviceId: ulid(),
+      deviceId: newUlid(),
       tokenSalt: randomBytes(32).toString('base64url'),
       ttlSeconds: expiresIn,
     });
