@@ -3,6 +3,7 @@
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
+import type { Command } from '@relay/protocol';
 import type { UnderWay } from './reconcile.ts';
 import { SparseMap } from './sparse-map.ts';
 
@@ -13,11 +14,14 @@ export interface TaskEntry extends UnderWay {
   record?: SessionRecord | undefined;
 }
 
+/** What a daemon is asked and answers with a frame. */
+export type Question = Extract<Command, { kind: 'history' | 'ask_context' }>;
+
 export interface DaemonRequest {
   /** The frame that answers it. */
   answer: 'messages' | 'context_response';
-  /** Identical requests share one frame. */
-  sameAs: string;
+  /** Identical questions share one frame. */
+  question: Question;
   waiters: { replyTo: string; correlation: string }[];
   timer: NodeJS.Timeout;
 }

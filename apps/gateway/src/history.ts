@@ -3,13 +3,13 @@
  * requests in flight share one frame.
  */
 import { randomUUID } from 'node:crypto';
-import { type Command, type FromDaemon, type Reply, type ToDaemon, limits } from '@relay/protocol';
+import { type FromDaemon, type Reply, type ToDaemon, limits } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
+import type { Question } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { contextReply, historyReply } from './translate.ts';
 
-type Question = Extract<Command, { kind: 'history' | 'ask_context' }>;
 type Answer = FromDaemon<'messages' | 'context_response'>;
 const maxRequests = 1000;
 
@@ -40,16 +40,15 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
   return {
     ask: (connection, command, replyTo, correlation) => {
       const { requests } = connection.memory;
-      const frame = frameOf(command);
-      const sameAs = JSON.stringify(frame);
       for (const request of requests.values()) {
-        if (request.sameAs !== sameAs) continue;
+        if (!isSame(request.question, command)) continue;
         request.waiters.push({ replyTo, correlation });
         return true;
       }
       if (requests.size >= maxRequests) return false;
       const requestId = randomUUID();
-      const written = connection.send({ ...frame, request_id: requestId });
+      const frame = frameOf(command, requestId);
+      const written = connection.send(frame);
       if (!written) return false;
       const timer = setTimeout(() => {
         finish(connection, requestId, {
@@ -60,7 +59,7 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
         });
       }, timeoutMs);
       const answer = frame.type === 'get_messages' ? 'messages' : 'context_response';
-      requests.set(requestId, { answer, sameAs, waiters: [{ replyTo, correlation }], timer });
+      requests.set(requestId, { answer, question: command, waiters: [{ replyTo, correlation }], timer });
       return true;
     },
     answered: (connection, frame) => {
@@ -82,16 +81,21 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
   };
 }
 
-/** The frame without its `request_id`. */
-function frameOf(
-  command: Question,
-): Omit<ToDaemon<'get_messages'>, 'request_id'> | Omit<ToDaemon<'context_request'>, 'request_id'> {
-  if (command.kind === 'ask_context') return { type: 'context_request', session_id: command.sessionId };
+function isSame(one: Question, other: Question): boolean {
+  if (one.sessionId !== other.sessionId) return false;
+  if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;
+  return one.limit === other.limit && one.before === other.before && one.after === other.after;
+}
+
+function frameOf(command: Question, requestId: string): ToDaemon<'get_messages'> | ToDaemon<'context_request'> {
+  if (command.kind === 'ask_context')
+    return { type: 'context_request', session_id: command.sessionId, request_id: requestId };
   return {
     type: 'get_messages',
     session_id: command.sessionId,
     limit: Math.min(command.limit, limits.historyPage),
     ...(command.before === undefined ? {} : { before_uuid: command.before }),
     ...(command.after === undefined ? {} : { after_uuid: command.after }),
+    request_id: requestId,
   };
 }
