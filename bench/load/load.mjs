@@ -93,31 +93,12 @@ export class Load {
 
   /** `count` questions by HTTP, `inFlight` at a time, to the daemons of the pairs. */
   async questions({ count, inFlight }) {
-    const took = [];
-    let next = 0;
-    const startedAt = performance.now();
-    const lane = async () => {
-      while (next < count) {
-        const n = next;
-        next += 1;
-        const at = performance.now();
-        await this.#dialect.ask(this.#pairs[n % this.#pairs.length], n);
-        took.push(performance.now() - at);
-      }
-    };
-    await within(Promise.all(Array.from({ length: inFlight }, lane)), () => `questions: ${took.length} of ${count}`);
-    return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+    return inLanes(count, inFlight, (n) => this.#dialect.ask(this.#pairs[n % this.#pairs.length], n));
   }
 
-  /** GET `path` of the first api, one after another on one connection. */
-  async gets({ path, count }) {
-    const took = [];
-    for (let n = 0; n < count; n += 1) {
-      const at = performance.now();
-      await this.#dialect.get(path, n);
-      took.push(performance.now() - at);
-    }
-    return { p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  /** `count` times GET `path` of the first api, `inFlight` at a time, each on a connection that stays. */
+  async gets({ path, count, inFlight = 1 }) {
+    return inLanes(count, inFlight, (n) => this.#dialect.get(path, n));
   }
 
   /** `count` sockets of people from `first` on, `window` of them on their way at a time; daemons say `hello`: how many frames. */
@@ -149,6 +130,24 @@ export class Load {
     const all = [...this.#sockets.daemon.splice(0), ...this.#sockets.app.splice(0)];
     await Promise.all(all.map((socket) => socket.close()));
   }
+}
+
+/** Acts `count` times, `inFlight` at a time, and tells how long that took, all of it and each. */
+async function inLanes(count, inFlight, act) {
+  const took = [];
+  let next = 0;
+  const startedAt = performance.now();
+  const lane = async () => {
+    while (next < count) {
+      const n = next;
+      next += 1;
+      const at = performance.now();
+      await act(n);
+      took.push(performance.now() - at);
+    }
+  };
+  await within(Promise.all(Array.from({ length: inFlight }, lane)), () => `${took.length} of ${count}`);
+  return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
 }
 
 async function within(promise, how) {

@@ -9,7 +9,11 @@ import { startInstances, startSingle } from '../systems/relay.mjs';
 import { startPlain } from '../systems/plain.mjs';
 
 const listed = 20;
-const requests = 1_000;
+/** How lists are asked for: by one app, or by many at once. */
+const ways = [
+  { way: 'one at a time', inFlight: 1, requests: 1_000 },
+  { way: '64 in flight', inFlight: 64, requests: 3_000 },
+];
 const questions = 200;
 const reportsSent = 200;
 
@@ -39,8 +43,7 @@ async function listedDaemon(system) {
 export async function lists({ rounds, progress, folder, share, profile }) {
   const table = new Table(`A list of ${listed} sessions over REST: CPU, µs per request`);
   const ratios = new Table('Lists over REST: ratios of CPU');
-  const speed = new Table('Lists over REST: wall clock, one request at a time');
-  const count = Math.ceil(requests * share);
+  const speed = new Table('Lists over REST: wall clock');
   const running = [];
   try {
     progress('starting');
@@ -53,22 +56,26 @@ export async function lists({ rounds, progress, folder, share, profile }) {
     for (const one of running) one.load = await startLoad(one.system);
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
-      const took = {};
-      for (const { name, system, load } of running) {
-        const one = await measured(system, () => load.ask('gets', { path: '/api/sessions', count }));
-        took[name] = one.all / count;
+      for (const { way, inFlight, requests } of ways) {
+        const count = Math.ceil(requests * share);
+        const took = {};
+        for (const { name, system, load } of running) {
+          const one = await measured(system, () => load.ask('gets', { path: '/api/sessions', count, inFlight }));
+          took[name] = one.all / count;
+          if (round === 0) continue;
+          const row = `${way}: ${names[name] ?? name}`;
+          table.add(row, 'instance and Redis', one.all / count);
+          table.add(row, 'of it Redis', one.redis / count);
+          table.add(row, 'and PostgreSQL', one.database / count);
+          speed.add(row, 'per second', (count / one.result.tookMs) * 1000);
+          speed.add(row, 'p50 ms', one.result.p50);
+          speed.add(row, 'p99 ms', one.result.p99);
+        }
         if (round === 0) continue;
-        const row = names[name] ?? name;
-        table.add(row, 'instance and Redis', one.all / count);
-        table.add(row, 'of it Redis', one.redis / count);
-        table.add(row, 'and PostgreSQL', one.database / count);
-        speed.add(row, 'p50 ms', one.result.p50);
-        speed.add(row, 'p99 ms', one.result.p99);
+        ratios.add(way, 'relay / node:http', took.relay / took['node:http']);
+        ratios.add(way, 'relay / express', took.relay / took.express);
+        ratios.add(way, 'single process / node:http', took.single / took['node:http']);
       }
-      if (round === 0) continue;
-      ratios.add('list', 'relay / node:http', took.relay / took['node:http']);
-      ratios.add('list', 'relay / express', took.relay / took.express);
-      ratios.add('list', 'single process / node:http', took.single / took['node:http']);
     }
     for (const one of [daemon, alone.daemon]) await one.close();
     for (const one of [client, alone.client]) one.close();

@@ -24,18 +24,25 @@ export async function growth({ rounds, progress, folder, share, profile }) {
     for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
     for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
     // Those that were there have all the connections; those that come have none.
-    for (const { system } of many.systems) for (const role of added) await system.more(role);
+    for (const one of many.systems) {
+      one.idle = [];
+      for (const role of added) one.idle.push((await one.system.more(role)).pid);
+    }
     const count = Math.ceil(count200 * share);
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up: events' : `round ${round} of ${rounds}: events`);
       for (const [n, { name, system, load }] of few.systems.entries()) {
         const two = await measured(system, () => load.ask('events', { bytes: 200, count, window }));
         const other = many.systems[n];
+        const own = startCpu({ idle: other.idle });
         const five = await measured(other.system, () => other.load.ask('events', { bytes: 200, count, window }));
+        const { idle } = own();
         if (round === 0) continue;
         table.add(names[name], 'two instances', two.all / count);
         table.add(names[name], 'five instances', five.all / count);
-        table.add(names[name], 'per idle instance', (five.all - two.all) / count / added.length);
+        // What busy instances take differs between two runs by more than what an idle one adds: it is asked itself, and Redis.
+        table.add(names[name], 'per idle instance: its own', idle / count / added.length);
+        table.add(names[name], 'and of Redis', (five.redis - two.redis) / count / added.length);
       }
     }
   } finally {

@@ -89,7 +89,11 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
       daemons: () => running.gateways.map(({ ws }) => ws),
       http: () => running.apis.map(({ url }) => url),
       launch,
-      more: async (role) => running[`${role}s`].push(await launch(role)),
+      more: async (role) => {
+        const child = await launch(role);
+        running[`${role}s`].push(child);
+        return child;
+      },
       startAsker: async () => {
         const child = await start(asker, {
           env: { PATH: process.env.PATH, REDIS_URL: redis.url },

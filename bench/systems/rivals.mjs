@@ -41,7 +41,11 @@ export async function startRival(program, { apis = 1, gateways = 1, people: coun
       apps: () => running.apis.map(({ ws }) => ws),
       daemons: () => running.gateways.map(({ ws }) => ws),
       http: () => running.apis.map(({ url }) => url),
-      more: async (role) => running[`${role}s`].push(await launch()),
+      more: async (role) => {
+        const child = await launch();
+        running[`${role}s`].push(child);
+        return child;
+      },
       stop,
     };
   } catch (error) {
