@@ -33,6 +33,7 @@ describe('two apis and two gateways on PostgreSQL, behind a round robin', () => 
   let outside: TestRelay;
   let people = 0;
 
+  const urls = (doors: readonly { url: string }[]) => doors.map(({ url }) => url);
   beforeAll(async () => {
     postgres = await startPostgres();
     database = await openDatabase({ url: await postgres.createDatabase() });
@@ -44,7 +45,6 @@ describe('two apis and two gateways on PostgreSQL, behind a round robin', () => 
       database,
       config: { publicUrl: balancer.url, trustProxy: 1, expiryToleranceMs: 200 },
     });
-    const urls = (doors: readonly { url: string }[]) => doors.map(({ url }) => url);
     balancer.behind(urls(relay.apis), urls(relay.gateways));
     outside = {
       ...relay,
@@ -365,14 +365,21 @@ describe('two apis and two gateways on PostgreSQL, behind a round robin', () => 
 
   it('guesses of passwords are counted together, by the address that the balancer names', async () => {
     const { email } = await person();
-    const limited = { ...outside };
-    await database.prisma.rateLimit.deleteMany();
-    expect((await token(limited, { grant_type: 'nothing' })).status).toBe(400);
-    const statuses = [];
-    for (let attempt = 0; attempt < 3; attempt += 1)
-      statuses.push((await new Browser(outside).signIn(email, 'wrong password')).status);
-    expect(statuses).toEqual([401, 401, 401]);
-    const counted = await database.prisma.rateLimit.findMany({ where: { key: { contains: '/sign-in/email' } } });
-    expect(counted.map(({ count }) => count)).toEqual([3]);
+    const strict = await startRelay({
+      identity: true,
+      apis: 2,
+      database,
+      config: { publicUrl: balancer.url, trustProxy: 1, signInPerMinute: 3 },
+    });
+    try {
+      balancer.behind(urls(strict.apis), urls(strict.gateways));
+      const statuses = [];
+      for (let attempt = 0; attempt < 4; attempt += 1)
+        statuses.push((await new Browser(outside).signIn(email, 'wrong password')).status);
+      expect(statuses).toEqual([401, 401, 401, 429]);
+    } finally {
+      balancer.behind(urls(relay.apis), urls(relay.gateways));
+      await strict.stop();
+    }
   });
 });

@@ -118,6 +118,35 @@ export function createRateLimits(
   };
 }
 
+/** What the library of the sign-in asks: may this one pass, and if not, after how many seconds. */
+export interface SignInLimits {
+  consume(
+    key: string,
+    rule: { window: number; max: number },
+  ): Promise<{ allowed: true; retryAfter: null } | { allowed: false; retryAfter: number }>;
+}
+
+/**
+ * Fixed windows for the sign-in, of `window` seconds and `max` requests, counted like all others. The library's own begin anew with
+ * every request: whoever never pauses for a whole window would be refused however slow they are.
+ */
+export function createSignInLimits(backplane: Pick<Backplane, 'count'>): SignInLimits {
+  const limit = createLimits(backplane);
+  /** One for each rule of the library. */
+  const limits = new Map<string, Limit>();
+  return {
+    consume: async (key, { window, max }) => {
+      const rule = `sign-in:${max}:${window}`;
+      const limited = limits.get(rule) ?? limit(rule, max, window * 1000);
+      limits.set(rule, limited);
+      const { over, windowLeftMs } = await limited.consume(key);
+      return over
+        ? { allowed: false, retryAfter: Math.max(1, Math.ceil(windowLeftMs / 1000)) }
+        : { allowed: true, retryAfter: null };
+    },
+  };
+}
+
 /** The headers of the tighter limit stay: the one with fewer requests left. */
 function show(response: Response, limit: number, { left, windowLeftMs }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');

@@ -8,6 +8,7 @@ import { betterAuth } from 'better-auth';
 import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { APIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
+import { createSignInLimits } from '../http/rate-limit.ts';
 import { accountEndpoints, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
 import { allScopes, audienceOf } from './clients.ts';
@@ -67,8 +68,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     verification: { modelName: 'verification' },
     rateLimit: {
       enabled: true,
-      storage: 'database',
-      modelName: 'rateLimit',
+      customStorage: createSignInLimits(deps.backplane),
       window: 60,
       max: config.rateLimitPerMinute,
       customRules: {
