@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { idleConnectionMs } from '@relay/service';
 import {
   type KubernetesObject,
   RenderError,
@@ -111,6 +112,8 @@ describe('what is rendered', () => {
     expect(daemons.backendRefs[0].name).toBe('relay-gateway');
     const { spec } = get(production, 'BackendTrafficPolicy', 'relay-daemons');
     expect(spec.loadBalancer.consistentHash.header.name).toBe('X-Device-ID');
+    for (const { spec } of ofKind(production, 'BackendTrafficPolicy'))
+      expect(spec.timeout.http.connectionIdleTimeout).toBe(`${idleConnectionMs / 1000 - 15}s`);
     const paths = get(production, 'HTTPRoute', 'relay-apps').spec.rules.map((rule: KubernetesObject) => [
       rule.matches[0].path.value,
       rule.backendRefs?.[0].name,

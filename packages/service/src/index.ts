@@ -1,7 +1,7 @@
 /** The life of a server process: it starts, says so, and leaves without dropping what it has begun. Knows no relay. */
 export { runService } from './run.ts';
 export type { Service } from './run.ts';
-export { serve } from './serve.ts';
+export { idleConnectionMs, serve } from './serve.ts';
 export type { Served } from './serve.ts';
 export { openFilesLimit, openFilesWarning } from './open-files.ts';
 export { checkProxy, quietMsOf } from './proxy-check.ts';

@@ -12,11 +12,17 @@ export interface Served {
   cut(): Promise<void>;
 }
 
+/**
+ * How long a connection that nobody uses is kept. Longer than an edge keeps it: it is the edge that knows whether it is about to use it.
+ * A connection that is closed under a request is an error for somebody.
+ */
+export const idleConnectionMs = 75_000;
 /** Between two looks at connections whose answer is out and that nobody uses any more. */
 const idleCheckMs = 50;
 
 /** Resolves when it listens; rejects with the error of the system (EADDRINUSE, EACCES, …). */
 export async function serve(server: Server, { host, port }: { host: string; port: number }): Promise<Served> {
+  server.keepAliveTimeout = idleConnectionMs;
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address() as AddressInfo;

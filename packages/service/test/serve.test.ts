@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type ServerResponse, createServer, get } from 'node:http';
 import { type Socket, connect } from 'node:net';
-import { serve } from '../src/index.ts';
+import { idleConnectionMs, serve } from '../src/index.ts';
 
 const patientMs = 20_000;
 
@@ -33,6 +33,14 @@ describe('a served server', () => {
     response.end('in time');
     expect(await answer).toBe('in time');
     await finished;
+    await served.cut();
+  });
+
+  it('keeps a connection that nobody uses for longer than an edge does', async () => {
+    const server = createServer();
+    const served = await serve(server, { host: '127.0.0.1', port: 0 });
+    expect(server.keepAliveTimeout).toBe(idleConnectionMs);
+    expect(idleConnectionMs).toBeGreaterThan(60_000);
     await served.cut();
   });
 
