@@ -87,11 +87,18 @@ function readIndex({ directory, publicUrl }: WebOptions): Buffer {
   );
 }
 
+/** Between the name of a file and its ending, when it is built: a hash of what is in it. */
+const hashed = /^(.+)-[\w-]{8}(\.\w+)$/;
+const unhashed = (name: string) => name.replace(hashed, '$1$2');
+
+/** The files, under their names and without the hash in it: a page of another release asks for the one of that release. */
 function readAssets(directory: string): Map<string, File> {
   const files = new Map<string, File>();
   for (const name of readdirSync(join(directory, 'assets'))) {
     const type = types[extname(name)];
-    if (type !== undefined) files.set(name, { type, bytes: readFileSync(join(directory, 'assets', name)) });
+    if (type === undefined) continue;
+    const file = { type, bytes: readFileSync(join(directory, 'assets', name)) };
+    files.set(name, file).set(unhashed(name), file);
   }
   return files;
 }
@@ -128,13 +135,16 @@ export function mountWeb(app: Express, options: WebOptions): void {
 
   app.get(pages, page(200));
   app.get('/assets/:name', (request: Request, response: Response, next: NextFunction) => {
-    const file = assets.get(request.params.name as string);
+    const name = request.params.name as string;
+    const file = assets.get(name) ?? assets.get(unhashed(name));
     if (!file) {
       next();
       return;
     }
-    // Their names change with what is in them.
-    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    // Their names change with what is in them. While two releases run, the page may have come from an instance of the other one: all
+    // that is shown is in these files, so they work with it, and nobody may keep them under that name.
+    const own = hashed.test(name) && assets.has(name);
+    response.setHeader('Cache-Control', own ? 'public, max-age=31536000, immutable' : 'no-store');
     response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
     send(request, response, file);
   });

@@ -10,7 +10,7 @@ import { send } from '@relay/testing';
 import express, { type Request, type Response } from 'express';
 import { mountWeb } from '../src/web.ts';
 
-const index = `<meta name="relay-url" content="" /><script type="module" src="./assets/index-abc.js"></script>`;
+const index = `<meta name="relay-url" content="" /><script type="module" src="./assets/index-abc_-123.js"></script>`;
 
 describe('the pages', () => {
   let directory: string;
@@ -21,7 +21,7 @@ describe('the pages', () => {
     directory = await mkdtemp(join(tmpdir(), 'relay-web-'));
     await mkdir(join(directory, 'assets'));
     await writeFile(join(directory, 'index.html'), index);
-    await writeFile(join(directory, 'assets', 'index-abc.js'), 'export const a = 1;');
+    await writeFile(join(directory, 'assets', 'index-abc_-123.js'), 'export const a = 1;');
     await writeFile(join(directory, 'assets', 'secret.env'), 'no');
     const app = express();
     mountWeb(app, { directory, publicUrl: 'https://relay.example/team' });
@@ -47,20 +47,29 @@ describe('the pages', () => {
       expect(headers['content-security-policy']).toContain("default-src 'none'");
       expect(headers['content-security-policy']).toContain("connect-src 'self' wss://relay.example;");
       expect(text).toContain('content="https://relay.example/team"');
-      expect(text).toContain('src="/team/assets/index-abc.js"');
+      expect(text).toContain('src="/team/assets/index-abc_-123.js"');
     },
   );
 
   it('have files that never change under their name', async () => {
-    const { status, headers, text } = await send('GET', `${url}/assets/index-abc.js`);
+    const { status, headers, text } = await send('GET', `${url}/assets/index-abc_-123.js`);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
     expect(text).toBe('export const a = 1;');
   });
 
+  it('that come from another release get the files of this one, which nobody keeps', async () => {
+    const { status, headers, text } = await send('GET', `${url}/assets/index-zzzzzzzz.js`);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(text).toBe('export const a = 1;');
+    expect((await send('GET', `${url}/assets/other-zzzzzzzz.js`)).status).toBe(404);
+  });
+
   it('are sent smaller to whoever can read that', async () => {
-    const answer = await fetch(`${url}/assets/index-abc.js`, { headers: { 'Accept-Encoding': 'gzip' } });
+    const answer = await fetch(`${url}/assets/index-abc_-123.js`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');
     expect(await answer.text()).toBe('export const a = 1;');
