@@ -125,6 +125,19 @@ describe('notifications', () => {
     expect((await causes(id)).sort()).toEqual(['done', 'failed']);
   });
 
+  it('are sent for a question of a task that was sent after a turn at the desk was done, however close', async () => {
+    const id = idOf(daemon, 'desk-then-task');
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk-then-task' }] });
+    await app.next('session_update', (frame) => sessionIn(frame).id === id);
+    await watch(id);
+    activity('desk-then-task');
+    await tick(daemon, app);
+    const taskId = await say(relay, id, 'go on');
+    await daemon.next('task_resume', (frame) => frame.task_id === taskId);
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Really?' });
+    expect((await causes(id)).sort()).toEqual(['done', 'needs_you']);
+  });
+
   it('are not due for a session that nobody watches, nor for what nobody has to be told', async () => {
     const unwatched = await run(relay, daemon, app, 'unwatched');
     await end(daemon, app, unwatched.taskId);

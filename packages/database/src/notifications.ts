@@ -7,8 +7,8 @@ import { newUlid } from './ulids.ts';
 
 /**
  * Notes that the owner should be told, if the session is watched. One turn notifies once: what a task causes and what a
- * `session_activity` causes (no task) are the same turn within `windowMs`; two tasks are two turns. Returns whether a
- * notification was written. Must run inside `withDevice`.
+ * `session_activity` causes (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
+ * are two turns. Returns whether a notification was written. Must run inside `withDevice`.
  */
 export async function addNotification(
   db: Db,
@@ -18,7 +18,8 @@ export async function addNotification(
   if (input.taskId !== undefined) {
     const adopted = await db.$executeRaw`
       UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
-      WHERE session_key = ${input.sessionKey} AND task_id IS NULL AND created_at > now() - ${window}::double precision * interval '1 millisecond'`;
+      WHERE session_key = ${input.sessionKey} AND task_id IS NULL AND created_at > now() - ${window}::double precision * interval '1 millisecond'
+        AND created_at >= (SELECT sent_at FROM tasks WHERE id = ${input.taskId})`;
     if (adopted > 0) return false;
   }
   const [session] = await db.$queryRaw<
