@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createPublisher } from '@relay/attention';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, idOf, idleSession, messageIn, path, run, say, sessionIn, tick } from './conversation.ts';
+import { begin, idOf, idleSession, messageIn, path, run, say, sessionIn, tick, until } from './conversation.ts';
 
 type Path = 'task' | 'transcript' | 'activity';
 
@@ -81,6 +82,24 @@ describe('one message, whichever way it comes', () => {
     daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
     transcript('USER_MESSAGE', native, 'the very first', { uuid: `${native}-u` });
     expect(await contents(pendingId, idOf(daemon, native))).toEqual(['the very first']);
+  });
+
+  it('of the user: said again over REST, it is known for the whole time from then on', async () => {
+    const native = fresh();
+    const id = await idleSession(relay, daemon, app, native);
+    const { backplane } = relay.apis[0]!;
+    const session = await relay.database.prisma.session.findFirstOrThrow({ where: { nativeId: native } });
+    // The same words were sent before, and their time is nearly over.
+    const before = createPublisher(backplane, 1_000, (error) => {
+      throw error;
+    });
+    await before.markSaid(session.ownerId, session.key, { role: 'USER', content: 'yes' });
+    await backplane.mark('the clock', [native], 1_000);
+    const taskId = await say(relay, id, 'yes');
+    await daemon.next('task_resume', (frame) => frame.task_id === taskId);
+    await until(() => backplane.once('the clock', [native], 60_000));
+    daemon.event(taskId, 'USER_MESSAGE', { session_id: native, uuid: `${native}-u`, content: 'yes' });
+    expect((await contents(id)).filter((content) => content === 'yes')).toHaveLength(1);
   });
 
   it('is not mistaken for another: other text, other role, other session', async () => {

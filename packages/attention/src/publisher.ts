@@ -17,7 +17,7 @@ export interface UserChannel {
   append(user: string, body: string): Promise<unknown>;
   appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   publish(user: string, body: string): Promise<unknown>;
-  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
+  mark(scope: string, keys: readonly string[], ttlMs: number): Promise<unknown>;
 }
 
 export interface Publisher {
@@ -35,7 +35,7 @@ export interface Publisher {
     message: Message,
     uuids?: readonly string[],
   ): Promise<void>;
-  /** Remembers a message as said, without saying it: the apps know it already. */
+  /** Remembers a message as said now, without saying it: the apps know it already. Its window begins anew. */
   markSaid(
     ownerId: string,
     sessionKey: string,
@@ -79,7 +79,7 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
     markSaid: async (ownerId, sessionKey, said) => {
       const key = 'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content);
       try {
-        await channel.once(ownerId, [key], windowMs);
+        await channel.mark(ownerId, [key], windowMs);
       } catch (error) {
         onError(error);
       }

@@ -26,7 +26,7 @@ class RecordingChannel implements UserChannel {
   }
 
   async appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
-    if (!(await this.once(user, keys, ttlMs))) return false;
+    if (!(await this.#remember(user, keys, ttlMs))) return false;
     await this.append(user, body);
     return true;
   }
@@ -38,7 +38,11 @@ class RecordingChannel implements UserChannel {
     return 0;
   }
 
-  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+  mark(scope: string, keys: readonly string[], ttlMs: number): Promise<unknown> {
+    return this.#remember(scope, keys, ttlMs);
+  }
+
+  #remember(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
     if (this.failure) return Promise.reject(this.failure);
     this.asked.push({ scope, keys, ttlMs });
     const names = keys.map((key) => `${scope} ${key}`);

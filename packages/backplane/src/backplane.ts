@@ -157,6 +157,9 @@ export interface Backplane {
    */
   once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
 
+  /** Remembers keys as said without asking: `once` knows all of them for `ttlMs` from now on, those already known too. */
+  mark(scope: string, keys: readonly string[], ttlMs: number): Promise<void>;
+
   /** Get and delete, atomically: a value is handed out once. Undefined when there is none or its time is over. */
   take(key: string): Promise<string | undefined>;
 

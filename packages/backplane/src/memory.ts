@@ -192,6 +192,11 @@ class MemoryBackplane implements Backplane {
     return this.#store.once(scope, keys, ttlMs);
   }
 
+  async mark(scope: string, keys: readonly string[], ttlMs: number): Promise<void> {
+    this.#requireOpen();
+    this.#store.mark(scope, keys, ttlMs);
+  }
+
   async take(key: string): Promise<string | undefined> {
     this.#requireOpen();
     return this.#store.values.take(key);

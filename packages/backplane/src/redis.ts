@@ -235,6 +235,10 @@ class RedisMember implements RedisBackplane {
     return (await this.#run(partitionOf(scope), args)) === 1;
   }
 
+  async mark(scope: string, keys: readonly string[], ttlMs: number): Promise<void> {
+    await this.#run(partitionOf(scope), ['m', this.#id(scope, scoped(scope)), wholeMs(ttlMs), namesOf(keys)]);
+  }
+
   async take(key: string): Promise<string | undefined> {
     const [value] = (await this.#on(key, 'g')) as [string | null];
     return value ?? undefined;

@@ -58,6 +58,25 @@ export function describeInstances(makeBus: MakeBus): void {
       await until('it may be said again', isAllowed, passing(bus, 100));
       expect(await one.once('session', ['a'], 60_000)).toBe(false);
     });
+
+    it('is not allowed for what was marked, all of it, in this scope', async () => {
+      const { one, two } = await openTwo();
+      await one.mark('session', ['a', 'żółw'], 60_000);
+      expect(await two.once('session', ['a'], 60_000)).toBe(false);
+      expect(await two.appendOnce('session', 'said', ['żółw'], 60_000)).toBe(false);
+      expect(await two.once('another', ['a', 'żółw'], 60_000)).toBe(true);
+    });
+
+    it('is not allowed for the whole time again after a mark, however little time was left', async () => {
+      const { bus, one, two } = await openTwo();
+      await one.mark('session', ['marked'], 300);
+      await one.once('session', ['said'], 300);
+      await one.once('session', ['the clock'], 300);
+      await two.mark('session', ['said', 'marked'], 60_000);
+      await until('the first time is over', () => one.once('session', ['the clock'], 60_000), passing(bus, 100));
+      expect(await one.once('session', ['said'], 60_000)).toBe(false);
+      expect(await one.once('session', ['marked'], 60_000)).toBe(false);
+    });
   });
 
   describe('a ticket', () => {
@@ -214,6 +233,7 @@ export function describeInstances(makeBus: MakeBus): void {
       ['subscribe', (backplane) => backplane.subscribe('user', () => undefined)],
       ['audience', (backplane) => backplane.audience('user')],
       ['once', (backplane) => backplane.once('scope', ['key'], 1_000)],
+      ['mark', (backplane) => backplane.mark('scope', ['key'], 1_000)],
       ['take', (backplane) => backplane.take('ticket')],
       ['count', (backplane) => backplane.count('who', 1, 1_000)],
     ];

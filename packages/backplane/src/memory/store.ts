@@ -120,6 +120,10 @@ export class Store {
     return unknown.length === names.length;
   }
 
+  mark(scope: string, keys: readonly string[], ttlMs: number): void {
+    for (const key of keys) this.#kept.remembered.set(JSON.stringify([scope, key]), true, ttlMs);
+  }
+
   count(key: string, by: number, windowMs: number): { count: number; leftMs: number } {
     const { counts } = this.#kept;
     const leftMs = counts.leftMs(key);

@@ -136,17 +136,19 @@ local function append(id, offset, lengths, body)
   if length > ${2 * (limits.historyLimit + historySlack)} then call('LTRIM', key, ${-2 * limits.historyLimit}, -1) end
   return tell(id, entry, long and body)
 end
-local function once(id, ttl, names)
+local function once(id, ttl, names, again)
   local first, at = 1, 1
   while at <= #names do
     local size, from = match(names, '^(%d+):()', at)
     at = from + tonumber(size)
-    if not call('SET', P..'o:'..id..sub(names, from, at - 1), '1', 'PX', ttl, 'NX') then first = 0 end
+    local key = P..'o:'..id..sub(names, from, at - 1)
+    if again then call('SET', key, '1', 'PX', ttl)
+    elseif not call('SET', key, '1', 'PX', ttl, 'NX') then first = 0 end
   end
   return first
 end
 
-local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, m = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
 -- One function and no table of functions: they would be made anew for every call.
 local function act(letter, id, a, b, c, d, e, f)
   if letter == 'a' then -- append: id, offset, lengths of id and body, body
@@ -165,6 +167,8 @@ local function act(letter, id, a, b, c, d, e, f)
     return posted(channelOf(id, instance), 'c'..#under..','..#a..','..b..':'..under..a..c)
   elseif letter == 'n' then -- once: id, ttl, names, each with its length in bytes before it
     return once(id, a, b)
+  elseif letter == 'm' then -- mark: id, ttl, names. As if said just now.
+    return once(id, a, b, true)
   elseif letter == 'k' then -- count: id, by, window
     local key = P..'k:'..id
     local left = call('PTTL', key)
