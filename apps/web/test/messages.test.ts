@@ -37,6 +37,31 @@ describe('messages of a conversation', () => {
     expect(merged([written], [live])).toEqual([written]);
   });
 
+  const uuids = (messages: readonly Message[]) => messages.map(({ uuid }) => uuid);
+  const at = (minute: number, uuid: string) => message(uuid, uuid, `2026-11-20T10:${minute}:00.000Z`);
+
+  it('that are older than the page of history do not come after it', () => {
+    const [a, b, c, d] = [message('a'), message('b'), message('c'), message('d')];
+    expect(uuids(merged([b, c, d], [a, b, c]))).toEqual(['b', 'c', 'd']);
+    expect(uuids(merged([at(20, 'x'), at(30, 'y')], [at(10, 'older'), at(40, 'newer')]))).toEqual(['x', 'y', 'newer']);
+    expect(uuids(merged([at(20, 'x'), at(30, 'y')], [at(10, 'older'), at(30, 'y')]))).toEqual(['x', 'y']);
+  });
+
+  it('that wait for the machine stay where they were said', () => {
+    const waiting = at(30, 'waiting');
+    expect(uuids(merged([at(10, 'a'), at(20, 'b')], [at(20, 'b'), waiting]))).toEqual(['a', 'b', 'waiting']);
+    expect(uuids(merged([at(10, 'a'), at(40, 'c')], [waiting, at(40, 'c')]))).toEqual(['a', 'waiting', 'c']);
+    expect(uuids(merged([at(10, 'a'), at(40, 'c')], [at(10, 'a'), waiting, at(40, 'c')]))).toEqual([
+      'a',
+      'waiting',
+      'c',
+    ]);
+  });
+
+  it('are all there is when the history is empty', () => {
+    expect(uuids(merged([], [at(10, 'a'), at(20, 'b')]))).toEqual(['a', 'b']);
+  });
+
   it('said twice stay two', () => {
     const yes = (uuid: string, at: string) => message(uuid, 'Yes', `2026-11-20T10:0${at}:00.000Z`);
     expect(merged([yes('h1', '1')], [yes('l1', '1'), yes('l2', '5')]).map(({ uuid }) => uuid)).toEqual(['h1', 'l2']);

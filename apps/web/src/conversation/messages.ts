@@ -12,20 +12,42 @@ export function withMessage(messages: readonly Message[], message: Message): Mes
   return [...messages, message].slice(-messagesKept);
 }
 
-/** Live ones that the history does not have yet come after it. The two may know one message under different uuids. */
+/**
+ * The history with the live ones that it does not have, each where it was said: before the next one that both have, or at the end.
+ * Those that were said before the page of history began are not part of it. The two may know one message under different uuids.
+ */
 export function merged(history: readonly Message[], live: readonly Message[]): Message[] {
   const free = new Set(history);
-  const missing = live.filter((message) => {
+  const indexOf = (message: Message): number => {
     const saidAt = Date.parse(message.timestamp);
     const known = [...free].find(
       ({ uuid, role, content, timestamp }) =>
         uuid === message.uuid ||
         (role === message.role && content === message.content && Date.parse(timestamp) >= saidAt - sameWithinMs),
     );
-    if (known) free.delete(known);
-    return !known;
-  });
-  return [...history, ...missing];
+    if (!known) return -1;
+    free.delete(known);
+    return history.indexOf(known);
+  };
+  const beganAt = Date.parse(history[0]?.timestamp ?? '');
+  const isOlder = ({ timestamp }: Message) => Date.parse(timestamp) < beganAt;
+  const all: Message[] = [];
+  let missing: Message[] = [];
+  /** How much of the history is in `all`. */
+  let taken = 0;
+  for (const message of live) {
+    const index = indexOf(message);
+    if (index === -1) missing.push(message);
+    if (index < taken) continue;
+    if (index === 0) missing = [];
+    if (taken === 0) missing = missing.filter((one) => !isOlder(one));
+    all.push(...history.slice(taken, index), ...missing, history[index]!);
+    missing = [];
+    taken = index + 1;
+  }
+  // Nothing that both have says where these stand.
+  if (taken === 0) missing = missing.filter((one) => !isOlder(one));
+  return [...all, ...history.slice(taken), ...missing];
 }
 
 /** A page of history before what is there. */
