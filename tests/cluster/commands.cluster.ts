@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, type TestDaemon, connectDaemon, startCluster } from '@relay/testing';
 import { loadTimes } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
-import { until } from './until.ts';
+import { lasting, until } from './until.ts';
 
 /** Promise: no command is written after its deadline, or under an old fence (backplane, Commands). */
 describe('a command that comes late', () => {
@@ -72,6 +72,24 @@ describe('a command that comes late', () => {
     cluster.gateways[1]!.resume();
     await asksAgain(daemon, session, 'unstuck');
     expect(wasAsked(daemon, 'stuck')).toBe(0);
+    await daemon.close();
+  }, 120_000);
+
+  it('to cancel or to watch, because its gateway was stuck, reaches the daemon when the gateway goes on', async () => {
+    const { daemon, session } = await withSession(1);
+    const { body } = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
+      body: { content: 'something long' },
+    });
+    await daemon.next('task_resume', (frame) => frame.task_id === body.taskId);
+    cluster.gateways[1]!.pause();
+    const cancelled = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/cancel`);
+    expect(cancelled).toMatchObject({ status: 202, body: { taskId: body.taskId as string } });
+    await cluster.call('POST', '/api/watched-sessions', { body: { sessionId: session } });
+    // Longer than a command may take.
+    await lasting(3000);
+    cluster.gateways[1]!.resume();
+    expect(await daemon.next('task_cancel', undefined, 60_000)).toMatchObject({ task_id: body.taskId as string });
+    await daemon.next('watch_session', (frame) => frame.session_id === 'named-1', 60_000);
     await daemon.close();
   }, 120_000);
 

@@ -60,7 +60,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
         .catch((error: unknown) =>
           logger.warn(
             { err: error, deviceId, kind: command.kind },
-            'a command could not be routed; a sweep makes up for it',
+            'a command could not be routed; a sweep makes up for it, unless it is "open"',
           ),
         );
     },

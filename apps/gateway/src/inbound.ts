@@ -140,7 +140,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     await settle(connection, verdict).finally(() => (memory.statusUnderWay = false));
     if (!memory.sawStatus && strangers.length > 0) {
       // A cancel that the daemon never heard of, because it was away.
-      for (const id of await cancelledAmong(database.prisma, connection.deviceId, strangers.slice(0, 1000))) {
+      for (const id of await cancelledAmong(database.prisma, [connection.deviceId], strangers.slice(0, 1000))) {
         connection.send({ type: 'task_cancel', task_id: id });
       }
     }

@@ -1,11 +1,11 @@
 /** Commands from other instances → the socket of the device, if it is here and under that very fence (backplane, ownership 3). */
 import { type Command as CommandBody, decodeCommand } from '@relay/protocol';
 import type { Command } from '@relay/backplane';
+import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import type { ProgressBoard } from './progress.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
 
@@ -14,7 +14,7 @@ export interface Outbound {
   history: History;
   writer: TaskWriter;
   watching: Watching;
-  progress: ProgressBoard;
+  cancels: Cancels;
   metrics: GatewayMetrics;
 }
 
@@ -24,16 +24,9 @@ export function createOutbound({
   history,
   writer,
   watching,
-  progress,
+  cancels,
   metrics,
 }: Outbound): (command: Command) => boolean {
-  /** Progress that was not shown yet would bring the task back to life on every screen. */
-  const forget = (connection: DaemonConnection, taskId: string) => {
-    const entry = connection.memory.tasks.get(taskId);
-    if (entry) progress.drop(entry.sessionKey);
-    connection.memory.tasks.delete(taskId);
-  };
-
   const act = (connection: DaemonConnection, body: CommandBody, command: Command): boolean => {
     const later = (work: Promise<void>) => {
       work.catch((error: unknown) => connection.logger.warn({ err: error, kind: body.kind }, 'a command failed'));
@@ -44,10 +37,11 @@ export function createOutbound({
         // Somebody sent something: sessions have a newer last message than was read.
         connection.memory.forgetRecords();
         return later(writer.drain(connection));
-      case 'cancel':
-        forget(connection, body.taskId);
+      case 'cancel': {
+        const told = cancels.tell(connection, body.taskId);
         later(writer.drain(connection));
-        return connection.send({ type: 'task_cancel', task_id: body.taskId });
+        return told;
+      }
       case 'changed':
         connection.memory.forgetRecord(body.sessionKey);
         return later(watching.sync(connection, body.sessionKey));

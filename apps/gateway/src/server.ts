@@ -15,6 +15,7 @@ import {
 } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { Admission } from './admission.ts';
+import { createCancels } from './cancels.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHistory } from './history.ts';
@@ -64,7 +65,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
   };
   const unsupported = createUnsupported({ config, database, publisher, metrics, notify });
-  const writer = createTaskWriter({ database, publisher, metrics, unsupported });
+  const cancels = createCancels(database, progress);
+  const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported });
   const watching = createWatching(database, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
@@ -76,6 +78,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     presence,
     publisher,
     writer,
+    cancels,
+    watching,
     logger,
     metrics,
     notify,
@@ -98,7 +102,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const isClosing = () => closing;
   const shared = connectionDeps(config, metrics, logger);
 
-  backplane.onCommand(createOutbound({ hub, history, writer, watching, progress, metrics }));
+  backplane.onCommand(createOutbound({ hub, history, writer, watching, cancels, metrics }));
   backplane.onEvict((lease) => {
     metrics.evictions.inc();
     const connection = hub.get(lease.device, lease.fence);

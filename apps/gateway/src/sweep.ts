@@ -21,11 +21,13 @@ import {
 } from '@relay/database';
 import type { RelayConfig } from '@relay/config';
 import type { Logger } from '@relay/telemetry';
+import type { Cancels } from './cancels.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import { type Publisher, sessionUpdate } from '@relay/attention';
 import type { TaskWriter } from './tasks-out.ts';
+import type { Watching } from './watching.ts';
 
 export interface SweepDeps {
   config: RelayConfig;
@@ -35,6 +37,8 @@ export interface SweepDeps {
   presence: Presence;
   publisher: Publisher;
   writer: TaskWriter;
+  cancels: Cancels;
+  watching: Watching;
   logger: Logger;
   metrics: Pick<GatewayMetrics, 'leasesLost'>;
   notify(): void;
@@ -51,7 +55,7 @@ export interface Sweeps {
 }
 
 export function startSweeps(deps: SweepDeps): Sweeps {
-  const { config, database, backplane, hub, presence, publisher, writer } = deps;
+  const { config, database, backplane, hub, presence, publisher, writer, cancels, watching } = deps;
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   let stopped = false;
@@ -119,11 +123,19 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const wake = async () => {
+    // Before anything else is written: what comes next in a session comes after its cancel.
+    await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
     for (const deviceId of await devicesWithQueue(database.prisma, ids)) {
       const connection = hub.get(deviceId);
       if (connection) await writer.drain(connection);
     }
+  };
+
+  const changes = async () => {
+    // What is shown of sessions is read again with the next frame about them.
+    for (const { memory } of hub.all()) if (memory.tasks.size > 0) memory.forgetRecords();
+    await watching.again(hub.all());
   };
 
   const recheck = async () => {
@@ -155,6 +167,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   every(sweep, 1 / 3, sweep, 'abandon', abandon);
   every(sweep, 1 / 3, Math.min(sweep, config.offlineGraceMs), 'orphans', orphans);
   every(sweep, 1 / 3, sweep, 'wake', wake);
+  every(sweep, 1 / 3, sweep, 'changes', changes);
   every(config.leaseRefreshMs, 1 / 5, config.leaseRefreshMs, 'leases', refresh);
   every(config.credentialRecheckMs, 1 / 5, config.credentialRecheckMs, 'credentials', recheck);
   every(config.lastSeenFlushMs, 1 / 5, config.lastSeenFlushMs, 'last seen', () =>
@@ -171,10 +184,11 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   return {
     catchUp: () => {
       if (stopped) return;
-      // Who else owns a device by now, whose credential ended, and which tasks nobody woke us for.
+      // Who else owns a device by now, whose credential ended, what was queued, cancelled and changed without a word to us.
       void run('leases', refresh);
       void run('credentials', recheck);
       void run('wake', wake);
+      void run('changes', changes);
     },
     stop: async () => {
       stopped = true;

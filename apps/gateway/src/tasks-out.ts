@@ -12,6 +12,7 @@ import {
   unclaimTask,
   withDevice,
 } from '@relay/database';
+import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -26,11 +27,12 @@ export interface TaskWriterDeps {
   database: Database;
   publisher: Publisher;
   metrics: GatewayMetrics;
+  cancels: Cancels;
   /** Ends a claimed task whose images this daemon does not take. */
   unsupported: (connection: DaemonConnection, task: ClaimedTask) => Promise<void>;
 }
 
-export function createTaskWriter({ database, publisher, metrics, unsupported }: TaskWriterDeps): TaskWriter {
+export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
   const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
 
   const hasQueue = gathered(
@@ -70,7 +72,12 @@ export function createTaskWriter({ database, publisher, metrics, unsupported }: 
       device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
     );
     if (claimed.length === 0) return false;
+    // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not have heard of it.
+    const sessions = new Set(claimed.map((task) => task.sessionKey));
+    if ([...connection.memory.tasks.values()].some((task) => sessions.has(task.sessionKey)))
+      await cancels.repeat([connection]);
     const written: string[] = [];
+    const marked: Promise<void>[] = [];
     let again = claimed.length >= 100;
     // What is large comes last: the others need not wait until the daemon has taken it.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
@@ -108,9 +115,11 @@ export function createTaskWriter({ database, publisher, metrics, unsupported }: 
         mentionedAtMs: Date.now(),
       });
       written.push(task.sessionKey);
-      // The daemon may tell us what the user said: the apps know it already.
-      await publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction });
+      // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
+      // all is written: a task that is cancelled meanwhile must not be written after its cancel.
+      marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
+    await Promise.all(marked);
     for (const record of await readSessions(database.prisma, written)) {
       await publisher.append(record.ownerId, sessionUpdate(record.session));
     }

@@ -2,9 +2,12 @@
  * Which sessions the daemon is told to watch (contract §8): those that somebody watches, and those that a client has open.
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
-import { type Database, readSessions, watchedOnDevices } from '@relay/database';
+import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
+
+/** Devices in one question. */
+const maxDevices = 500;
 
 export interface Watching {
   /** After a connect: tells the daemon everything. */
@@ -13,6 +16,8 @@ export interface Watching {
   sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;
+  /** Changes may not have been heard of: tells these daemons what differs from what they were told. */
+  again(connections: readonly DaemonConnection[]): Promise<void>;
 }
 
 export function createWatching(database: Database, openMs: number): Watching {
@@ -41,8 +46,33 @@ export function createWatching(database: Database, openMs: number): Watching {
     else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
   };
 
+  /** Keys of what a daemon has to be told, or told otherwise. */
+  const differing = ({ memory }: DaemonConnection, watched: readonly WatchedNative[]): string[] => {
+    const untold = watched.filter(({ key, nativeId, filePath }) => {
+      const told = memory.watching.get(key);
+      return told?.nativeId !== nativeId || told.filePath !== filePath;
+    });
+    const keys = new Set(watched.map(({ key }) => key));
+    const over = [...memory.watching.keys()].filter((key) => !keys.has(key) && !memory.opened.has(key));
+    return [...untold.map(({ key }) => key), ...over];
+  };
+
   return {
     sync,
+    again: async (connections) => {
+      for (let from = 0; from < connections.length; from += maxDevices) {
+        const some = connections.slice(from, from + maxDevices);
+        const watched = await watchedOnDevices(
+          database.prisma,
+          some.map(({ deviceId }) => deviceId),
+        );
+        for (const connection of some) {
+          if (!connection.live) continue;
+          // Looked at once more, each: a word about it may have come meanwhile.
+          for (const key of differing(connection, watched.get(connection.deviceId) ?? [])) await sync(connection, key);
+        }
+      }
+    },
     resume: async (connection) => {
       for (const { key, nativeId, filePath } of (await watchedOn(connection.deviceId)) ?? []) {
         tell(connection, key, nativeId, filePath);

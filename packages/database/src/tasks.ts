@@ -247,11 +247,15 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
   return byDevice;
 }
 
-/** Which of these tasks of the device were cancelled: a daemon that still runs one is told again. */
-export async function cancelledAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
+/** Which of these tasks of these devices were cancelled: a daemon that still runs one is told again. */
+export async function cancelledAmong(
+  db: Db,
+  deviceIds: readonly string[],
+  taskIds: readonly string[],
+): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM tasks WHERE device_id = ${deviceId} AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
+    SELECT id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
   return rows.map((row) => row.id);
 }
 

@@ -1,0 +1,42 @@
+/**
+ * Cancels → the daemon (contract §2). The database knows what was cancelled, a command only makes haste: one that was lost, because
+ * Redis was away or this instance stood still, is made up for from the tasks that are remembered as under way.
+ */
+import { type Database, cancelledAmong } from '@relay/database';
+import type { DaemonConnection } from './connection.ts';
+import type { ProgressBoard } from './progress.ts';
+
+export interface Cancels {
+  /** Forgets a task that was cancelled, and tells the daemon. False when the socket is closing: then it was not told. */
+  tell(connection: DaemonConnection, taskId: string): boolean;
+  /** Tells of everything that is under way on these connections and was cancelled. Those without tasks cost nothing. */
+  repeat(connections: readonly DaemonConnection[]): Promise<void>;
+}
+
+export function createCancels(database: Database, progress: ProgressBoard): Cancels {
+  const tell: Cancels['tell'] = (connection, taskId) => {
+    // Progress that was not shown yet would bring the task back to life on every screen.
+    const entry = connection.memory.tasks.get(taskId);
+    if (entry) progress.drop(entry.sessionKey);
+    connection.memory.tasks.delete(taskId);
+    return connection.send({ type: 'task_cancel', task_id: taskId });
+  };
+
+  return {
+    tell,
+    repeat: async (connections) => {
+      const holders = new Map<string, DaemonConnection>();
+      for (const connection of connections) {
+        if (!connection.live) continue;
+        for (const id of connection.memory.tasks.keys()) holders.set(id, connection);
+      }
+      if (holders.size === 0) return;
+      const devices = new Set([...holders.values()].map(({ deviceId }) => deviceId));
+      for (const id of await cancelledAmong(database.prisma, [...devices], [...holders.keys()])) {
+        const connection = holders.get(id)!;
+        // The command may have come meanwhile.
+        if (connection.live && connection.memory.tasks.has(id)) tell(connection, id);
+      }
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type Command, decodeCommand } from '@relay/protocol';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
+import { idOf, idleSession, path, readSession, readTask, run, say, sessionIn } from './conversation.ts';
+
+/** Commands of this kind do not reach the gateway: as while Redis is away, or when they come too late. Counts them. */
+const losing = (relay: TestRelay, kind: Command['kind']) => {
+  const { backplane } = relay.apis[0]!;
+  const route = backplane.route.bind(backplane);
+  const lost: string[] = [];
+  jest.spyOn(backplane, 'route').mockImplementation((device, body, deadlineMs) => {
+    if (decodeCommand(body)?.kind !== kind) return route(device, body, deadlineMs);
+    lost.push(body);
+    return Promise.reject(new Error('the backplane is away'));
+  });
+  return lost;
+};
+
+describe('a command that its gateway did not hear', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+  afterAll(() => relay.stop());
+
+  it('to cancel, is made up for by a sweep; what the agent says of its work brings nothing back', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'unheard');
+    const lost = losing(relay, 'cancel');
+    expect((await relay.call('POST', path(id, '/cancel'))).status).toBe(202);
+    expect(await daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: taskId });
+    expect(lost).toHaveLength(1);
+    daemon.event(taskId, 'PROGRESS', { action: 'Ignoring you' });
+    await idleSession(relay, daemon, app, 'unheard-clock');
+    const seen = app.inbox.all.filter((frame) => frame.type === 'session_update' && sessionIn(frame).id === id);
+    expect(seen.filter((frame) => sessionIn(frame).progress?.action === 'Ignoring you')).toEqual([]);
+    expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
+    expect(daemon.inbox.count('task_cancel')).toBe(1);
+  });
+
+  it('to watch and to watch no more, is made up for by a sweep', async () => {
+    const id = await idleSession(relay, daemon, app, 'looked-at');
+    const lost = losing(relay, 'changed');
+    const watched = (frame: Frame) => frame.session_id === 'looked-at';
+    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    expect(await daemon.next('watch_session', watched)).toMatchObject({ file_path: '' });
+    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+    await daemon.next('unwatch_session', watched);
+    expect(lost).toHaveLength(2);
+    // Sweeps that find nothing new say nothing.
+    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: await sweptAfter() } });
+    await daemon.next('watch_session', (frame) => frame.session_id === 'swept-after');
+    expect([daemon.inbox.count('watch_session', watched), daemon.inbox.count('unwatch_session', watched)]).toEqual([
+      1, 1,
+    ]);
+  });
+  const sweptAfter = () => idleSession(relay, daemon, app, 'swept-after');
+
+  it('about a title, is made up for by a sweep: progress shows the session as it is', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'renamed');
+    losing(relay, 'changed');
+    await relay.call('PATCH', path(id), { body: { title: 'Another title' } });
+    await app.next('session_update', (frame) => sessionIn(frame).title === 'Another title');
+    const shown = () =>
+      app.inbox.all.some(
+        (frame) =>
+          frame.type === 'session_update' && sessionIn(frame).progress && sessionIn(frame).title === 'Another title',
+      );
+    for (let step = 0; !shown(); step += 1) {
+      daemon.event(taskId, 'PROGRESS', { action: `step ${step}` });
+      await app.next('session_update', (frame) => sessionIn(frame).progress?.action === `step ${step}`);
+    }
+    expect(idOf(daemon, 'renamed')).toBe(id);
+  });
+});
+
+describe('between two sweeps', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    relay = await startRelay({ config: { sweepIntervalMs: 3_600_000 } });
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+  afterAll(() => relay.stop());
+
+  it('a cancel that its gateway did not hear comes before the next message of the session', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'before-the-next');
+    const lost = losing(relay, 'cancel');
+    await relay.call('POST', path(id, '/cancel'));
+    const next = await say(relay, id, 'something else');
+    await daemon.next('task_resume', (frame) => frame.task_id === next);
+    expect(lost).toHaveLength(1);
+    const told = daemon.inbox.all.filter((frame) => frame.type === 'task_cancel' || frame.type === 'task_resume');
+    expect(told.map((frame) => frame.task_id)).toEqual([taskId, next]);
+    expect(await readTask(relay, taskId)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('tasks that were claimed together are written together, however long the backplane takes', async () => {
+    const { registration } = daemon;
+    await daemon.close();
+    const create = (message: string) =>
+      relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message } });
+    const created = [await create('one'), await create('two')];
+    const { backplane } = relay.gateways[0]!;
+    const mark = backplane.mark.bind(backplane);
+    const held: (() => void)[] = [];
+    jest.spyOn(backplane, 'mark').mockImplementation(async (...question) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return mark(...question);
+    });
+    daemon = await connectDaemon(relay, { registration });
+    for (const { body } of created) await daemon.next('task_start', (frame) => frame.task_id === body.taskId);
+    expect(held).toHaveLength(2);
+    for (const release of held) release();
+    // Everybody hears of it when it is marked.
+    for (const { body } of created)
+      await app.next(
+        'session_update',
+        (frame) => sessionIn(frame).lastTask?.id === body.taskId && sessionIn(frame).lastTask?.state === 'sent',
+      );
+  });
+});
