@@ -7,8 +7,7 @@ import { type Database, saveProgress } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
 
 interface Slot {
-  publishedAtMs: number;
-  timer: NodeJS.Timeout | undefined;
+  timer: NodeJS.Timeout;
   publish: (() => void) | undefined;
 }
 
@@ -29,28 +28,33 @@ export class ProgressBoard {
     this.#flushTimer.unref();
   }
 
+  /** Sessions of which something was shown within the interval: who is silent, or whose daemon is gone, is not remembered. */
+  get size(): number {
+    return this.#slots.size;
+  }
+
   /** Publishes at once, or when the interval has passed; the latest wins. */
   offer(sessionKey: string, progress: Progress, publish: () => void): void {
     this.#unsaved.set(sessionKey, progress);
-    const slot = this.#slots.get(sessionKey) ?? { publishedAtMs: 0, timer: undefined, publish: undefined };
-    this.#slots.set(sessionKey, slot);
-    if (slot.timer) {
+    const slot = this.#slots.get(sessionKey);
+    if (slot) {
       slot.publish = publish;
       return;
     }
-    const now = Date.now();
-    const waitMs = slot.publishedAtMs + this.#intervalMs - now;
-    if (waitMs <= 0) {
-      slot.publishedAtMs = now;
+    this.#rest(sessionKey);
+    publish();
+  }
+
+  /** Something was shown: the next is, when the interval has passed. Nothing by then ends the slot, and what its closures hold. */
+  #rest(sessionKey: string): void {
+    const timer = setTimeout(() => {
+      const publish = this.#slots.get(sessionKey)?.publish;
+      this.#slots.delete(sessionKey);
+      if (!publish) return;
+      this.#rest(sessionKey);
       publish();
-      return;
-    }
-    slot.publish = publish;
-    slot.timer = setTimeout(() => {
-      slot.timer = undefined;
-      slot.publishedAtMs = Date.now();
-      slot.publish?.();
-    }, waitMs);
+    }, this.#intervalMs);
+    this.#slots.set(sessionKey, { timer, publish: undefined });
   }
 
   /** The task ended: what was not shown yet will not be. */
