@@ -127,6 +127,48 @@ describe('a conversation', () => {
     expect(await person.page.getByText('Which time zone?').count()).toBe(0);
   });
 
+  /** The relay hears what is sent, once; the page does not hear the answer. */
+  async function loseOneAnswer(): Promise<void> {
+    await person.page.route(
+      /\/api\/sessions\/[^/]+\/messages$/,
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+  }
+
+  it('answers the next question although the reply to the same answer before was lost', async () => {
+    const ask = (taskId: string, prompt: string) =>
+      finish(taskId, 'WAIT_FOR_USER', { prompt, result: '', options: [{ label: 'Allow' }] });
+    ask(await start('Tidy the shed', 'native-allow'), 'May I open the door?');
+    await person.text('May I open the door?');
+    await loseOneAnswer();
+    await person.click('Allow');
+    const first = await daemon.next('task_resume');
+    ask(first.task_id as string, 'May I move the ladder?');
+    await person.text('May I move the ladder?');
+    await person.click('Allow');
+    const second = await daemon.next('task_resume');
+    expect(second).toMatchObject({ session_id: 'native-allow', message: 'Allow' });
+    finish(second.task_id as string, 'TASK_COMPLETE', { result: 'The shed is tidy.' });
+    await said('Agent', 'The shed is tidy.').waitFor();
+    person.complaints.splice(0);
+  });
+
+  it('takes back what arrived although its reply was lost', async () => {
+    await loseOneAnswer();
+    await person.page.getByLabel('Message').fill('And sweep it');
+    await person.click('Send');
+    const task = await daemon.next('task_resume');
+    await said('You', 'And sweep it').waitFor();
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: 'Swept.' });
+    await said('Agent', 'Swept.').waitFor();
+    await person.page.waitForFunction("document.querySelector('textarea')?.value === ''");
+    person.complaints.splice(0);
+  });
+
   it('cancels what runs', async () => {
     const taskId = await start('Count to a million', 'native-3');
     await status('Working');

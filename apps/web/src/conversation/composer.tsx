@@ -1,5 +1,5 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Device, Message, Prompt, Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
 import { Commands } from './commands.tsx';
@@ -11,11 +11,12 @@ import { Submit } from '../ui/submit.tsx';
 
 interface ComposerProps {
   session: Session;
+  messages: readonly Message[];
   device: Device | undefined;
   onSaid: (message: Message) => void;
 }
 
-export function Composer({ session, device, onSaid }: ComposerProps) {
+export function Composer({ session, messages, device, onSaid }: ComposerProps) {
   const { client } = useRooms();
   const [text, setText] = useState('');
   const key = useSendingKey();
@@ -23,14 +24,33 @@ export function Composer({ session, device, onSaid }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const images = useImages();
   const takes = takesImages(device);
+  /** What was sent and has had no good answer; it may have arrived all the same. */
+  const unanswered = useRef<{ content: string; attached: readonly Attached[]; lastTaskId: string | undefined }>(
+    undefined,
+  );
+  const lastTaskId = session.lastTask?.id;
   const send = useAction(async (content: string, attached: readonly Attached[] = []) => {
-    const what = [content, ...attached.map(({ previewUrl }) => previewUrl)].join('\n');
+    unanswered.current = { content, attached, lastTaskId };
+    // The same words to another question are another answer.
+    const what = JSON.stringify([session.prompt?.at, content, attached.map(({ previewUrl }) => previewUrl)]);
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
     const { message } = await client.sendMessage(session.id, content, key.of(what), dataUrls);
+    sent(content, attached);
+    onSaid(message);
+  });
+  const sent = (content: string, attached: readonly Attached[]) => {
+    unanswered.current = undefined;
     key.done();
     images.sent(attached);
     setText((now) => (now === content ? '' : now));
-    onSaid(message);
+  };
+  const newestSaid = messages.findLast(({ role }) => role === 'USER')?.content;
+  useEffect(() => {
+    const attempt = unanswered.current;
+    if (!attempt || send.busy || lastTaskId === attempt.lastTaskId || newestSaid !== attempt.content) return;
+    // It is a task by now: only the answer to this page was lost.
+    sent(attempt.content, attempt.attached);
+    send.clear();
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

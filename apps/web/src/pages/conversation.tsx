@@ -113,7 +113,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
         ))}
       </div>
       <Activity session={session} device={device} output={output} />
-      <Composer session={session} device={device} onSaid={onSaid} />
+      <Composer session={session} messages={messages} device={device} onSaid={onSaid} />
       <div ref={end} />
     </Page>
   );

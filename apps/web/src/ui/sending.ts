@@ -2,7 +2,7 @@
 import { useRef } from 'react';
 
 export interface SendingKey {
-  /** The key for this content; the same one until `done`. */
+  /** The key for this content, with what it answers; the same one until `done`. */
   of: (content: string) => string;
   done: () => void;
 }
