@@ -66,7 +66,7 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly memory = new DeviceMemory();
   /** Set by the claim; 0 until then. */
   fence = 0;
-  /** True from the moment the device is ours, online and its frames count, until the socket ends. */
+  /** True from the moment the device is ours, online and its frames count, until the socket ends or this instance leaves. */
   live = false;
   /** Until it is decided whether frames count: whoever has one waits for it. */
   beginning: Promise<void> | undefined;
@@ -78,6 +78,7 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly #bucket: TokenBucket;
   #logger: Logger | undefined;
   #heartbeat: Heartbeat | undefined;
+  #leaving = false;
   #malformedAtMs: number[] | undefined;
   /** When the newest ping left, until it is answered. */
   #pingedAtMs: number | undefined;
@@ -104,6 +105,11 @@ export class DaemonConnection implements HeartbeatPeer {
 
   get open(): boolean {
     return this.#socket.state === 'live';
+  }
+
+  /** Whether what it says counts, once the device is ours: also when this instance leaves meanwhile. */
+  get heard(): boolean {
+    return this.live || this.#leaving;
   }
 
   /** From now on the daemon is pinged, and silence ends the connection. */
@@ -174,8 +180,21 @@ export class DaemonConnection implements HeartbeatPeer {
     await this.#socket.drained();
   }
 
-  close(reason: CloseReason): void {
-    this.#socket.close(closeCodes[reason].code, closeCodes[reason].reason);
+  /**
+   * `goingAway` is no verdict on the daemon: what it said before it heard that counts, because it will not say it again. Nothing
+   * is written to it any more.
+   */
+  close(why: CloseReason): void {
+    const { code, reason } = closeCodes[why];
+    if (why !== 'goingAway') {
+      this.#leaving = false;
+      this.#socket.close(code, reason);
+    } else if (this.open) {
+      this.#leaving = true;
+      // No task is taken for it any more, and no command: the next connection gets them.
+      this.live = false;
+      this.#socket.leave(code, reason);
+    }
   }
 
   /** The socket has ended: nothing is pinged, nothing is awaited any more. */

@@ -230,7 +230,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (draining) connection.close('goingAway');
     connection.beginning = begin(connection)
       .then(
-        () => void (connection.admitted = connection.live),
+        () => void (connection.admitted = connection.heard),
         (error: unknown) => {
           connection.logger.error({ err: error }, 'the connection could not begin');
           connection.close('overloaded');

@@ -40,6 +40,8 @@ export class LiveSocket implements Socket {
   readonly #outbox: Outbox;
   #lastInboundAt: number;
   #said: CloseCode | undefined;
+  /** This side has said goodbye and still hears what the peer says until it answers. */
+  #leaving = false;
   #cause: Error | undefined;
   #closed = false;
   /** What was buffered when frames began to be gathered; undefined while none are. */
@@ -99,7 +101,14 @@ export class LiveSocket implements Socket {
     this.#shut({ code, reason }, 'write');
   }
 
+  leave(code: number, reason: string): void {
+    if (this.state !== 'live') return;
+    this.#leaving = true;
+    this.#sayGoodbye({ code, reason }, 'write');
+  }
+
   terminate(): void {
+    this.#leaving = false;
     if (this.state === 'live') this.#said = { code: abnormal, reason: '' };
     this.#inbox.clear();
     this.#outbox.close('drop');
@@ -161,7 +170,7 @@ export class LiveSocket implements Socket {
   }
 
   received(data: RawData, isBinary: boolean): void {
-    if (this.#said) return;
+    if (this.#said && !this.#leaving) return;
     const bytes = data as Buffer;
     const frame: Inbound = isBinary ? { kind: 'binary' } : { kind: 'text', text: bytes.toString() };
     this.#inbox.push(frame, isBinary ? 0 : bytes.length);
@@ -201,14 +210,20 @@ export class LiveSocket implements Socket {
   }
 
   #shut(close: CloseCode, rest: 'write' | 'drop'): void {
-    if (this.state !== 'live') return;
-    this.#said = close;
+    const state = this.state;
+    if (state === 'closed' || (state === 'closing' && !this.#leaving)) return;
+    this.#leaving = false;
     this.#inbox.clear();
+    if (state === 'live') this.#sayGoodbye(close, rest);
+    // The peer's close frame is read even if its other frames were not.
+    this.#readOn();
+  }
+
+  #sayGoodbye(close: CloseCode, rest: 'write' | 'drop'): void {
+    this.#said = close;
     this.#outbox.close(rest);
     this.#ws.close(close.code, cut(close.reason));
     this.#passOn();
-    // The peer's close frame is read even if its other frames were not.
-    this.#readOn();
   }
 
   #readOn(): void {

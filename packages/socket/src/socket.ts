@@ -31,7 +31,7 @@ export interface SocketHandlers {
   onBinary(socket: Socket): void;
   /**
    * Exactly once, after the frame in progress is finished. When the peer left, everything it had sent before is handled
-   * first; when this side closed, what was not yet handled is dropped.
+   * first; when this side closed, what was not yet handled is dropped, unless it closed with `leave`.
    */
   onClose(close: SocketClose, socket: Socket): void;
   /** What a handler threw. */
@@ -56,6 +56,11 @@ export interface Socket {
   ping(): void;
   /** Sends what waits and the close frame; ends the connection when the peer answers, or after `closeTimeoutMs`. */
   close(code: number, reason: string): void;
+  /**
+   * Closes as `close` does, but what the peer says until it answers counts as if it had left by itself: frames are handled,
+   * and `onClose` comes after them. A `close` or `terminate` before the connection has ended drops what is not handled yet.
+   */
+  leave(code: number, reason: string): void;
   /** Ends the connection now. */
   terminate(): void;
 }

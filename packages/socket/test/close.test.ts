@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { clientFrame, openDoor, readUntil } from './door.ts';
+import { clientFrame, createEar, createGate, openDoor, readUntil, until } from './door.ts';
 import type { Door, DoorOptions } from './door.ts';
 
 describe('the end of a socket', () => {
@@ -29,6 +29,54 @@ describe('the end of a socket', () => {
     client.close(4001, 'I am tired');
     expect(await door.ends.next()).toEqual({ code: 4001, reason: 'I am tired', clean: true });
     expect(socket.state).toBe('closed');
+  });
+
+  it('by leaving lets everything count that the peer says until it answers', async () => {
+    const gate = createGate();
+    const heard: string[] = [];
+    await open({
+      handlers: {
+        onFrame: async (text) => {
+          await gate.opened;
+          heard.push(text);
+        },
+      },
+    });
+    const line = await door.dial();
+    const { socket } = await door.accepted.next();
+    line.write(Buffer.concat([clientFrame(1, 'in progress'), clientFrame(1, 'waiting')]));
+    socket.leave(1001, 'going away');
+    expect(socket.send('too late')).toBe(false);
+    await readUntil(line, 'going away');
+    line.write(Buffer.concat([clientFrame(1, 'on its way'), clientFrame(8, Buffer.from([0x03, 0xe9]))]));
+    await until('it has ended', () => socket.state === 'closed');
+    socket.close(4409, 'replaced');
+    gate.open();
+    expect(await door.ends.next()).toEqual({ code: 1001, reason: 'going away', clean: true });
+    expect(heard).toEqual(['in progress', 'waiting', 'on its way']);
+  });
+
+  it('by leaving is still a close for whoever closes meanwhile, and does not wait for a peer that never answers', async () => {
+    const gate = createGate();
+    const heard = createEar<string>();
+    await open({
+      limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 },
+      handlers: {
+        onFrame: (text) => {
+          heard.hear(text);
+          return gate.opened;
+        },
+      },
+    });
+    const line = await door.dial();
+    const { socket } = await door.accepted.next();
+    line.write(Buffer.concat([clientFrame(1, 'in progress'), clientFrame(1, 'waiting')]));
+    await heard.next();
+    socket.leave(1001, 'going away');
+    socket.close(4409, 'replaced');
+    gate.open();
+    expect(await door.ends.next()).toEqual({ code: 1001, reason: 'going away', clean: false });
+    expect(heard.heard).toEqual(['in progress']);
   });
 
   it('does not wait for a peer that never answers', async () => {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { readTask, run, sessionIn, tick } from './conversation.ts';
+
+describe('an instance that leaves', () => {
+  it('lets count what a daemon said before it heard of it: the task is completed and not lost', async () => {
+    const relay = await startRelay({ gateways: 2, config: { statusLostMs: 1 } });
+    try {
+      const app = await connectApp(relay);
+      const daemon = await connectDaemon(relay);
+      const { taskId, id } = await run(relay, daemon, app, 'leaving');
+      await relay.database.prisma.$transaction(
+        async (tx) => {
+          // What the daemon says now waits for this: first the report, and behind it what it says about its task.
+          await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
+          daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'leaving-report' }] });
+          daemon.event(taskId, 'TASK_COMPLETE', { result: 'said in time' });
+          await relay.gateways[0]!.gateway.drain(0);
+          expect(await daemon.closed).toMatchObject({ code: 1001 });
+        },
+        { timeout: 60_000 },
+      );
+      await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
+      const again = await connectDaemon(relay, { registration: daemon.registration, gateway: 1 });
+      for (let time = 0; time < 2; time += 1) {
+        again.send({ type: 'status', running_tasks: [] });
+        await tick(again, app);
+      }
+      expect(await readTask(relay, taskId)).toMatchObject({ state: 'completed', result: 'said in time' });
+    } finally {
+      await relay.stop();
+    }
+  });
+});
