@@ -54,6 +54,7 @@ export class ProgressBoard {
       this.#rest(sessionKey);
       publish();
     }, this.#intervalMs);
+    timer.unref();
     this.#slots.set(sessionKey, { timer, publish: undefined });
   }
 
