@@ -2,11 +2,12 @@
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
 // tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
 //   size · tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
+//   withdraw (takes its question back and asks another one) · withdrawone (of two)
 //   look (names the images that came with it) · usage (tells context and slash commands)
 //   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   hang · mute · work · permwork (each without an end)
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images.
-// $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions.
+// $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
 import { randomUUID } from 'node:crypto';
@@ -56,6 +57,16 @@ const permission = (sessionId, id, title, rawInput) => ({
     { optionId: 'n', name: 'Reject', kind: 'reject_once' },
   ],
 });
+/** Asks, and takes it back a moment later. */
+async function withdrawn(client, asked) {
+  const back = new AbortController();
+  const answer = client.request(acp.methods.client.session.requestPermission, asked, {
+    cancellationSignal: back.signal,
+  });
+  await delay(20);
+  back.abort();
+  await answer.catch(() => undefined);
+}
 const cancels = new Map();
 
 /** Name of a command → what the turn does. Returns the stop reason; undefined is `end_turn`. */
@@ -97,6 +108,23 @@ const commands = {
       client.request(acp.methods.client.session.requestPermission, permission(id, name, `Run ${name}`, {}));
     const answers = await Promise.all([ask('one'), ask('two')]);
     await say(`permissions: ${answers.map(({ outcome }) => outcome.optionId ?? outcome.outcome).join(' ')}`);
+  },
+  async withdraw({ id, client, say }) {
+    await withdrawn(client, permission(id, 'one', 'Run one', {}));
+    const two = client.request(acp.methods.client.session.requestPermission, permission(id, 'two', 'Run two', {}));
+    called('second question');
+    const { outcome } = await two;
+    if (outcome.outcome === 'cancelled') return 'cancelled';
+    await say(`permission: ${outcome.optionId}`);
+  },
+  async withdrawone({ id, client, say }) {
+    const one = withdrawn(client, permission(id, 'one', 'Run one', {}));
+    const two = client.request(acp.methods.client.session.requestPermission, permission(id, 'two', 'Run two', {}));
+    await one;
+    called('second question');
+    const { outcome } = await two;
+    if (outcome.outcome === 'cancelled') return 'cancelled';
+    await say(`permission: ${outcome.optionId}`);
   },
   async ask({ id, client, say }) {
     const answer = await client.request(acp.methods.client.elicitation.create, {

@@ -202,6 +202,22 @@ describe('a question of the agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('permission: n');
   });
 
+  it.each(['withdraw', 'withdrawone'])(
+    'that nobody was shown is not answered by words for one that the agent took back: "%s"',
+    async (word) => {
+      const calls = join(home.folder(), 'calls');
+      const { connection } = await begin({ env: { DEMO_AGENT_CALLS: calls } });
+      start(connection, 't1', word);
+      const wait = await connection.event('WAIT_FOR_USER', 't1');
+      expect(wait.prompt).toBe('Allow: Run one?');
+      while (!readFileSync(calls, 'utf8').includes('second question')) await connection.settle();
+      resume(connection, 't2', wait.session_id ?? '', 'Allow');
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+      await connection.settle();
+      expect(connection.ends('t1')).toHaveLength(1);
+    },
+  );
+
   it('is withdrawn from the agent when its task is cancelled', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'perm');

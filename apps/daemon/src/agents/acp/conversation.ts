@@ -71,6 +71,8 @@ interface ActiveTurn {
   report: TurnReport;
   output: OutputStream;
   narrator: Narrator;
+  /** Its task goes on: there is somebody to be asked. After a question there is nobody until the next words come. */
+  attached: boolean;
   /** Ends of this turn are for nobody: it was cancelled, or the user said something else. */
   detached: boolean;
   cancelling: boolean;
@@ -108,11 +110,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     for (const question of [...questions]) put(question, question.asking.cancelled);
   };
 
-  /** Shows the oldest open question to the user, which ends the current task. */
+  /** Shows the oldest open question to the user, which ends the current task. Without a task nobody would see it. */
   const show = (active: ActiveTurn, again = false) => {
     const [question] = questions;
-    if (!question || active.detached || (question.shown && !again)) return;
+    if (!question || !active.attached || active.detached || (question.shown && !again)) return;
     question.shown = true;
+    active.attached = false;
     active.output.flush();
     active.report.wait(question.asking.question(active.narrator.said()));
     active.release();
@@ -201,7 +204,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (question?.shown && !active.detached) {
         const reply = question.asking.reply(words);
         const released = new Promise<void>((resolve) => (active.release = resolve));
-        Object.assign(active, { taskId, report });
+        Object.assign(active, { taskId, report, attached: true });
         if (reply.kind !== 'decline') {
           if (reply.kind === 'ask') show(active, true);
           else {
@@ -213,10 +216,12 @@ export function createConversation(options: ConversationOptions): Conversation {
           return 'done';
         }
         // What the agent still does is shown, but the end belongs to the turn of these words.
-        active.detached = true;
         put(question, reply.response);
-        dropQuestions();
       }
+      // Perhaps the words were for a question that the agent has taken back. What it asked since then nobody has seen: the words are no
+      // answer to that, and it is not asked any more.
+      active.detached = true;
+      dropQuestions();
       const stop = () => cancelTurn(active);
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop, { once: true });
@@ -242,6 +247,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           },
           cwd,
         ),
+        attached: true,
         detached: false,
         cancelling: false,
         rejected: false,
@@ -272,7 +278,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
 
     abandon(taskId) {
-      if (turn?.taskId === taskId && questions[0]?.shown) cancelTurn(turn);
+      if (turn?.taskId === taskId && !turn.attached) cancelTurn(turn);
     },
     asking: () => questions.some(({ shown }) => shown),
     idle: () => turn === undefined,
