@@ -1,5 +1,5 @@
 /** Small files that only their owner may read, replaced as a whole or not at all. */
-import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from './failure.ts';
@@ -10,7 +10,8 @@ export function replaceOwnerFile(path: string, text: string): void {
   try {
     const file = openSync(temporary, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      // Unlike one write, this goes on after a part, and throws where a full disk takes no more.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);

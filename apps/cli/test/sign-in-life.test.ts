@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { refresh } from '@relay/testing';
 import { scene } from './scene.ts';
 import type { Stored } from './desk.ts';
@@ -31,6 +33,23 @@ describe('an access token', () => {
     const { own } = stage;
     own.change((stored) => (stored.accessToken = `${stored.accessToken.slice(0, -10)}AAAAAAAAAA`));
     expect(await own.json(['whoami'])).toMatchObject({ exit: 0 });
+  });
+});
+
+describe('a disk that takes only a part of a file', () => {
+  it('leaves the sign-ins as they were', () => {
+    const file = join(stage.own.folder, 'full.json');
+    // No file may be larger than 8 blocks of 512 bytes; one write takes a part and says so by its count alone.
+    const script = `
+      import { replaceOwnerFile } from ${JSON.stringify(new URL('../dist/owner-file.js', import.meta.url).href)};
+      replaceOwnerFile(process.argv[1], 'good');
+      try { replaceOwnerFile(process.argv[1], 'x'.repeat(100_000)); } catch (error) { console.log(error.code); }`;
+    const words = [process.execPath, '--input-type=module', '--eval', script, file];
+    const { stdout } = spawnSync('sh', ['-c', `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`, ...words], {
+      encoding: 'utf8',
+    });
+    expect(stdout.trim()).toBe('EFBIG');
+    expect(readFileSync(file, 'utf8')).toBe('good');
   });
 });
 
@@ -78,7 +97,10 @@ describe('a sign-in that was ended elsewhere', () => {
   it('can be begun again without naming the relay', async () => {
     const { own, person, world } = stage;
     await person.browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
+    const endedIn = Math.floor(Date.now() / 1000);
     expect((await own.json(['whoami'])).exit).toBe(3);
+    // Tokens say in which second they were issued: one of the second of the end could be one from before it.
+    while (Math.floor(Date.now() / 1000) === endedIn) await delay(20);
     expect((await logIn(own, world.url, person.browser)).code).toBe(0);
     expect((await own.json(['whoami'])).email).toBe(person.email);
   });
