@@ -41,6 +41,11 @@ export class DeviceMemory {
   /** True once the first `status` came, or the wait for it is over: tasks may be written. */
   mayReceiveTasks = false;
   sawStatus = false;
+  /**
+   * True from before tasks are claimed until each of them was written, ended or put back. What an error leaves so may be `sent`
+   * in the database and nowhere else: the next run puts it back first.
+   */
+  claimOpen = false;
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
 

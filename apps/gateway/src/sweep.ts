@@ -126,7 +126,10 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     // Before anything else is written: what comes next in a session comes after its cancel.
     await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
-    for (const deviceId of await devicesWithQueue(database.prisma, ids)) {
+    const due = new Set(await devicesWithQueue(database.prisma, ids));
+    // What a claim left behind is not queued, and nobody else comes back to it.
+    for (const { deviceId, memory } of hub.all()) if (memory.claimOpen) due.add(deviceId);
+    for (const deviceId of due) {
       const connection = hub.get(deviceId);
       if (connection) await writer.drain(connection);
     }

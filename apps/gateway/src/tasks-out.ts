@@ -10,6 +10,7 @@ import {
   imagesOf,
   readSessions,
   unclaimTask,
+  unclaimUnwritten,
   withDevice,
 } from '@relay/database';
 import type { Cancels } from './cancels.ts';
@@ -54,7 +55,8 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
           if (await writeDue(connection)) run.again = true;
         } while (run.again);
       } catch (error) {
-        // The rows are as they were; the next wake-up or sweep comes back to them.
+        // What is queued still waits. What was claimed, perhaps without our knowing, keeps the claim open: the next wake-up or
+        // sweep puts it back first.
         connection.logger.warn({ err: error }, 'queued tasks could not be written');
       } finally {
         running.delete(connection);
@@ -65,17 +67,23 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
 
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
-    if (!connection.live || !connection.memory.mayReceiveTasks) return false;
+    const { memory } = connection;
+    if (!connection.live || !memory.mayReceiveTasks) return false;
+    if (memory.claimOpen) await putBack(connection);
     // Most wake-ups find nothing. Whoever queues something later wakes again, so looking needs no lock.
     if (!(await hasQueue(connection.deviceId))) return false;
+    // Before the claim: it may be committed although its answer never comes.
+    memory.claimOpen = true;
     const claimed = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
       device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
     );
-    if (claimed.length === 0) return false;
+    if (claimed.length === 0) {
+      memory.claimOpen = false;
+      return false;
+    }
     // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not have heard of it.
     const sessions = new Set(claimed.map((task) => task.sessionKey));
-    if ([...connection.memory.tasks.values()].some((task) => sessions.has(task.sessionKey)))
-      await cancels.repeat([connection]);
+    if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
     const written: string[] = [];
     const marked: Promise<void>[] = [];
     let again = claimed.length >= 100;
@@ -107,7 +115,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });
-      connection.memory.tasks.set(task.id, {
+      memory.tasks.set(task.id, {
         id: task.id,
         sessionKey: task.sessionKey,
         state: 'sent',
@@ -119,11 +127,25 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.
       marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
+    memory.claimOpen = false;
     await Promise.all(marked);
     for (const record of await readSessions(database.prisma, written)) {
       await publisher.append(record.ownerId, sessionUpdate(record.session));
     }
     return again;
+  };
+
+  /**
+   * Tasks of an earlier claim that an error cut off before they were written go back to the queue. It is certain that they were
+   * not written: a task is remembered in the same turn in which it is written, and forgotten only after its end was committed, so
+   * that it is not `sent` any more. (What is forgotten after a newer connection took over is excluded by the fence.) A claim that
+   * may still be committed holds the lock of the device, and nothing is claimed meanwhile: there is one run at a time.
+   */
+  const putBack = async ({ deviceId, fence, memory }: DaemonConnection): Promise<void> => {
+    await withDevice(database.prisma, deviceId, async (tx, device) => {
+      if (device?.fence === fence) await unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]);
+    });
+    memory.claimOpen = false;
   };
 
   /**

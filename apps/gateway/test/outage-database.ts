@@ -5,6 +5,11 @@ import { openTestDatabase } from '@relay/testing';
 export interface OutageDatabase extends Database {
   /** From now on nothing is answered, and answered again. */
   setDown(down: boolean): void;
+  /**
+   * Is down from the moment when a transaction with such a result was committed. Whether its caller still hears of that is
+   * `answered`.
+   */
+  breakAfter(fits: (result: unknown) => boolean, answered: boolean): void;
   /** How many questions failed. */
   readonly failures: number;
 }
@@ -15,15 +20,25 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
   const real = await openTestDatabase();
   let down = false;
   let failures = 0;
+  let breaking: { fits: (result: unknown) => boolean; answered: boolean } | undefined;
   const refuse = () => {
     failures += 1;
     return Promise.reject(refused());
+  };
+  const direct: Database['prisma']['$direct'] = async (work) => {
+    const result = await real.prisma.$direct(work);
+    if (!breaking?.fits(result)) return result;
+    const { answered } = breaking;
+    breaking = undefined;
+    down = true;
+    return answered ? result : refuse();
   };
   /** Methods are told apart from models by being functions; those of models fail all the same. */
   const failing = (target: object): object =>
     new Proxy(target, {
       get: (of, name) => {
         const value = Reflect.get(of, name) as unknown;
+        if (!down && name === '$direct') return direct;
         if (!down) return typeof value === 'function' ? (value.bind(of) as unknown) : wrapped(value);
         return typeof value === 'function' ? refuse : wrapped(value);
       },
@@ -36,6 +51,9 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     health: () => (down ? Promise.resolve({ ok: false, probeMs: 0 }) : real.health()),
     setDown: (value) => {
       down = value;
+    },
+    breakAfter: (fits, answered) => {
+      breaking = { fits, answered };
     },
     get failures() {
       return failures;

@@ -3,6 +3,8 @@ import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemo
 import { idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
 import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 
+const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
+
 describe('an outage of the database', () => {
   let database: OutageDatabase;
   let relay: TestRelay;
@@ -64,5 +66,52 @@ describe('an outage of the database', () => {
     expect(daemon.inbox.count('task_start')).toBe(0);
     database.setDown(false);
     expect(await daemon.next('task_start')).toMatchObject({ task_id: created.body.taskId });
+  });
+
+  /** Queues messages while the daemon is away, and lets the database break when all of them were claimed. */
+  const breakWhenClaimed = async (answered: boolean, messages: { message: string; images?: string[] }[]) => {
+    const known = { registration: daemon.registration, headers: { 'X-Daemon-Capabilities': 'images' } };
+    daemon = await connectDaemon(relay, known);
+    await nextStart(relay, daemon);
+    await daemon.close();
+    const taskIds: string[] = [];
+    for (const body of messages) {
+      const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, ...body } });
+      expect(created.status).toBe(201);
+      taskIds.push(created.body.taskId as string);
+    }
+    daemon = await connectDaemon(relay, { ...known, hello: [] });
+    const before = database.failures;
+    database.breakAfter((result) => {
+      const claimed = Array.isArray(result) ? (result as { id?: unknown }[]).map(({ id }) => id) : [];
+      return taskIds.every((id) => claimed.includes(id));
+    }, answered);
+    daemon.send({ type: 'status', running_tasks: [] });
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setDown(false);
+    return taskIds;
+  };
+
+  it('a task whose claim was committed and not answered is written when the database is back, once', async () => {
+    const [taskId] = await breakWhenClaimed(false, [{ message: 'unanswered' }]);
+    expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId, instruction: 'unanswered' });
+    await nextStart(relay, daemon);
+    expect(daemon.inbox.count('task_start', (frame) => frame.task_id === taskId)).toBe(1);
+  });
+
+  it('two messages with images survive an outage between claim and reading', async () => {
+    const taskIds = await breakWhenClaimed(true, [
+      { message: 'one', images: [png] },
+      { message: 'two', images: [png] },
+      { message: 'written before them' },
+    ]);
+    for (const taskId of taskIds.slice(0, 2)) {
+      const start = await daemon.next('task_start', (frame) => frame.task_id === taskId);
+      expect(start.images).toEqual([png]);
+    }
+    await nextStart(relay, daemon);
+    for (const taskId of taskIds) {
+      expect(daemon.inbox.count('task_start', (frame) => frame.task_id === taskId)).toBe(1);
+    }
   });
 });

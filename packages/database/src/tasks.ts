@@ -215,6 +215,27 @@ export async function unclaimTask(db: Db, taskId: string, fence: number): Promis
     FROM back WHERE s.key = back.session_key`;
 }
 
+/**
+ * Gives back whatever was claimed under this fence and not written, when the answer to the claim was lost. `written` are all the
+ * tasks that were written under this fence and have not ended; the caller has checked the fence and claims nothing meanwhile.
+ */
+export async function unclaimUnwritten(
+  db: Db,
+  deviceId: string,
+  fence: number,
+  written: readonly string[],
+): Promise<void> {
+  await db.$executeRaw`
+    WITH back AS (
+      UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL
+      WHERE device_id = ${deviceId} AND state = 'sent' AND fence = ${fence} AND id <> ALL(${written}::text[])
+      RETURNING session_key
+    )
+    UPDATE sessions s SET status = CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END,
+      updated_at = now()
+    FROM back WHERE s.key = back.session_key`;
+}
+
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
   const rows = await db.$queryRaw<{ key: string }[]>`
