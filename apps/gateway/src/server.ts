@@ -10,6 +10,7 @@ import {
   type Socket,
   type SocketHandlers,
   createSocketServer,
+  createTokenBucket,
   guardUpgrade,
   refuseUpgrade,
 } from '@relay/socket';
@@ -45,6 +46,9 @@ export interface Gateway {
   /** Closes what is left and stops every timer. */
   close(): Promise<void>;
 }
+
+/** The device that somebody claims to be. */
+const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, database, backplane, deviceVerifier, logger } = deps;
@@ -101,12 +105,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
   let closing = false;
   const isClosing = () => closing;
   const shared = connectionDeps(config, metrics, logger);
+  /** Lines about single daemons: enough to see who it is, too few to fill a disk. The counters have all. */
+  const lines = { ratePerSecond: 1, burst: 20 };
+  const [refusals, takeovers] = [createTokenBucket(lines), createTokenBucket(lines)];
+
+  const replace = (older: DaemonConnection | undefined): void => {
+    if (older?.open && takeovers.take()) older.logger.info('a newer connection took over');
+    older?.close('replaced');
+  };
 
   backplane.onCommand(createOutbound({ hub, history, writer, watching, cancels, metrics }));
   backplane.onEvict((lease) => {
     metrics.evictions.inc();
-    const connection = hub.get(lease.device, lease.fence);
-    connection?.close('replaced');
+    replace(hub.get(lease.device, lease.fence));
   });
   backplane.onRestored(() => sweeps.catchUp());
   backplane.onControl((body) => {
@@ -120,7 +131,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const begin = async (connection: DaemonConnection): Promise<void> => {
     const { fence } = await backplane.claim(connection.deviceId, connection.id);
     connection.fence = fence;
-    hub.put(connection)?.close('replaced');
+    replace(hub.put(connection));
     metrics.connections.set(hub.size);
     const connected = await presence.online(connection);
     if (!connected) {
@@ -256,10 +267,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const refuse = (duplex: Duplex, error: unknown): void => {
+  const refuse = (request: IncomingMessage, duplex: Duplex, error: unknown): void => {
     if (error instanceof HandshakeError) {
       if (error.status === 0) return;
-      refuse(duplex, new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message));
+      refuse(
+        request,
+        duplex,
+        new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message),
+      );
       return;
     }
     if (error instanceof UpdateRequired) {
@@ -273,6 +288,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
         : new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
     // A refusal that is part of the contract has no cause.
     if (known.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
+    else if (refusals.take())
+      logger.info({ code: known.code, deviceId: namedIn(request) }, `a daemon was refused: ${known.message}`);
     metrics.refusals.inc({ code: known.code });
     const retry: Record<string, string> =
       known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
@@ -300,12 +317,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
         refuseWhenDraining();
         refuseCrowd();
       } catch (error) {
-        refuse(duplex, error);
+        refuse(request, duplex, error);
         return;
       }
       arriving += 1;
       arrive()
-        .catch((error: unknown) => refuse(duplex, error))
+        .catch((error: unknown) => refuse(request, duplex, error))
         .finally(() => (arriving -= 1));
     },
     get size() {

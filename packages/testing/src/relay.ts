@@ -28,6 +28,8 @@ export interface RelayOptions {
   transports?: readonly Transport[];
   /** With the built-in sign-in besides the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
   identity?: boolean;
+  /** Where every instance writes what it logs, a line of JSON at a time. Default: nowhere that a test sees. */
+  log?: { write(line: string): void } | undefined;
 }
 
 export interface Door {
@@ -124,7 +126,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       config,
       database,
       metrics,
-      logger: createLogger({ level: config.logLevel, name: 'test', instance: name }),
+      logger: createLogger({
+        level: config.logLevel,
+        name: 'test',
+        instance: name,
+        ...(options.log ? { destination: options.log } : {}),
+      }),
       backplane: await bus.connect(name),
       deviceVerifier: createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) }),
     };
