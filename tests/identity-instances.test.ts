@@ -19,7 +19,6 @@ import {
   signedInWeb,
   startPostgres,
   startRelay,
-  token,
 } from '@relay/testing';
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 
