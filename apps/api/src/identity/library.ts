@@ -49,7 +49,9 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       errorURL: `${publicUrl}/error`,
       // Without this it writes refusals, which are no faults, to the console.
       onError: (error) => {
-        if (!(error instanceof APIError) || error.statusCode >= 500) logger.error({ err: error }, 'the sign-in failed');
+        // Our own endpoints and hooks ask the database too.
+        if (error instanceof APIError && error.statusCode < 500) return;
+        if (!storage.noteFailure(error)) logger.error({ err: error }, 'the sign-in failed');
       },
     },
     logger: {

@@ -11,6 +11,8 @@ export interface LibraryStorage {
   readonly client: object;
   /** Runs `work`, and tells besides what it may have swallowed. Never rejects. */
   watch<T>(work: () => Promise<T>): Promise<Outcome<T>>;
+  /** An error that the work met elsewhere than at `client`. True: the database was away, and whoever watches says so. */
+  noteFailure(error: unknown): boolean;
   /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
   onFailure(undo: () => Promise<void>): void;
 }
@@ -89,6 +91,13 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
           return { result: undefined, error, ...current };
         }
       });
+    },
+    noteFailure: (error) => {
+      const current = watched.getStore();
+      if (!current) return false;
+      current.unavailable ||= isUnavailable(error);
+      current.failure ??= error;
+      return current.unavailable;
     },
     onFailure: (undo) => void watched.getStore()?.undo.push(undo),
   };
