@@ -15,7 +15,7 @@ import {
   taskErrors,
   type TaskErrorCode,
 } from '@relay/protocol';
-import { type Db } from './transaction.ts';
+import { type Db, Prisma } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 export interface NewSession {
@@ -205,14 +205,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
  * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
  */
 export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
-  await db.$executeRaw`
-    WITH back AS (
-      UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL WHERE id = ${taskId} AND state = 'sent' AND fence = ${fence}
-      RETURNING session_key
-    )
-    UPDATE sessions s SET status = CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END,
-      updated_at = now()
-    FROM back WHERE s.key = back.session_key`;
+  await unclaim(db, Prisma.sql`id = ${taskId}`, fence);
 }
 
 /**
@@ -225,10 +218,13 @@ export async function unclaimUnwritten(
   fence: number,
   written: readonly string[],
 ): Promise<void> {
+  await unclaim(db, Prisma.sql`device_id = ${deviceId} AND id <> ALL(${written}::text[])`, fence);
+}
+
+async function unclaim(db: Db, which: Prisma.Sql, fence: number): Promise<void> {
   await db.$executeRaw`
     WITH back AS (
-      UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL
-      WHERE device_id = ${deviceId} AND state = 'sent' AND fence = ${fence} AND id <> ALL(${written}::text[])
+      UPDATE tasks SET state = 'queued', sent_at = NULL, fence = NULL WHERE ${which} AND state = 'sent' AND fence = ${fence}
       RETURNING session_key
     )
     UPDATE sessions s SET status = CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END,
