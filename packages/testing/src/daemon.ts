@@ -1,7 +1,7 @@
 /** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
 import { WebSocket } from 'ws';
 import { type Frame, Inbox } from './inbox.ts';
-import type { RelayAddress } from './relay.ts';
+import type { RelayAddress, TestRelay } from './relay.ts';
 
 export interface Registration {
   deviceId: string;
@@ -49,8 +49,9 @@ export interface TestDaemon {
   next: Inbox['next'];
   /** How the connection ended. */
   readonly closed: Promise<{ code: number; reason: string }>;
+  /** Says goodbye. Resolves when the relay has noticed, if it is one in this process. */
   close(): Promise<void>;
-  /** Cuts the connection without a goodbye. */
+  /** Cuts the connection without a goodbye. Resolves like `close`. */
   drop(): Promise<void>;
 }
 
@@ -85,6 +86,20 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
     inbox.push(frame);
   });
   await opened(socket);
+  /** What a daemon does after it has left, or a user for it, would else come before the relay knows that it left. */
+  const leave = async (how: () => void): Promise<void> => {
+    const { backplane } = relay.gateways[options.gateway ?? 0] as Partial<TestRelay['gateways'][number]>;
+    const fence = async () =>
+      (await backplane?.owners([registration.deviceId]).catch(() => undefined))?.get(registration.deviceId)?.fence;
+    const held = socket.readyState === WebSocket.OPEN ? await fence() : undefined;
+    how();
+    await closed;
+    const deadline = performance.now() + 10_000;
+    while (held !== undefined && (await fence()) === held) {
+      if (performance.now() > deadline) throw new Error(`the relay still has a connection of ${registration.deviceId}`);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
   for (const frame of options.hello ?? [
     { type: 'status', running_tasks: [] },
     { type: 'report_sessions', sessions: [] },
@@ -100,14 +115,14 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
       write({ type: 'event', task_id: taskId, event_type: eventType, ...fields }),
     next: (type, match, timeoutMs) => inbox.next(type, match, timeoutMs),
     closed,
-    close: async () => {
-      socket.close(1000);
-      await closed;
-    },
-    drop: async () => {
-      socket.terminate();
-      await closed;
-    },
+    close: () =>
+      leave(() => {
+        socket.close(1000);
+      }),
+    drop: () =>
+      leave(() => {
+        socket.terminate();
+      }),
   };
 }
 
