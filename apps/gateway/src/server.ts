@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { RelayError, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
 import { closedAmong, isUnavailable, newUlid } from '@relay/database';
 import {
   HandshakeError,
@@ -234,7 +234,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> => {
     // The handlers run in a later turn.
-    const socket = await sockets.accept(request, duplex, head, handlers);
+    const socket = await sockets.accept(request, duplex, head, handlers, {
+      receipts: peer.capabilities.includes(capabilities.receipts),
+    });
     const connection = new DaemonConnection(newUlid(), peer, socket, shared);
     connections.set(socket, connection);
     // The draining may have begun while this one was on its way.

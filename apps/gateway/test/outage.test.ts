@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
+import { begin, idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
 import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
@@ -38,6 +39,34 @@ describe('an outage of the database', () => {
     const said = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
     expect(said.map((frame) => messageIn(frame).content)).toEqual(['nearly', 'done']);
     expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
+  });
+
+  it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
+    const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000 } });
+    try {
+      const headers = { 'X-Daemon-Capabilities': 'receipts' };
+      const first = await connectDaemon(two, { headers });
+      const { taskId } = await begin(two, first);
+      const receipts: unknown[] = [];
+      first.socket.on('pong', (payload) => receipts.push(payload));
+      database.setDown(true);
+      const before = database.failures;
+      first.event(taskId, 'TASK_COMPLETE', { session_id: 'kept', result: 'done' });
+      first.socket.ping('1');
+      await until(() => Promise.resolve(database.failures > before + 1));
+      await two.gateways[0]!.kill();
+      await first.closed;
+      expect(receipts).toEqual([]);
+      database.setDown(false);
+      const second = await connectDaemon(two, { registration: first.registration, headers, gateway: 1, hello: [] });
+      second.event(taskId, 'TASK_COMPLETE', { session_id: 'kept', result: 'done' });
+      second.socket.ping('2');
+      await once(second.socket, 'pong');
+      expect(await readTask(two, taskId)).toMatchObject({ state: 'completed', result: 'done' });
+    } finally {
+      database.setDown(false);
+      await two.stop();
+    }
   });
 
   it('while a daemon connects closes 1013: it comes back later', async () => {

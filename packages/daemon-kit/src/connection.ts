@@ -63,8 +63,8 @@ export interface Connection {
   /** True when written to an open socket. `hot` texts are dropped while the relay reads too slowly. */
   send(text: string, hot?: boolean): boolean;
   /**
-   * Calls back once the relay has received everything sent before; never, if the socket dies first. The proof is the pong to a
-   * WebSocket ping that travels behind it.
+   * Calls back once the relay has handled everything sent before; never, if the socket dies first. The proof is the pong to a
+   * WebSocket ping that travels behind it, to a daemon that declared `receipts`.
    */
   confirm(received: () => void): void;
   /** Closes with 1000 and stays away. Resolves when the socket is gone. */

@@ -3,7 +3,7 @@
  * folder. Several may live in one process, each with its own folder.
  */
 import { join } from 'node:path';
-import type { FromDaemonFrame } from '@relay/protocol';
+import { capabilities, type FromDaemonFrame } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
 import { daemonSocketAddress } from './address.ts';
@@ -285,7 +285,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Device-ID': options.deviceId,
         'X-Agent-Type': options.agentType,
         'X-Daemon-Version': options.daemonVersion,
-        ...(agent.capabilities?.length ? { 'X-Daemon-Capabilities': agent.capabilities.join(', ') } : {}),
+        'X-Daemon-Capabilities': [capabilities.receipts, ...(agent.capabilities ?? [])].join(', '),
       },
       clock,
       random,

@@ -1,5 +1,5 @@
 /**
- * What must not be forgotten about tasks, on disk before it happens: which ones run, and ends that the relay has not received yet.
+ * What must not be forgotten about tasks, on disk before it happens: which ones run, and ends that the relay has not written down yet.
  * After a crash it knows what was interrupted; after an outage, what to send again. Bounded: beyond the limits the oldest
  * undelivered ends are dropped.
  */
@@ -31,7 +31,7 @@ export interface Journal {
   ended(frame: FinalEvent): void;
   /** Delivered, or cancelled: nothing is owed any more. */
   settled(taskIds: readonly string[]): void;
-  /** Ends that the relay has not received, oldest first. */
+  /** Ends that the relay has not written down, as far as it is known here; oldest first. */
   owed(): FinalEvent[];
 }
 

@@ -36,11 +36,11 @@ function able() {
 }
 
 describe('what an agent can do besides', () => {
-  it('is declared when it is something, and not at all when it is nothing', async () => {
+  it('is declared, besides what the daemon does for every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('images, context');
+    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, context');
     const plain = await begin(echo());
-    expect(plain.connection.headers).not.toHaveProperty('x-daemon-capabilities');
+    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts');
   });
 
   it('is given the images of a turn, and of no other', async () => {

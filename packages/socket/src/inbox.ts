@@ -1,6 +1,9 @@
 /** Frames on their way in: handled one at a time, in the order of arrival. Above its bounds it asks not to be filled. */
 
-export type Inbound = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'binary' };
+export type Inbound =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'binary' }
+  | { readonly kind: 'ping'; readonly payload: Buffer };
 
 export interface InboxOwner {
   /** Never throws and never rejects. The next frame waits for what it returns; nothing is a frame that has been handled. */

@@ -16,6 +16,8 @@ export interface LiveSocketOptions {
   readonly limits: SocketLimits;
   readonly closes: SocketCloses;
   readonly now: () => number;
+  /** A pong waits until everything before its ping was handled. */
+  readonly receipts: boolean;
 }
 
 const maxReasonBytes = 123;
@@ -61,6 +63,7 @@ export class LiveSocket implements Socket {
     // `ws` ends the connection on such an error and does not say why.
     duplex.on('error', onBroken);
     ws.on('message', onMessage);
+    ws.on('ping', onPing);
     // Without this listener an error of one connection takes the process down.
     ws.on('error', onBroken);
     ws.on('close', onEnd);
@@ -150,7 +153,8 @@ export class LiveSocket implements Socket {
   /** For the inbox. */
   handle(frame: Inbound): Promise<void> | undefined {
     try {
-      if (frame.kind === 'binary') this.#handlers.onBinary(this);
+      if (frame.kind === 'ping') this.#ws.pong(frame.payload);
+      else if (frame.kind === 'binary') this.#handlers.onBinary(this);
       else {
         const busy = this.#handlers.onFrame(frame.text, this);
         if (busy) return busy.catch((error: unknown) => this.#failed(error));
@@ -174,6 +178,11 @@ export class LiveSocket implements Socket {
     const bytes = data as Buffer;
     const frame: Inbound = isBinary ? { kind: 'binary' } : { kind: 'text', text: bytes.toString() };
     this.#inbox.push(frame, isBinary ? 0 : bytes.length);
+  }
+
+  pinged(payload: Buffer): void {
+    if (!this.#options.receipts) this.#ws.pong(payload);
+    else if (this.state === 'live') this.#inbox.push({ kind: 'ping', payload }, payload.length);
   }
 
   ended(code: number, reason: string): void {
@@ -247,6 +256,10 @@ function onBroken(this: Duplex | WebSocket, error: Error): void {
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
   of(this).received(data, isBinary);
+}
+
+function onPing(this: WebSocket, payload: Buffer): void {
+  of(this).pinged(payload);
 }
 
 function onEnd(this: WebSocket, code: number, reason: Buffer): void {

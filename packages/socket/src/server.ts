@@ -20,7 +20,8 @@ export interface SocketServerOptions {
 export interface SocketServer {
   /**
    * Sends the 101 and resolves with the socket; the first handler is called in a later turn. Without a `protocol` none is
-   * named; one that the client did not offer is not named either.
+   * named; one that the client did not offer is not named either. A ping is answered at once; with `receipts` it takes its place
+   * among the frames, and its pong says that everything before it was handled. Nothing is said of what was not.
    * @throws HandshakeError when the request is no WebSocket handshake: nothing was sent, the caller refuses it with the
    *   error's `status`; or, with status 0, when the client has gone already.
    */
@@ -29,7 +30,7 @@ export interface SocketServer {
     duplex: Duplex,
     head: Buffer,
     handlers: SocketHandlers,
-    options?: { protocol?: string },
+    options?: { protocol?: string; receipts?: boolean },
   ): Promise<Socket>;
 }
 
@@ -42,7 +43,8 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    autoPong: true,
+    // Done by the socket, which knows what a pong says.
+    autoPong: false,
     maxPayload: bounds.maxFrameBytes,
     closeTimeout: bounds.closeTimeoutMs,
     handleProtocols: (offered, request) => {
@@ -50,7 +52,8 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
       return protocol !== undefined && offered.has(protocol) ? protocol : false;
     },
   };
-  const shared = { limits: bounds, closes, now };
+  const shared = { limits: bounds, closes, now, receipts: false };
+  const withReceipts = { ...shared, receipts: true };
   const server = new WebSocketServer(options);
   server.on('wsClientError', (error, _duplex, request) => complaints.set(request, error));
 
@@ -67,9 +70,14 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
 
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- a refusal is a rejection
-    async accept(request, duplex, head, handlers, { protocol } = {}) {
+    async accept(request, duplex, head, handlers, { protocol, receipts = false } = {}) {
       if (protocol !== undefined) protocols.set(request, protocol);
-      const socket = new LiveSocket(shakeHands(request, duplex, head), duplex, handlers, shared);
+      const socket = new LiveSocket(
+        shakeHands(request, duplex, head),
+        duplex,
+        handlers,
+        receipts ? withReceipts : shared,
+      );
       setImmediate(openSocket, socket);
       return socket;
     },

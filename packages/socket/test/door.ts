@@ -63,6 +63,7 @@ export interface Accepted {
 export interface DoorOptions extends Partial<SocketServerOptions> {
   handlers?: Partial<SocketHandlers>;
   protocol?: string;
+  receipts?: boolean;
   /** Instead of accepting. */
   onUpgrade?: (request: IncomingMessage, duplex: NetSocket) => void;
 }
@@ -91,8 +92,8 @@ export async function openDoor(options: DoorOptions = {}) {
     lines.push(duplex);
     guardUpgrade(duplex);
     if (options.onUpgrade) return options.onUpgrade(request, duplex);
-    const { protocol } = options;
-    sockets.accept(request, duplex, head, handlers, protocol === undefined ? {} : { protocol }).then(
+    const { protocol, receipts = false } = options;
+    sockets.accept(request, duplex, head, handlers, { receipts, ...(protocol === undefined ? {} : { protocol }) }).then(
       (socket) => accepted.hear({ socket, duplex }),
       (error: { status: number; message: string }) => {
         refused.hear(error);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { clientFrame, createGate, handshake, openDoor, until } from './door.ts';
+import { clientFrame, createEar, createGate, handshake, openDoor, until } from './door.ts';
 import type { Door, DoorOptions } from './door.ts';
 
 describe('inbound frames', () => {
@@ -83,6 +83,58 @@ describe('inbound frames', () => {
     expect(duplex.bytesRead).toBeLessThan(2 ** 19);
     gate.open();
     for (let n = 0; n < count; n++) expect(parseInt(await door.frames.next())).toBe(n);
+  });
+
+  it('are passed by a ping, which is answered at once', async () => {
+    const gate = createGate();
+    await open({ handlers: { onFrame: () => gate.opened } });
+    const { client } = await door.connect();
+    client.send('one');
+    client.ping('1');
+    await once(client, 'pong');
+    gate.open();
+  });
+
+  it('keep their place before a ping where a pong is a receipt', async () => {
+    const gates = { one: createGate(), two: createGate() };
+    const log: string[] = [];
+    await open({
+      receipts: true,
+      handlers: { onFrame: (text) => gates[text as 'one' | 'two'].opened.then(() => void log.push(text)) },
+    });
+    const { client } = await door.connect();
+    client.on('pong', (payload: Buffer) => log.push(`pong ${payload.toString()}`));
+    client.send('one');
+    client.ping('1');
+    client.send('two');
+    client.ping('2');
+    gates.one.open();
+    await until('the first ping is answered', () => log.length === 2);
+    gates.two.open();
+    await until('the second, too', () => log.length === 4);
+    expect(log).toEqual(['one', 'pong 1', 'two', 'pong 2']);
+  });
+
+  it('that were not handled have no receipt', async () => {
+    const gate = createGate();
+    await open({
+      receipts: true,
+      handlers: {
+        onFrame: async () => {
+          await gate.opened;
+          throw new Error('not written down');
+        },
+      },
+    });
+    const { client } = await door.connect();
+    const pongs = createEar<Buffer>();
+    client.on('pong', pongs.hear);
+    client.send('one');
+    client.ping('1');
+    gate.open();
+    await once(client, 'close');
+    expect(pongs.heard).toEqual([]);
+    expect(door.errors.heard).toHaveLength(1);
   });
 
   it('that are binary are told to the door in their place, and the door closes', async () => {

@@ -10,6 +10,11 @@ export const capabilities = {
   images: 'images',
   /** Answers `context_request`. */
   context: 'context',
+  /**
+   * Takes the pong to a WebSocket ping for a receipt: everything the daemon sent before the ping was handled, the end of a task
+   * for instance is written down. Where it is not declared a pong says that the relay lives, and comes at once.
+   */
+  receipts: 'receipts',
 } as const;
 export type Capability = keyof typeof capabilities;
 
