@@ -46,6 +46,7 @@ export interface SweepDeps {
   forget(deviceId: string): void;
 }
 
+const wakingAtOnce = 8;
 const jitter = (ms: number, part: number) => ms * (1 - part + Math.random() * 2 * part);
 
 export interface Sweeps {
@@ -129,10 +130,15 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     const due = new Set(await devicesWithQueue(database.prisma, ids));
     // What a claim left behind is not queued, and nobody else comes back to it.
     for (const { deviceId, memory } of hub.all()) if (memory.claimOpen) due.add(deviceId);
-    for (const deviceId of due) {
-      const connection = hub.get(deviceId);
-      if (connection) await writer.drain(connection);
-    }
+    // A few at a time: one that reads slowly must not hold up all others, and all at once would fill the pool.
+    const rest = due.values();
+    const some = async () => {
+      for (const deviceId of rest) {
+        const connection = hub.get(deviceId);
+        if (connection) await writer.drain(connection);
+      }
+    };
+    await Promise.all(Array.from({ length: wakingAtOnce }, some));
   };
 
   const changes = async () => {

@@ -51,6 +51,25 @@ describe('a command that its gateway did not hear', () => {
     expect(daemon.inbox.count('task_cancel')).toBe(1);
   });
 
+  it('to write tasks, is made up for on one device although another takes its time', async () => {
+    const daemons = [daemon, await connectDaemon(relay)];
+    losing(relay, 'wake');
+    const { backplane } = relay.gateways[0]!;
+    const mark = backplane.mark.bind(backplane);
+    const held: (() => void)[] = [];
+    jest.spyOn(backplane, 'mark').mockImplementation(async (...question) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return mark(...question);
+    });
+    try {
+      for (const { deviceId } of daemons)
+        await relay.call('POST', '/api/sessions', { body: { deviceId, message: 'unheard' } });
+      for (const each of daemons) await each.next('task_start', ({ instruction }) => instruction === 'unheard');
+    } finally {
+      for (const release of held) release();
+    }
+  });
+
   it('to watch and to watch no more, is made up for by a sweep', async () => {
     const id = await idleSession(relay, daemon, app, 'looked-at');
     const lost = losing(relay, 'changed');
