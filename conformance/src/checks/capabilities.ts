@@ -89,4 +89,20 @@ export const capabilities: readonly Check[] = [
     same((await world.desk()).inbox.all('context_request').length, 0, 'requests to the other daemon');
     await daemon.close();
   }),
+  contract(
+    '§2',
+    'a pong to a daemon that declared receipts says that what came before is written down',
+    async (world) => {
+      const daemon = await declaring(world, 'receipts');
+      const session = await world.session({}, daemon);
+      for (let turn = 1; turn <= 3; turn += 1) {
+        const { id } = await world.task(session, `turn ${turn}`, daemon);
+        daemon.event(id, 'TASK_COMPLETE', { session_id: session.native, result: `turn ${turn}` });
+        await daemon.live.ping();
+        const { body } = await world.rest.ok('readTask', { params: { id } });
+        same([body.state, body.result], ['completed', `turn ${turn}`], 'the task, when the pong has come');
+      }
+      await daemon.close();
+    },
+  ),
 ];
