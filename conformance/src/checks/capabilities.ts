@@ -95,13 +95,16 @@ export const capabilities: readonly Check[] = [
     async (world) => {
       const daemon = await declaring(world, 'receipts');
       const session = await world.session({}, daemon);
-      for (let turn = 1; turn <= 3; turn += 1) {
-        const { id } = await world.task(session, `turn ${turn}`, daemon);
-        daemon.event(id, 'TASK_COMPLETE', { session_id: session.native, result: `turn ${turn}` });
-        await daemon.live.ping();
-        const { body } = await world.rest.ok('readTask', { params: { id } });
-        same([body.state, body.result], ['completed', `turn ${turn}`], 'the task, when the pong has come');
+      const { id } = await world.task(session, 'talk', daemon);
+      // Enough before it, so that a pong that does not wait comes too early.
+      for (let said = 1; said <= 100; said += 1) {
+        const message = { session_id: session.native, uuid: `${id}-${said}`, content: `word ${said}` };
+        daemon.event(id, 'AGENT_RESPONSE', message);
       }
+      daemon.event(id, 'TASK_COMPLETE', { session_id: session.native, result: 'said' });
+      await daemon.live.ping();
+      const { body } = await world.rest.ok('readTask', { params: { id } });
+      same([body.state, body.result], ['completed', 'said'], 'the task, when the pong has come');
       await daemon.close();
     },
   ),
