@@ -13,7 +13,8 @@ export interface Line {
 export type Event =
   | { what: 'fault'; fault: string }
   | { what: 'asked'; request: number; user: string; call: string; patienceMs: number }
-  | { what: 'answered'; request: number; status: number; code: string; strangers: string[] }
+  /** `said`: the body of what failed, for whoever looks for the reason. */
+  | { what: 'answered'; request: number; status: number; code: string; strangers: string[]; said?: string }
   /** The connection broke before the answer came. */
   | { what: 'cut'; request: number; why: string }
   | { what: 'accepted'; user: string; device: string; task: string; session: string; key: string }

@@ -44,7 +44,14 @@ export function startRequests(options: RequestsOptions): Requests {
     try {
       const reply = await ask(url, method, { token, body, ca: doors.ca, patienceMs, ...(key ? { key } : {}) });
       const { status, text } = reply;
-      journal.note({ what: 'answered', request, status, code: codeOf(text), strangers: strangersIn(text, user) });
+      journal.note({
+        what: 'answered',
+        request,
+        status,
+        code: codeOf(text),
+        strangers: strangersIn(text, user),
+        ...(status < 500 ? {} : { said: text.slice(0, 500) }),
+      });
       return reply;
     } catch (error) {
       journal.note({ what: 'cut', request, why: (error as Error).name + ': ' + (error as Error).message });
