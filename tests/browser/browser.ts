@@ -196,6 +196,17 @@ export async function newPerson(browser: Browser, url: string, options: BrowserC
   return new Person(context, await context.newPage(), url);
 }
 
+/** The live socket of this page does not open, neither now nor after it was loaded again, until the returned function is called. */
+export async function holdSocket(page: Page): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/ws-tickets$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
 export interface AskedCode {
   userCode: string;
   deviceCode: string;

@@ -5,6 +5,7 @@ import type { Browser, Locator } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  holdSocket,
   launchBrowser,
   newPerson,
   phone,
@@ -204,29 +205,35 @@ describe('a conversation', () => {
   it('is not set back by an answer that is older than what it has heard', async () => {
     const taskId = await start('Prune the roses', 'native/late');
     await status('Working');
-    let asked = () => {};
-    const wasAsked = new Promise<void>((resolve) => (asked = resolve));
     let heard = () => {};
     const wasHeard = new Promise<void>((resolve) => (heard = resolve));
+    let read = () => {};
+    const nextRead = () => new Promise<void>((resolve) => (read = resolve));
     const late = /\/api\/sessions\/[^/?]+(\?|$)/;
     await person.page.route(late, async (route) => {
       const response = await route.fetch();
-      asked();
+      read();
       await wasHeard;
       await route.fulfill({ response });
     });
+    const answer = async () => {
+      const { request_id } = await daemon.next('get_messages', ({ session_id }) => session_id === 'native/late');
+      daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
+    };
+    // It reads at once, and again when it listens.
+    const listen = await holdSocket(person.page);
     const opened = person.page.waitForEvent('websocket');
+    const first = nextRead();
     await person.page.reload();
+    await answer();
+    await first;
+    const second = nextRead();
+    listen();
     const socket = await opened;
     const frame = (pattern: RegExp) =>
       socket.waitForEvent('framereceived', { predicate: ({ payload }) => pattern.test(String(payload)) });
-    const listens = frame(/task_output/);
-    // What is said before it listens, it does not hear.
-    const saying = setInterval(() => daemon.event(taskId, 'OUTPUT', { output: 'snip ' }), 200);
-    await listens.finally(() => clearInterval(saying));
-    const { request_id } = await daemon.next('get_messages', ({ session_id }) => session_id === 'native/late');
-    daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
-    await wasAsked;
+    await answer();
+    await second;
     const idle = frame(/"session_update".*"status":"idle"/);
     finish(taskId, 'TASK_COMPLETE', { result: 'All pruned.' });
     await idle;

@@ -92,14 +92,15 @@ export function createLive({ place, ticket, renewAccess }: LiveDeps): Live {
   function open(opening: WebSocket, mine: number): void {
     socket = opening;
     timer = setTimeout(() => opening.close(), openTimeoutMs);
-    const isGap = offset === '' && attempt > 0;
+    const isFromNow = offset === '';
     opening.onopen = () => {
       clearTimeout(timer);
       if (mine !== run) return;
       attempt = 0;
       become({ kind: 'live' });
-      // Before the first frame there is no position to go on from.
-      if (isGap) tell({ type: 'resync' });
+      // Without a position to go on from, nobody tells what was said before this. Pages do not wait for the socket: what listens
+      // here was read before it was open, and what is read later needs no second look.
+      if (isFromNow) tell({ type: 'resync' });
     };
     opening.onmessage = ({ data }) => {
       clearTimeout(answerTimer);

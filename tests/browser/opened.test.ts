@@ -1,0 +1,70 @@
+// A conversation that a browser opens by its address: the page reads before it listens.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestDaemon, connectDaemon, send } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  holdSocket,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+describe('a conversation that is opened by its address', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let daemon: TestDaemon;
+  let listen: () => void;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url);
+    // From the first page on: the daemon watches for nobody but the page of this test.
+    listen = await holdSocket(person.page);
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    daemon = await connectDaemon(relay.relay, { registration: await registeredDevice(person) });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+
+  const atDesk = (frame: Record<string, unknown>) => frame.session_id === 'desk';
+  const message = (uuid: string, content: string) => ({
+    uuid,
+    role: 'AGENT',
+    content,
+    timestamp: '2026-11-20T10:00:00.000Z',
+  });
+
+  /** The next time that the daemon is asked what was said, it answers this. */
+  async function tell(...messages: object[]): Promise<void> {
+    const { request_id } = await daemon.next('get_messages', atDesk);
+    daemon.send({ type: 'messages', request_id, messages, has_more: false });
+  }
+
+  it('shows at once what it read, and when it listens what was said meanwhile; the daemon is told to watch', async () => {
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk', title: 'At the desk' }] });
+    const reported = async () => {
+      const list = await send('GET', `${relay.url}/api/sessions`, { headers: { Authorization: person.bearer } });
+      return (list.body as { sessions: unknown[] }).sessions.length > 0;
+    };
+    while (!(await reported()));
+
+    await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:desk`)}`);
+    await tell(message('m1', 'Said before'));
+    await person.text('Said before');
+
+    listen();
+    // Nobody watched, so the daemon said nothing of its own accord: the second message is in the history alone.
+    await tell(message('m1', 'Said before'), message('m2', 'Said meanwhile'));
+    await person.text('Said meanwhile');
+    await daemon.next('watch_session', atDesk);
+    expect(person.complaints).toEqual([]);
+  });
+});
