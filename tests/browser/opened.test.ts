@@ -67,4 +67,29 @@ describe('a conversation that is opened by its address', () => {
     await daemon.next('watch_session', atDesk);
     expect(person.complaints).toEqual([]);
   });
+
+  it('shows what it read first until what it reads again has come', async () => {
+    let wasAskedAgain = () => {};
+    const askedAgain = new Promise<void>((resolve) => (wasAskedAgain = resolve));
+    let wasShown = () => {};
+    const shown = new Promise<void>((resolve) => (wasShown = resolve));
+    let reads = 0;
+    await person.page.route(/\/api\/sessions\/[^/?]+(\?|$)/, async (route) => {
+      if (++reads === 1) {
+        const response = await route.fetch();
+        await askedAgain;
+        return route.fulfill({ response });
+      }
+      wasAskedAgain();
+      await shown;
+      return route.continue();
+    });
+    await person.page.reload();
+    await tell(message('m3', 'Read at once'));
+    await person.text('Read at once');
+    wasShown();
+    await tell(message('m3', 'Read at once'), message('m4', 'Read later'));
+    await person.text('Read later');
+    expect(person.complaints).toEqual([]);
+  });
 });

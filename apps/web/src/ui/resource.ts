@@ -5,7 +5,7 @@ import { type Refusal, refusalOf } from '../api/refusal.ts';
 export type Resource<T> = (
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
-  /** Loads again. What is there stays until the new one has come. */
+  /** Loads again. What is there, or comes meanwhile because it was asked for before, stays until the new one has come. */
   reload: () => void;
   /**
    * Changes what is there, after a change that the relay told us about; what is being loaded, too, when it has come. `change` may
@@ -25,6 +25,8 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const [inner, setInner] = useState<Inner<T>>(() => ({ kind: 'loading', sinceMs: Date.now() }));
   const newest = useRef(load);
   const run = useRef(0);
+  /** Whatever began before this run belongs to another key, or to nobody. */
+  const oldest = useRef(0);
   /** What happened since the load began: what is loaded may be older than that. */
   const meanwhile = useRef<((value: T) => T)[]>([]);
   useEffect(() => {
@@ -36,9 +38,11 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
     meanwhile.current = [];
     newest.current().then(
       (loaded) => {
-        if (mine !== run.current) return;
-        const value = meanwhile.current.splice(0).reduce((before, how) => how(before), loaded);
-        setInner({ kind: 'ready', value });
+        if (mine < oldest.current) return;
+        const isNewest = mine === run.current;
+        const value = meanwhile.current.reduce((before, how) => how(before), loaded);
+        if (isNewest) meanwhile.current = [];
+        setInner((now) => (isNewest || now.kind !== 'ready' ? { kind: 'ready', value } : now));
       },
       (error: unknown) => {
         if (mine !== run.current) return;
@@ -51,7 +55,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   useEffect(() => {
     setInner({ kind: 'loading', sinceMs: Date.now() });
     start();
-    return () => void (run.current += 1);
+    return () => void (oldest.current = ++run.current);
   }, [key, start]);
 
   const reload = useCallback(() => {
