@@ -297,10 +297,12 @@ acp
     called('load');
     if (fault === 'hang-resume') await forever();
     known(params.sessionId);
-    for (const { role, text } of rows(params.sessionId)) {
+    for (const { role, text, id } of rows(params.sessionId)) {
       if (!role) continue;
       const kind = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
-      await client.notify(update, { sessionId: params.sessionId, update: chunk(kind, text) });
+      const told =
+        role === 'tool' ? { sessionUpdate: 'tool_call', toolCallId: text, title: text } : chunk(kind, text, id);
+      await client.notify(update, { sessionId: params.sessionId, update: told });
     }
     return {};
   })

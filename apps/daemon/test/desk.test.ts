@@ -17,22 +17,20 @@ afterEach(() => home.clear());
 
 const time = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+type Words = readonly [role: string, text: string, id?: string][];
 /** A session of the demonstration agent, as another process of it would write it. */
-const written = (folder: string, id: string, cwd: string, words: readonly [role: string, text: string][], from = 0) =>
+const written = (folder: string, id: string, cwd: string, words: Words, from = 0) =>
   appendFileSync(
     join(folder, `${id}.jsonl`),
     lines([
       ...(from === 0 ? [{ t: time(0), cwd }] : []),
-      ...words.map(([role, text], index) => ({ t: time(from + index + 1), role, text })),
+      ...words.map(([role, text, id], index) => ({ t: time(from + index + 1), role, text, id })),
     ]),
   );
 
-async function begin({ env = {} }: { env?: Record<string, string> } = {}) {
+async function begin({ env = {}, more = [] }: { env?: Record<string, string>; more?: Words } = {}) {
   const [agentHome, allowed, forbidden, calls] = [home.folder(), home.folder(), home.folder(), home.folder()];
-  written(agentHome, 'desk-1', allowed, [
-    ['user', 'hi there'],
-    ['agent', 'hello'],
-  ]);
+  written(agentHome, 'desk-1', allowed, [['user', 'hi there'], ['agent', 'hello'], ...more]);
   written(agentHome, 'desk-2', forbidden, [['user', 'a secret']]);
   written(agentHome, 'desk-3', join(allowed, 'gone by now'), [['user', 'old']]);
   symlinkSync(forbidden, join(allowed, 'link'));
@@ -88,6 +86,14 @@ describe('a session that an agent lists', () => {
     expect(words(first.messages ?? [])).toEqual(['USER hi there', 'AGENT hello']);
     expect((await page(connection, 'desk-1')).messages).toEqual(first.messages);
     expect(called().filter((name) => name === 'load')).toHaveLength(1);
+  });
+
+  it('has all that the agent said under one id, before and after a tool call, each once', async () => {
+    const { connection } = await begin({ more: [['agent', 'I look.', 'm1'], ['tool', 'look'], ['agent', 'Found.', 'm1']] }); // prettier-ignore
+    await listed(connection);
+    const messages = (await page(connection, 'desk-1')).messages ?? [];
+    expect(words(messages)).toEqual(['USER hi there', 'AGENT hello', 'AGENT I look.', 'AGENT Found.']);
+    expect(new Set(messages.map(({ uuid }) => uuid)).size).toBe(4);
   });
 
   it('can be gone on with, behind what was said at the desk', async () => {

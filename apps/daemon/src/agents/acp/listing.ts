@@ -183,16 +183,22 @@ function teller(sessionId: string) {
       else messages.push({ role, id, content: textOf(update.content) });
       open = true;
     },
-    /** A replay has no times: all that is known is when the session changed last. */
-    messages: (timestamp: string): OutsideMessage[] =>
-      messages
+    /**
+     * A replay has no times: all that is known is when the session changed last. What an agent said under one id before and after a
+     * tool call is two messages, each with an id of its own.
+     */
+    messages(timestamp: string): OutsideMessage[] {
+      const parts = new Map<string, number>();
+      return messages
         .filter(({ content }) => content.trim() !== '')
-        .map(({ role, id, content }, index) => ({
-          id: id === undefined ? numbered(sessionId, index, content) : `${role} ${id}`,
-          role,
-          content,
-          timestamp,
-        })),
+        .map(({ role, id, content }, index) => {
+          if (id === undefined) return { id: numbered(sessionId, index, content), role, content, timestamp };
+          const name = `${role} ${id}`;
+          const part = (parts.get(name) ?? 0) + 1;
+          parts.set(name, part);
+          return { id: part === 1 ? name : `${name} ${part}`, role, content, timestamp };
+        });
+    },
   };
 }
 
