@@ -48,13 +48,25 @@ export interface Outside {
   fetch?(sessionId: string, since: string | undefined): Promise<void> | undefined;
 }
 
-const tailLength = 400;
+/** Of what is stored behind the last message with an id of the agent, the last so many are looked for by their words. */
+const comparedLength = 400;
 
-/** What of `outside` is new behind the last message that both know. Messages older than the last own one are not new. */
-export function newBehind(stored: readonly HistoryMessage[], outside: readonly OutsideMessage[]): OutsideMessage[] {
-  const mine = stored.slice(-tailLength);
-  const theirs = outside.slice(-tailLength);
-  const last = lastCommon(mine.map(keyOf), theirs.map(keyOf));
+/**
+ * What of `outside` is new: what stands behind the last message that is stored under its id, and from there on behind the last words that
+ * both know, because what the daemon wrote itself is stored under ids of its own. Messages older than the last own one are not new. All is
+ * new when nothing is stored. Linear in both, `comparedLength` steps a message at most.
+ */
+export function newBehind(
+  sessionId: string,
+  stored: readonly HistoryMessage[],
+  outside: readonly OutsideMessage[],
+): OutsideMessage[] {
+  const places = new Map(stored.map(({ uuid }, place) => [uuid, place]));
+  const placeOf = (message?: OutsideMessage) => message && places.get(foreignUuid(sessionId, message.id));
+  const anchor = outside.findLastIndex((message) => placeOf(message) !== undefined);
+  const mine = stored.slice((placeOf(outside[anchor]) ?? -1) + 1).slice(-comparedLength);
+  const theirs = outside.slice(anchor + 1);
+  const last = lastCommon(mine.map(keyOf), theirs);
   const own = stored.findLast(({ uuid }) => !isForeign(uuid))?.timestamp;
   const since = own === undefined ? -Infinity : Date.parse(own);
   return theirs.slice(last + 1).filter(({ timestamp }) => !(Date.parse(timestamp) < since));
@@ -62,23 +74,29 @@ export function newBehind(stored: readonly HistoryMessage[], outside: readonly O
 
 const keyOf = ({ role, content }: { role: string; content: string }) => `${role}\n${content.trim()}`;
 
-/** The index in `b` of the last element of a longest common subsequence; -1 if they share nothing. */
-function lastCommon(a: readonly string[], b: readonly string[]): number {
-  const width = b.length + 1;
-  const length = new Uint16Array((a.length + 1) * width);
-  for (let i = 1; i <= a.length; i++) {
-    for (let j = 1; j <= b.length; j++) {
-      const above = length[(i - 1) * width + j] ?? 0;
-      const left = length[i * width + j - 1] ?? 0;
-      const both = (length[(i - 1) * width + j - 1] ?? 0) + 1;
-      length[i * width + j] = a[i - 1] === b[j - 1] ? Math.max(above, left, both) : Math.max(above, left);
+/**
+ * The index in `theirs` where a longest common subsequence is complete first; -1 if they share nothing. The table is made column by
+ * column, and only for words that are in `mine` at all: memory for one column, and that many steps at most for each of `theirs`.
+ */
+function lastCommon(mine: readonly string[], theirs: readonly OutsideMessage[]): number {
+  const words = new Set(mine);
+  /** Of the first `i` of `mine` with all of `theirs` so far. */
+  const length = new Uint16Array(mine.length + 1);
+  let last = -1;
+  for (const [index, message] of theirs.entries()) {
+    const whole = length[mine.length];
+    if (whole === mine.length) break;
+    const key = keyOf(message);
+    if (!words.has(key)) continue;
+    let before = 0;
+    for (let i = 1; i <= mine.length; i++) {
+      const above = length[i] ?? 0;
+      length[i] = mine[i - 1] === key ? before + 1 : Math.max(above, length[i - 1] ?? 0);
+      before = above;
     }
+    if (length[mine.length] !== whole) last = index;
   }
-  const whole = length[a.length * width + b.length] ?? 0;
-  if (whole === 0) return -1;
-  let j = b.length;
-  while (j > 0 && length[a.length * width + j - 1] === whole) j--;
-  return j - 1;
+  return last;
 }
 
 /** UUIDs of version 5 are made from the agent's ids; our own are random. */
@@ -118,7 +136,7 @@ export function joinOutside(
       const found = outside.read(sessionId);
       if (!found) return nothing;
       if (!store.has(sessionId)) store.create(sessionId, found.projectPath);
-      const fresh = newBehind(store.messages(sessionId) ?? [], found.messages);
+      const fresh = newBehind(sessionId, store.messages(sessionId) ?? [], found.messages);
       const added = store.take(
         sessionId,
         fresh.map(({ id, ...message }) => ({ uuid: foreignUuid(sessionId, id), ...message })),

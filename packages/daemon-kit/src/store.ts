@@ -1,7 +1,8 @@
 /**
  * The message history of this machine: one append-only JSONL file per session, rows `{"meta":{…}}`, `{"title":…}` and `{"m":{uuid,role,content,timestamp}}`,
  * 0600. Messages are never renumbered or dropped: the relay may hold their uuids. What is listed about the sessions is
- * rebuilt from the files at start. Writes are synchronous and on disk when they return; a turn has two or three.
+ * rebuilt from the files at start. Writes are synchronous and on disk when they return; a turn has two or three. A session may have any
+ * number of messages, as many as the disk takes; it is in memory as a whole only while it is read or written.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, readdirSync, writeSync } from 'node:fs';
@@ -32,7 +33,11 @@ export interface Store {
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
-  /** Adds messages that were said elsewhere; those whose uuid is there are passed over. How many were added. */
+  /**
+   * Adds messages that were said elsewhere, each cut at `fieldBytes.message`; those whose uuid is there are passed over. How many were added.
+   * One write and one sync for all of them, so that thousands cost little more than one. When it throws, or the process dies meanwhile, the
+   * first so many are there, whole, and the others can be taken again; the same after a power cut, where the disk writes in order.
+   */
   take(sessionId: string, messages: readonly HistoryMessage[]): number;
   /** The whole conversation, oldest first; undefined for an unknown session. */
   messages(sessionId: string): HistoryMessage[] | undefined;
@@ -53,16 +58,18 @@ interface Meta {
 export function openStore(folder: string, now: () => number = Date.now): Store {
   makePrivateFolder(folder);
   const summaries = new Map<string, SessionSummary>();
+  const load = (path: string) => {
+    const { meta, title, messages, unreadable } = readSession(path);
+    if (!meta) return unreadable;
+    const summary = emptySummary(meta);
+    for (const message of messages) note(summary, message);
+    if (title !== undefined) summary.title = title;
+    summaries.set(meta.session_id, summary);
+    return unreadable;
+  };
   let unreadable = 0;
   for (const name of readdirSync(folder)) {
-    if (!name.endsWith('.jsonl')) continue;
-    const file = readSession(join(folder, name));
-    unreadable += file.unreadable;
-    if (!file.meta) continue;
-    const summary = emptySummary(file.meta);
-    for (const message of file.messages) note(summary, message);
-    if (file.title !== undefined) summary.title = file.title;
-    summaries.set(file.meta.session_id, summary);
+    if (name.endsWith('.jsonl')) unreadable += load(join(folder, name));
   }
   const pathOf = (sessionId: string) => join(folder, `${fileNameOf(sessionId)}.jsonl`);
 
@@ -72,7 +79,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       if (summaries.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
       const created = new Date(now()).toISOString();
       const meta: Meta = { session_id: sessionId, project_path: projectPath, created_at: created };
-      appendRow(pathOf(sessionId), { meta });
+      appendRows(pathOf(sessionId), [{ meta }]);
       syncFolder(folder);
       summaries.set(sessionId, emptySummary(meta));
     },
@@ -81,7 +88,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       const summary = summaries.get(sessionId);
       if (!summary) throw new TypeError(`no session ${sessionId}`);
       const message: HistoryMessage = { uuid: randomUUID(), role, content, timestamp: new Date(now()).toISOString() };
-      appendRow(pathOf(sessionId), { m: message });
+      appendRows(pathOf(sessionId), [{ m: message }]);
       note(summary, message);
       return message;
     },
@@ -89,22 +96,33 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       const summary = summaries.get(sessionId);
       if (!summary) throw new TypeError(`no session ${sessionId}`);
       if (title === '' || summary.title === title) return;
-      appendRow(pathOf(sessionId), { title });
+      appendRows(pathOf(sessionId), [{ title }]);
       summary.title = title;
     },
     take(sessionId, messages) {
       const summary = summaries.get(sessionId);
       if (!summary) throw new TypeError(`no session ${sessionId}`);
-      const known = new Set(readSession(pathOf(sessionId)).messages.map(({ uuid }) => uuid));
-      let added = 0;
+      if (messages.length === 0) return 0;
+      const path = pathOf(sessionId);
+      const known = new Set(readSession(path).messages.map(({ uuid }) => uuid));
+      const fresh: HistoryMessage[] = [];
       for (const { uuid, role, content, timestamp } of messages) {
         if (known.has(uuid)) continue;
-        const message = { uuid, role, content: keepHead(content, fieldBytes.message), timestamp };
-        appendRow(pathOf(sessionId), { m: message });
-        note(summary, message);
-        added++;
+        known.add(uuid);
+        fresh.push({ uuid, role, content: keepHead(content, fieldBytes.message), timestamp });
       }
-      return added;
+      try {
+        appendRows(
+          path,
+          fresh.map((m) => ({ m })),
+        );
+      } catch (error) {
+        // A full disk has taken the first of them, and they are there from now on.
+        load(path);
+        throw error;
+      }
+      for (const message of fresh) note(summary, message);
+      return fresh.length;
     },
     messages: (sessionId) => (summaries.has(sessionId) ? readSession(pathOf(sessionId)).messages : undefined),
     session(sessionId) {
@@ -141,14 +159,16 @@ function fileNameOf(sessionId: string): string {
   return `${readable.slice(0, 40)}-${createHash('sha256').update(sessionId).digest('hex')}`;
 }
 
-function appendRow(path: string, row: unknown): void {
+/** One write and one sync, however many they are. */
+function appendRows(path: string, rows: readonly unknown[]): void {
+  if (rows.length === 0) return;
   const file = openSync(path, 'a+', 0o600);
   try {
     // A crash may have torn the last line; a new row must not be glued to it.
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
-    const bytes = Buffer.from(`${torn ? '\n' : ''}${JSON.stringify(row)}\n`, 'utf8');
+    const bytes = Buffer.from(`${torn ? '\n' : ''}${rows.map((row) => `${JSON.stringify(row)}\n`).join('')}`, 'utf8');
     // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
     for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
     fdatasyncSync(file);

@@ -79,6 +79,32 @@ describe('a full disk', () => {
     expect(readFileSync(file, 'utf8')).toBe('good');
   });
 
+  it('that takes only a part of what was said elsewhere leaves a history that knows what it has, and takes the rest later', () => {
+    const folder = home.folder();
+    const script = `
+      import { openStore } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+      const store = openStore(process.argv[1]);
+      const uuid = (index) => '00000000-0000-5000-8000-' + String(index).padStart(12, '0');
+      const messages = Array.from({ length: 100 }, (_, index) => (
+        { uuid: uuid(index), role: 'AGENT', content: String(index), timestamp: '2026-01-01T00:00:00.000Z' }));
+      if (!store.has('s1')) store.create('s1', '');
+      let code = 'taken';
+      try { store.take('s1', messages); } catch (error) { code = error.code; }
+      const contents = store.messages('s1').map(({ content }) => Number(content));
+      console.log(JSON.stringify({ code, contents, count: store.session('s1').messageCount }));`;
+    const words = [process.execPath, '--input-type=module', '--eval', script, folder];
+    const take = (limit: string) => {
+      const { stdout } = spawnSync('sh', ['-c', `${limit}exec "$0" "$@"`, ...words], { encoding: 'utf8' });
+      return JSON.parse(stdout) as { code: string; contents: number[]; count: number };
+    };
+    const full = take("trap '' XFSZ; ulimit -f 8; ");
+    expect(full.code).toBe('EFBIG');
+    expect(full.count).toBeGreaterThan(0);
+    expect(full.contents).toEqual(Array.from({ length: full.count }, (_, index) => index));
+    const free = take('');
+    expect(free).toEqual({ code: 'taken', contents: Array.from({ length: 100 }, (_, index) => index), count: 100 });
+  });
+
   it('or a missing folder at the start is one sentence, not a daemon without a memory', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();

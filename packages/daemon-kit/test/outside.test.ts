@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 import type { HistoryMessage, Outside, OutsideMessage } from '../src/index.ts';
 import { foreignUuid, newBehind } from '../src/outside.ts';
 import { echo, house, playing } from './house.ts';
@@ -19,6 +22,14 @@ const ours = (words: string, minute = 0): HistoryMessage => ({
   content: words,
   timestamp: at(minute),
 });
+/** As it is stored once it was taken over. */
+const taken = ({ id, ...message }: OutsideMessage): HistoryMessage => ({ uuid: foreignUuid('desk', id), ...message });
+/** A conversation of so many messages, each its own or the same again and again. */
+const talk = (count: number, from = 0, say = (turn: number) => ` ${turn}`): OutsideMessage[] =>
+  Array.from({ length: count }, (_, index) => {
+    const turn = from + index;
+    return { ...theirs(`${turn % 2 === 0 ? 'user' : 'agent'}${say(turn)}`, turn), id: `id ${turn}` };
+  });
 const words = (messages: readonly { content: string }[]) => messages.map(({ content }) => content).join();
 
 describe('what was said at the desk', () => {
@@ -104,11 +115,38 @@ describe('what was said at the desk', () => {
     expect(
       words(
         newBehind(
+          'desk',
           stored,
           other.map(([text, minute]) => theirs(text, minute)),
         ),
       ),
     ).toBe(expected);
+  });
+
+  it('is all new for an empty store, however much it is', () => {
+    expect(newBehind('desk', [], talk(1000))).toEqual(talk(1000));
+  });
+
+  it('is all that stands behind what is stored, also when none of it is among the last messages', () => {
+    expect(newBehind('desk', talk(1000).map(taken), talk(3000))).toEqual(talk(2000, 1000));
+  });
+
+  it('may repeat words that are stored, again and again', () => {
+    const same = () => ' again';
+    expect(newBehind('desk', talk(600, 0, same).map(taken), talk(1100, 0, same))).toEqual(talk(500, 600, same));
+  });
+
+  it('stands behind what we wrote ourselves, however much of each there is', () => {
+    const own = talk(1000, 10);
+    const stored = [...talk(10).map(taken), ...own.map(({ content, timestamp }) => ({ ...ours(content), timestamp }))];
+    // A replay knows no times but that of the last message.
+    const replayed = talk(2000).map((message) => ({ ...message, timestamp: at(2000) }));
+    expect(newBehind('desk', stored, replayed)).toEqual(replayed.slice(1010));
+  });
+
+  it('is found by its words when the agent has given new ids to all of it', () => {
+    const renamed = talk(1200).map((message) => ({ ...message, id: `new ${message.id}` }));
+    expect(newBehind('desk', talk(700).map(taken), renamed)).toEqual(renamed.slice(700));
   });
 
   it('has uuids of version 5, equal whenever they are made, and different in every session', () => {
@@ -151,6 +189,97 @@ function desk() {
     },
   };
 }
+
+/** The whole history as an app reads it: page by page, from the newest. */
+async function history(connection: DoubleConnection) {
+  const messages: HistoryMessage[] = [];
+  for (;;) {
+    const [oldest] = messages;
+    const cursor = oldest && { before_uuid: oldest.uuid };
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: 'desk-1', limit: 200, ...cursor });
+    const page = await connection.frame('messages');
+    messages.unshift(...((page.messages ?? []) as HistoryMessage[]));
+    if (!page.has_more) return messages;
+  }
+}
+const said = (messages: readonly OutsideMessage[]) => messages.map(({ id: _id, ...message }) => message);
+const kept = (messages: readonly HistoryMessage[]) => messages.map(({ uuid: _uuid, ...message }) => message);
+
+describe('a long session at the desk', () => {
+  const begin = async (count: number) => {
+    const relay = await home.relay();
+    const storeDir = home.folder();
+    const { outside, say } = desk();
+    say('desk-1', talk(count));
+    const start = () => home.daemon(relay, echo(), { outside, storeDir });
+    const daemon = start();
+    const connection = await relay.connection();
+    const restart = async (meanwhile: () => void = () => undefined) => {
+      await daemon.stop();
+      meanwhile();
+      start();
+      return relay.connection();
+    };
+    return { connection, say, restart, storeDir };
+  };
+
+  it('is taken over whole and in order, once, also after a restart of the daemon', async () => {
+    const { connection, restart } = await begin(1000);
+    const before = await history(connection);
+    expect(kept(before)).toEqual(said(talk(1000)));
+    expect(await history(await restart())).toEqual(before);
+  });
+
+  it('that goes on by more than a page between two looks loses nothing of it', async () => {
+    const { connection, say } = await begin(10);
+    const before = await history(connection);
+    say('desk-1', talk(500, 10));
+    const after = await history(connection);
+    expect(after.slice(0, 10)).toEqual(before);
+    expect(kept(after)).toEqual(said(talk(510)));
+  });
+
+  it.each([
+    ['with the times of its messages', (message: OutsideMessage) => message],
+    ['with one time for all', (message: OutsideMessage, last: string) => ({ ...message, timestamp: last })],
+  ])('has what was said from an app once, in its place, when the agent tells it %s', async (_name, told) => {
+    const { connection, say } = await begin(500);
+    await history(connection);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    await connection.event('TASK_COMPLETE', 't1');
+    // The agent writes down what it answered a little later than we do.
+    const now = Date.now();
+    const last = new Date(now + 600_000).toISOString();
+    const later = ['from afar', 'agent on its way', 'You said: from afar'].map((text) => ({
+      ...theirs(text),
+      role: text === 'from afar' ? ('USER' as const) : ('AGENT' as const),
+      timestamp: new Date(now + 1000).toISOString(),
+    }));
+    const more = talk(500, 500).map((message, index) => ({
+      ...message,
+      timestamp: new Date(now + 2000 + index).toISOString(),
+    }));
+    say(
+      'desk-1',
+      [...later, ...more].map((message) => told(message, last)),
+    );
+    const all = words(await history(connection));
+    expect(all).toBe(words([...talk(500), { content: 'from afar' }, { content: 'You said: from afar' }, ...more]));
+  });
+
+  it('whose taking over was torn by a crash is mended, and the rest is taken at the next look', async () => {
+    const { connection, restart, storeDir } = await begin(1000);
+    const before = await history(connection);
+    const tear = () => {
+      const folder = join(storeDir, 'sessions');
+      const file = join(folder, readdirSync(folder)[0] ?? '');
+      truncateSync(file, Math.floor(statSync(file).size / 2));
+    };
+    const after = await history(await restart(tear));
+    expect(after).toEqual(before);
+    expect(kept(after)).toEqual(said(talk(1000)));
+  });
+});
 
 describe('a session begun at the desk', () => {
   const begin = async () => {

@@ -1,12 +1,21 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HistoryMessage } from '../src/history.ts';
 import { openStore } from '../src/store.ts';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
 const onlyFile = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
+/** So many messages of somebody else. */
+const elsewhere = (count: number): HistoryMessage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    uuid: `00000000-0000-5000-8000-${`${index}`.padStart(12, '0')}`,
+    role: 'AGENT',
+    content: `words ${index}`,
+    timestamp: '2026-01-01T00:00:00.000Z',
+  }));
 
 describe('the message store', () => {
   it('gives back after a restart what was said, with the same uuids and times', () => {
@@ -66,6 +75,33 @@ describe('the message store', () => {
     const again = openStore(folder);
     expect(again.messages('s1')?.map(({ content }) => content)).toEqual(['still here']);
     expect(again.unreadable).toBe(5);
+  });
+
+  it('takes what was said elsewhere in its order, each message once, whatever is offered again', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    store.create('s1', '');
+    const messages = elsewhere(3000);
+    expect(store.take('s1', messages.slice(0, 1000))).toBe(1000);
+    expect(store.take('s1', [...messages, ...messages])).toBe(2000);
+    expect(store.take('s1', messages)).toBe(0);
+    expect(store.messages('s1')).toEqual(messages);
+    expect(store.session('s1')).toMatchObject({ messageCount: 3000, lastMessage: 'words 2999' });
+    expect(openStore(folder).sessions()).toEqual(store.sessions());
+  });
+
+  it('that was torn while it took many gives back the first of them, and takes the others', () => {
+    const folder = folders.make();
+    const store = openStore(folder);
+    store.create('s1', '');
+    store.take('s1', elsewhere(100));
+    truncateSync(onlyFile(folder), Math.floor(statSync(onlyFile(folder)).size / 2));
+    const again = openStore(folder);
+    const kept = again.messages('s1') ?? [];
+    expect(again.unreadable).toBe(1);
+    expect(kept).toEqual(elsewhere(kept.length));
+    expect(again.take('s1', elsewhere(100))).toBe(100 - kept.length);
+    expect(again.messages('s1')).toEqual(elsewhere(100));
   });
 
   it('keeps its files to their owner', () => {
