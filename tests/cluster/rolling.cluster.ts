@@ -30,7 +30,7 @@ describe('two apis and two gateways behind HAProxy, replaced one after the other
       await until(`${instance.name} is ready`, async () => (await fetch(`${instance.url}/ready`)).status === 200);
       await load.flows();
     }
-    expect(await harmOf(load)).toEqual(unharmed);
+    expect(await harmOf(load, cluster)).toEqual(unharmed);
     expect(load.journal.count('answered')).toBeGreaterThan(50);
   }, 300_000);
 });

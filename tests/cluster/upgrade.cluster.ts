@@ -165,7 +165,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   it(
     'every promise to those who worked with it meanwhile was kept, and no request failed',
     async () => {
-      expect(await harmOf(load)).toEqual(unharmed);
+      expect(await harmOf(load, cluster)).toEqual(unharmed);
       expect(load.journal.count('answered')).toBeGreaterThan(50);
     },
     patienceMs,

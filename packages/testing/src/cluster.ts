@@ -43,6 +43,8 @@ export interface Instance {
   /** Its event loop stands still, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
+  /** What all its processes have logged: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
+  logged(): string[];
 }
 
 export interface Cluster extends RelayAddress {
@@ -93,6 +95,7 @@ async function startInstance(
     return child;
   };
   let child = await launch();
+  const children = [child];
   return {
     url: `http://127.0.0.1:${port}`,
     name,
@@ -107,9 +110,11 @@ async function startInstance(
     start: async (other = release) => {
       release = other;
       child = await launch();
+      children.push(child);
     },
     pause: () => child.signal('SIGSTOP'),
     resume: () => child.signal('SIGCONT'),
+    logged: () => children.flatMap((each) => each.output().split('\n')).filter((line) => line.startsWith('{')),
   };
 }
 
