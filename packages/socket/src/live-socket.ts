@@ -153,7 +153,7 @@ export class LiveSocket implements Socket {
   /** For the inbox. */
   handle(frame: Inbound): Promise<void> | undefined {
     try {
-      if (frame.kind === 'ping') this.#ws.pong(frame.payload);
+      if (frame.kind === 'ping') this.#pong(frame.payload);
       else if (frame.kind === 'binary') this.#handlers.onBinary(this);
       else {
         const busy = this.#handlers.onFrame(frame.text, this);
@@ -181,8 +181,13 @@ export class LiveSocket implements Socket {
   }
 
   pinged(payload: Buffer): void {
-    if (!this.#options.receipts) this.#ws.pong(payload);
+    if (!this.#options.receipts) this.#pong(payload);
     else if (this.state === 'live') this.#inbox.push({ kind: 'ping', payload }, payload.length);
+  }
+
+  /** A peer that does not read gets no more of them; the pong to a later ping stands for those left out (RFC 6455, 5.5.3). */
+  #pong(payload: Buffer): void {
+    if (this.#ws.bufferedAmount <= this.#options.limits.maxUnsentBytes) this.#ws.pong(payload);
   }
 
   ended(code: number, reason: string): void {

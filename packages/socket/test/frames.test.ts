@@ -95,6 +95,21 @@ describe('inbound frames', () => {
     gate.open();
   });
 
+  it.each([false, true])(
+    'are heard of a peer that pings and does not read, and its pongs are bounded; receipts: %s',
+    async (receipts) => {
+      const maxUnsentBytes = 2 ** 18;
+      await open({ receipts, limits: { maxFrameBytes: 2 ** 20, maxUnsentBytes } });
+      const line = await door.dial();
+      const { duplex } = await door.accepted.next();
+      const pings = Buffer.concat(Array.from({ length: 4_000 }, () => clientFrame(9, 'p'.repeat(125))));
+      for (let round = 0; round < 50; round += 1) if (!line.write(pings)) await once(line, 'drain');
+      line.write(clientFrame(1, 'still here'));
+      expect(await door.frames.next()).toBe('still here');
+      expect(duplex.writableLength).toBeLessThan(2 * maxUnsentBytes);
+    },
+  );
+
   it('keep their place before a ping where a pong is a receipt', async () => {
     const gates = { one: createGate(), two: createGate() };
     const log: string[] = [];
