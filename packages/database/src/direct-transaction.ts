@@ -33,7 +33,6 @@ export function transactions(
     const leave = (broken: boolean) => {
       state = state === 'late' ? 'late' : 'over';
       clearTimeout(clock);
-      if (!broken) line.removeListener('error', ignore);
       line.release(broken);
     };
     const late = (cause?: unknown) =>
@@ -73,12 +72,8 @@ export function transactions(
   };
 }
 
-/** Errors of a connection are told to the statement that is under way, or to the next one. */
-const ignore = () => {};
-
 async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
   const line = await pool.connect();
-  line.on('error', ignore);
   try {
     await line.query('BEGIN');
     return line;

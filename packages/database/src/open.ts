@@ -160,6 +160,9 @@ function connect(
   closeBelow: () => Promise<void>,
 ): Database {
   const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
+  // The pool listens while a connection is idle. One that fails on its way to somebody, or in somebody's hands, would end the process;
+  // its error is told to the statement that is under way, or to the next one.
+  pool.on('connect', (connection) => void connection.on('error', () => {}));
   const nameOf = statementNames();
   // What Prisma sends is not kept by a server: its texts are too many, and planning is cheap there.
   const adapter = new PrismaPg(pool, kind === 'embedded' ? { statementNameGenerator: nameOf } : {});
