@@ -107,12 +107,16 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     expect(await daemon.next('task_start')).toMatchObject({ task_id: accepted.body.taskId as string });
     expect(daemon.inbox.count('task_start')).toBe(1);
     await daemon.close();
+    for (const { name, url } of [...cluster.apis, ...cluster.gateways])
+      await until(`${name} has Redis again`, async () => (await fetch(`${url}/ready`)).status === 200);
   }, 120_000);
 
   it('ends as its daemon said when the way to the database died while the end was written down', async () => {
     const daemon = await connectDaemon(cluster, { gateway: 0 });
     const app = await connectApp(cluster, { since: '' });
-    const { taskId } = (await post(daemon.deviceId, 'to its end')).body as { taskId: string };
+    const accepted = await post(daemon.deviceId, 'to its end');
+    expect(accepted).toMatchObject({ status: 201 });
+    const { taskId } = accepted.body as { taskId: string };
     await daemon.next('task_start');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'to-its-end' });
     await until('it runs', async () => (await truth.task(taskId))?.state === 'running');

@@ -149,11 +149,14 @@ describe('an app that follows its frames', () => {
     const { daemon, app } = await begin('crowd');
     const readers = [app, await connectApp(cluster, { user: 'crowd', since: '', api: 1 })];
     const slow = await connectApp(cluster, { user: 'crowd', since: '', api: 0 });
+    // Where it is to go on: what comes later may be lost with the connection.
+    say(daemon, 'line 2');
+    await hears(slow, 'line 2');
     slow.socket.pause();
     // More than the buffers of both systems hold, for longer than a slow reader is borne.
     const big = 'x'.repeat(200_000);
     const slowUntil = performance.now() + 12_000;
-    let last = 1;
+    let last = 2;
     while (last < 60 || performance.now() < slowUntil) {
       const lines = numbers(last + 1, last + 10);
       for (const line of lines) say(daemon, `${line} ${big}`);

@@ -46,6 +46,8 @@ export class DeviceMemory {
    * in the database and nowhere else: the next run puts it back first.
    */
   claimOpen = false;
+  /** The task whose end is being written down. What an error leaves here may be committed, and nobody was told. */
+  ending: string | undefined;
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
 

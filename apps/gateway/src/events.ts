@@ -157,6 +157,10 @@ export function createEvents(deps: InboundDeps): Events {
   const end = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending) => {
     const now = new Date();
     const outcome = outcomeOf(event, now);
+    const { memory } = connection;
+    // The same frame again, after an error that may have hidden a commit: that it is there already does not mean that it was told.
+    const isAgain = memory.ending === taskId;
+    memory.ending = taskId;
     const { ended, notified, record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       const resolved = await resolve(tx, connection, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
@@ -172,16 +176,19 @@ export function createEvents(deps: InboundDeps): Events {
       const [record] = await readSessions(tx, [key]);
       return { ended, notified, record, resolved };
     });
-    connection.memory.tasks.delete(taskId);
+    memory.ending = undefined;
+    const isNew = ended === 'ended' || (isAgain && ended === 'repeated');
+    memory.tasks.delete(taskId);
     board.drop(sessionKey);
-    if (ended === 'ended') metrics.tasks.inc({ state: outcome.kind });
+    if (isNew) metrics.tasks.inc({ state: outcome.kind });
     if (record) {
       await announceResolution(connection, record, resolved);
       // A daemon that was cut off says its last word again: it was heard.
-      if (ended !== 'repeated') await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
-      if (ended === 'ended') await publisher.append(record.ownerId, sessionUpdate(record.session));
+      if (isNew || ended === 'late')
+        await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
+      if (isNew) await publisher.append(record.ownerId, sessionUpdate(record.session));
     }
-    if (notified) deps.notify();
+    if (notified || isAgain) deps.notify();
     void writer.drain(connection);
   };
 

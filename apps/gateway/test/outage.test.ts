@@ -41,6 +41,18 @@ describe('an outage of the database', () => {
     expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
   });
 
+  it('that hides the commit of an end does not hide the end: apps hear it once', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'hidden');
+    const before = database.failures;
+    database.breakAfter((result) => (result as { ended?: string } | undefined)?.ended === 'ended', false);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'told after all' });
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setDown(false);
+    await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
+    const said = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
+    expect(said.map((frame) => messageIn(frame).content)).toEqual(['told after all']);
+  });
+
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
     const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000 } });
     try {
