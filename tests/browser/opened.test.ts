@@ -1,6 +1,7 @@
 // A conversation that a browser opens by its address: the page reads before it listens.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestDaemon, connectDaemon, send } from '@relay/testing';
+import { type TestDaemon, connectDaemon } from '@relay/testing';
+import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -26,7 +27,11 @@ describe('a conversation that is opened by its address', () => {
     // From the first page on: the daemon watches for nobody but the page of this test.
     listen = await holdSocket(person.page);
     await person.createAccount(relay.setupLink, 'ada@example.com');
-    daemon = await connectDaemon(relay.relay, { registration: await registeredDevice(person) });
+    daemon = await connectDaemon(relay.relay, {
+      registration: await registeredDevice(person),
+      // A pong says that what was sent before is written down.
+      headers: { 'X-Daemon-Capabilities': 'receipts' },
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -50,11 +55,8 @@ describe('a conversation that is opened by its address', () => {
 
   it('shows at once what it read, and when it listens what was said meanwhile; the daemon is told to watch', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk', title: 'At the desk' }] });
-    const reported = async () => {
-      const list = await send('GET', `${relay.url}/api/sessions`, { headers: { Authorization: person.bearer } });
-      return (list.body as { sessions: unknown[] }).sessions.length > 0;
-    };
-    while (!(await reported()));
+    daemon.socket.ping();
+    await once(daemon.socket, 'pong');
 
     await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:desk`)}`);
     await tell(message('m1', 'Said before'));

@@ -24,6 +24,18 @@ const losing = (relay: TestRelay, kind: Command['kind']) => {
   return lost;
 };
 
+/** What the gateway marks as said waits from now on; who waits is let go by calling what is in the list. */
+const holdingMarks = (relay: TestRelay) => {
+  const { backplane } = relay.gateways[0]!;
+  const mark = backplane.mark.bind(backplane);
+  const held: (() => void)[] = [];
+  jest.spyOn(backplane, 'mark').mockImplementation(async (...question) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    return mark(...question);
+  });
+  return held;
+};
+
 describe('a command that its gateway did not hear', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
@@ -54,13 +66,7 @@ describe('a command that its gateway did not hear', () => {
   it('to write tasks, is made up for on one device although another takes its time', async () => {
     const daemons = [daemon, await connectDaemon(relay)];
     losing(relay, 'wake');
-    const { backplane } = relay.gateways[0]!;
-    const mark = backplane.mark.bind(backplane);
-    const held: (() => void)[] = [];
-    jest.spyOn(backplane, 'mark').mockImplementation(async (...question) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      return mark(...question);
-    });
+    const held = holdingMarks(relay);
     try {
       for (const { deviceId } of daemons)
         await relay.call('POST', '/api/sessions', { body: { deviceId, message: 'unheard' } });
@@ -137,13 +143,7 @@ describe('between two sweeps', () => {
     const create = (message: string) =>
       relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message } });
     const created = [await create('one'), await create('two')];
-    const { backplane } = relay.gateways[0]!;
-    const mark = backplane.mark.bind(backplane);
-    const held: (() => void)[] = [];
-    jest.spyOn(backplane, 'mark').mockImplementation(async (...question) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      return mark(...question);
-    });
+    const held = holdingMarks(relay);
     daemon = await connectDaemon(relay, { registration });
     for (const { body } of created) await daemon.next('task_start', (frame) => frame.task_id === body.taskId);
     expect(held).toHaveLength(2);
