@@ -5,6 +5,7 @@ export * from './cluster.ts';
 export * from './database.ts';
 export * from './daemon.ts';
 export * from './fault-proxy.ts';
+export * from './field-daemon.ts';
 export * from './inbox.ts';
 export * from './issuer.ts';
 export * from './relay.ts';
