@@ -60,7 +60,7 @@ describe('a program', () => {
     await person.heading('Allow access?');
     await person.text('Command line');
     await person.text('read your sessions');
-    await person.text('a program on this machine');
+    await person.text(`a program on this machine (${new URL(redirectUri).host})`);
     await person.picture('consent');
     await person.click('Deny');
     await person.page.waitForURL(`${redirectUri}?**`);
@@ -83,6 +83,17 @@ describe('a program', () => {
     });
     expect(answer.status).toBe(200);
     refreshToken = answer.body.refresh_token as string;
+  });
+
+  it('S1: is asked about again, although it was allowed before', async () => {
+    await person.goto(request());
+    await person.heading('Allow access?');
+    await person.text('Command line');
+    await person.text(new URL(redirectUri).host);
+    expect(person.page.url()).not.toContain('code=');
+    await person.click('Deny');
+    await person.page.waitForURL(`${redirectUri}?**`);
+    expect(new URL(person.page.url()).searchParams.get('code')).toBeNull();
   });
 
   it('stands in the list of applications, and is out when it is revoked', async () => {

@@ -109,7 +109,9 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     }
     const body = await readBody(request, response);
     refuseNonsense(request, body);
-    const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)));
+    const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)), {
+      hearsConsent: request.path === '/oauth2/consent',
+    });
     // Whoever got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();

@@ -9,8 +9,12 @@ import { APIError } from 'better-auth/api';
 export interface LibraryStorage {
   /** For the library's Prisma adapter. */
   readonly client: object;
-  /** Runs `work`, and tells besides what it may have swallowed. Never rejects. */
-  watch<T>(work: () => Promise<T>): Promise<Outcome<T>>;
+  /**
+   * Runs `work`, and tells besides what it may have swallowed. Never rejects. Only work that `hearsConsent`, the answer of a person to
+   * the question, finds what a person allowed: anybody on a machine can ask in the name of a native program (RFC 8252 §8.6), so a code
+   * never follows from an earlier answer.
+   */
+  watch<T>(work: () => Promise<T>, options?: { hearsConsent: boolean }): Promise<Outcome<T>>;
   /** An error that the work met elsewhere than at `client`. True: the database was away, and whoever watches says so. */
   noteFailure(error: unknown): boolean;
   /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
@@ -26,6 +30,7 @@ export interface Watched {
   undo: (() => Promise<void>)[];
   /** The refresh token, by id, that is being replaced. */
   replaced: string | undefined;
+  readonly hearsConsent: boolean;
 }
 
 export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
@@ -65,6 +70,7 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
       $allModels: {
         async $allOperations({ model, operation, args, query }) {
           const current = watched.getStore();
+          if (model === 'OauthConsent' && operation === 'findFirst' && !current?.hearsConsent) return null;
           try {
             const result: unknown = await query(withoutNullLists(model, args) as typeof args);
             if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
@@ -82,8 +88,8 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
   });
   return {
     client,
-    watch: (work) => {
-      const current: Watched = { unavailable: false, failure: undefined, undo: [], replaced: undefined };
+    watch: (work, { hearsConsent } = { hearsConsent: false }) => {
+      const current: Watched = { unavailable: false, failure: undefined, undo: [], replaced: undefined, hearsConsent };
       return watched.run(current, async () => {
         try {
           return { result: await work(), ...current };

@@ -109,7 +109,7 @@ describe('the code flow', () => {
     expect(stranger.searchParams.get('error')).toBe('login_required');
   });
 
-  it('asks the person before a program gets anything, once', async () => {
+  it('S1: asks the person before a program gets anything, every time', async () => {
     const bob = new Browser(relay);
     await bob.signUp('bob@example.com');
     const { verifier, challenge } = pkce();
@@ -123,8 +123,40 @@ describe('the code flow', () => {
     const tokens = await redeem(relay, 'relay-cli', allowed.searchParams.get('code')!, verifier);
     expect(tokens.body).toMatchObject({ expires_in: 600, refresh_token: expect.stringMatching(/^rly_urt_/) });
     expect((await callWith(relay, tokens.body.access_token as string)).status).toBe(200);
-    const again = await bob.authorize('relay-cli', challenge);
-    expect(again.searchParams.get('code')).not.toBeNull();
+    // Any program of this machine could ask in the name of the command line (RFC 8252 §8.6).
+    for (const client of ['relay-cli', 'relay-mobile'] as const) {
+      if (client === 'relay-mobile') await bob.consent(await bob.authorize(client, challenge));
+      for (const more of [
+        {},
+        { prompt: undefined, scope: 'openid' },
+        { scope: undefined },
+        { prompt: 'consent' },
+        { max_age: '3600' },
+      ]) {
+        const again = await bob.authorize(client, challenge, more);
+        expect([client, more, again.pathname, again.searchParams.get('code')]).toEqual([
+          client,
+          more,
+          '/consent',
+          null,
+        ]);
+      }
+      const silent = await bob.authorize(client, challenge, { prompt: 'none' });
+      expect([silent.searchParams.get('error'), silent.searchParams.get('code')]).toEqual(['consent_required', null]);
+    }
+  });
+
+  it('S1: signing in for a program that was allowed before leads to the question and not to a code', async () => {
+    await signedInCli(browser);
+    const stranger = new Browser(relay);
+    const page = await stranger.authorize('relay-cli', pkce().challenge);
+    expect(page.pathname).toBe('/sign-in');
+    const signedIn = await stranger.send('POST', '/auth/sign-in/email', {
+      body: { email: 'alice@example.com', password, oauth_query: page.search.slice(1) },
+    });
+    const next = new URL(signedIn.body.url as string);
+    expect([next.pathname, next.searchParams.get('code')]).toEqual(['/consent', null]);
+    expect((await stranger.consent(next)).searchParams.get('code')).not.toBeNull();
   });
 
   it('gives only the scopes that were asked for', async () => {

@@ -15,8 +15,8 @@ import { scopeWords } from '../ui/scopes.ts';
 function destination(redirectUri: string): string {
   try {
     const { protocol, hostname, host } = new URL(redirectUri);
-    if (protocol !== 'http:' && protocol !== 'https:') return 'an app on this device';
-    return hostname === '127.0.0.1' || hostname === '[::1]' ? 'a program on this machine' : host;
+    if (protocol !== 'http:' && protocol !== 'https:') return `an app on this device (${protocol})`;
+    return hostname === '127.0.0.1' || hostname === '[::1]' ? `a program on this machine (${host})` : host;
   } catch {
     return 'an unknown place';
   }
