@@ -304,10 +304,7 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
       return connection;
     },
     connect,
-    drop: async () => {
-      await connection?.drop();
-      connection = undefined;
-    },
+    drop: async () => connection?.drop(),
     nextTask: () =>
       tasks.arrived.length > 0
         ? Promise.resolve(tasks.arrived.shift()!)
