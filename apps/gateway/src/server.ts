@@ -253,6 +253,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
     await connection.beginning;
   };
 
+  /** A socket only to say what to update to: nothing it says counts, and it never owns its device. */
+  const turnAway = async (request: IncomingMessage, duplex: Duplex, head: Buffer, { status }: UpdateRequired) => {
+    metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
+    const deaf: SocketHandlers = {
+      onFrame: () => undefined,
+      onBinary: () => undefined,
+      onClose: () => undefined,
+      onError: () => undefined,
+    };
+    const socket = await sockets.accept(request, duplex, head, deaf);
+    socket.send(JSON.stringify(status));
+    socket.close(closeCodes.updateRequired.code, closeCodes.updateRequired.reason);
+  };
+
   const refuseWhenDraining = (): void => {
     if (draining)
       throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
@@ -269,19 +283,24 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const refuse = (request: IncomingMessage, duplex: Duplex, error: unknown): void => {
+  const refuse = (request: IncomingMessage, duplex: Duplex, head: Buffer, error: unknown): void => {
     if (error instanceof HandshakeError) {
       if (error.status === 0) return;
       refuse(
         request,
         duplex,
+        head,
         new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message),
       );
       return;
     }
     if (error instanceof UpdateRequired) {
+      if (!error.asksFor426) {
+        turnAway(request, duplex, head, error).catch((cause: unknown) => refuse(request, duplex, head, cause));
+        return;
+      }
       metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
-      refuseUpgrade(duplex, 426, { 'Content-Type': 'application/json' }, error.body);
+      refuseUpgrade(duplex, 426, { 'Content-Type': 'application/json' }, JSON.stringify(error.status));
       return;
     }
     const known =
@@ -319,12 +338,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
         refuseWhenDraining();
         refuseCrowd();
       } catch (error) {
-        refuse(request, duplex, error);
+        refuse(request, duplex, head, error);
         return;
       }
       arriving += 1;
       arrive()
-        .catch((error: unknown) => refuse(request, duplex, error))
+        .catch((error: unknown) => refuse(request, duplex, head, error))
         .finally(() => (arriving -= 1));
     },
     get size() {

@@ -5,19 +5,23 @@
 import type { IncomingMessage } from 'node:http';
 import { AuthError, bearerFrom } from '@relay/auth';
 import { isUnavailable } from '@relay/database';
-import { RelayError, limits } from '@relay/protocol';
+import { RelayError, type ToDaemon, capabilities, limits } from '@relay/protocol';
 import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { versionStatus } from './version.ts';
 
-/** Too old to be let in: answered 426 with this body. */
+/** Too old to be let in. Most daemons understand it only as a frame: 426 is for those that asked for it (contract §10). */
 export class UpdateRequired extends Error {
-  readonly body: string;
-  constructor(body: string) {
+  readonly status: ToDaemon<'version_status'>;
+  readonly asksFor426: boolean;
+  constructor(status: ToDaemon<'version_status'>, asksFor426: boolean) {
     super('update required');
-    this.body = body;
+    this.status = status;
+    this.asksFor426 = asksFor426;
   }
 }
+
+const path = '/ws/daemon';
 
 const header = (request: IncomingMessage, name: string): string => {
   const value = request.headers[name];
@@ -26,13 +30,15 @@ const header = (request: IncomingMessage, name: string): string => {
 
 /**
  * Who is connecting.
- * @throws RelayError UNAUTHORIZED, INVALID_TOKEN, TOKEN_REVOKED, TOKEN_EXPIRED (401), FORBIDDEN (403), SERVICE_UNAVAILABLE (503)
+ * @throws RelayError UNAUTHORIZED, INVALID_TOKEN, TOKEN_REVOKED, TOKEN_EXPIRED (401), FORBIDDEN (403), NOT_FOUND (404), SERVICE_UNAVAILABLE (503)
  * @throws UpdateRequired
  */
 export async function authenticateDaemon(
   request: IncomingMessage,
   deps: Pick<GatewayDeps, 'deviceVerifier' | 'config'>,
 ): Promise<Peer> {
+  if (request.url?.split('?', 1)[0] !== path)
+    throw new RelayError('NOT_FOUND', `WebSockets of daemons are at ${path}.`);
   const token = bearerFrom(request.headers.authorization);
   if (token === undefined)
     throw new RelayError('UNAUTHORIZED', 'Send the refresh token of the device as "Authorization: Bearer <token>".');
@@ -47,12 +53,12 @@ export async function authenticateDaemon(
     );
   }
   const daemonVersion = header(request, 'x-daemon-version').slice(0, 64);
+  const declared = capabilitiesIn(header(request, 'x-daemon-capabilities'));
   const policy = deps.config.daemonVersions?.[principal.agentType];
   if (policy) {
     const status = versionStatus(daemonVersion, policy);
-    if (status.status === 'update_required') throw new UpdateRequired(JSON.stringify(status));
+    if (status.status === 'update_required') throw new UpdateRequired(status, declared.includes(capabilities.refusals));
   }
-  const declared = capabilitiesIn(header(request, 'x-daemon-capabilities'));
   return {
     deviceId,
     ownerId: principal.ownerId,

@@ -17,15 +17,15 @@ const handshake = {
   'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** Knocks on `/ws/daemon` and leaves at once if it is opened. A header that is undefined is not sent. */
+/** Knocks on `/ws/daemon`, or another path, and leaves at once if it is opened. A header that is undefined is not sent. */
 export function knock(
   relay: TestRelay,
   headers: Record<string, string | string[] | undefined>,
-  { gateway = 0, method = 'GET' } = {},
+  { gateway = 0, method = 'GET', path = '/ws/daemon' } = {},
 ): Promise<Answered> {
   const all = Object.entries({ ...handshake, ...headers }).filter(([, value]) => value !== undefined);
   return new Promise((resolve, reject) => {
-    const sent = request(`${relay.gateways[gateway]!.url}/ws/daemon`, {
+    const sent = request(`${relay.gateways[gateway]!.url}${path}`, {
       method,
       agent: false,
       headers: Object.fromEntries(all),

@@ -47,6 +47,12 @@ describe('the upgrade to /ws/daemon', () => {
     expect(await knock(relay, headers)).toMatchObject({ status: 101 });
   });
 
+  it('K2: answers 404 for an upgrade at any path but /ws/daemon', async () => {
+    for (const path of ['/', '/ws', '/ws/attention', '/ws/daemon/', '/ws/daemons', '//ws/daemon'])
+      expect(await knock(relay, headersOf(device), { path })).toMatchObject(refusedWith(404, 'NOT_FOUND'));
+    expect(await knock(relay, headersOf(device), { path: '/ws/daemon?from=field' })).toMatchObject({ status: 101 });
+  });
+
   it('takes the type from the record for the sessions of a daemon that names none', async () => {
     const daemon = await connectDaemon(relay, { agentType: 'quiet_agent', headers: { 'X-Agent-Type': '' } });
     const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { type TestRelay, connectDaemon, registerDevice, startRelay } from '@relay/testing';
 import { counted } from './conversation.ts';
 
 describe('version_status', () => {
@@ -50,13 +50,47 @@ describe('version_status', () => {
     }
   });
 
-  it('is the body of the 426 that a daemon gets which is too old', async () => {
-    await expect(connect('1.1.9')).rejects.toMatchObject({
+  it('F8: tells a daemon that is too old why in a frame, then closes 4426', async () => {
+    const daemon = await connect('1.1.9');
+    expect(await daemon.closed).toEqual({ code: 4426, reason: 'update required' });
+    expect(daemon.inbox.all).toEqual([
+      {
+        type: 'version_status',
+        status: 'update_required',
+        your_version: '1.1.9',
+        min_version: '1.2.0',
+        recommended_version: '1.4.0',
+        latest_version: '1.5.0',
+        changelog_url: 'https://example.com/changes',
+        message: expect.stringMatching(/1\.2\.0/),
+      },
+    ]);
+    expect(await counted(relay, 'relay_daemon_refusals_total', { code: 'UPDATE_REQUIRED' })).toBe(1);
+  });
+
+  it('F8: does not let a daemon that is too old take the place of the one that is connected', async () => {
+    const current = await connect('1.5.0');
+    const old = await connectDaemon(relay, {
+      registration: current.registration,
+      headers: { 'X-Daemon-Version': '1.1.9' },
+    });
+    expect(await old.closed).toMatchObject({ code: 4426 });
+    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: current.deviceId, message: 'go' } });
+    await current.next('task_start', (frame) => frame.task_id === created.body.taskId);
+    expect(old.inbox.count('task_start')).toBe(0);
+  });
+
+  it('F8: answers 426 before a socket exists to a daemon that asks for it, with the same words', async () => {
+    const registration = await registerDevice(relay);
+    const refused = connectDaemon(relay, {
+      registration,
+      headers: { 'X-Daemon-Version': '1.1.9', 'X-Daemon-Capabilities': 'auto-update, refusals' },
+    });
+    await expect(refused).rejects.toMatchObject({
       status: 426,
       headers: { 'content-type': 'application/json' },
       body: { type: 'version_status', status: 'update_required', your_version: '1.1.9', min_version: '1.2.0' },
     });
-    expect(await counted(relay, 'relay_daemon_refusals_total', { code: 'UPDATE_REQUIRED' })).toBe(1);
   });
 
   it('is not sent without a policy', async () => {

@@ -85,6 +85,11 @@ export const registration: readonly Check[] = [
         [approved.body.deviceId, body.device_id, body.refresh_token],
         'device_id, deviceId, refreshToken',
       );
+      same(
+        [body.expires_in, body.expiresIn, body.access_token, body.accessToken],
+        [7_776_000, 7_776_000, body.refresh_token, body.refresh_token],
+        'expires_in and expiresIn (90 days), access_token and accessToken',
+      );
       const again = await rest.ok('pollCode', { body: { deviceCode: device_code } });
       same(again.body, body, 'the answer to a poll whose first answer was lost');
       await rest.ok('deleteDevice', { params: { id: body.device_id }, as: body.refresh_token });

@@ -12,7 +12,7 @@ export type Ending =
   /** No answer at all: name, network, TLS, time-out. */
   | { kind: 'failed'; message: string };
 
-export type StopReason = 'stopped' | 'credential' | 'deleted' | 'forbidden' | 'replaced';
+export type StopReason = 'stopped' | 'credential' | 'deleted' | 'forbidden' | 'replaced' | 'outdated';
 export interface Stop {
   reason: StopReason;
   /** One sentence for people. */
@@ -32,6 +32,7 @@ const stops: Readonly<Record<Exclude<StopReason, 'stopped'>, string>> = {
   forbidden: `The relay forbids this device to connect. ${again}`,
   replaced:
     'Another daemon with the same credential took over this device. Only one may run: stop the other one, or register this machine separately.',
+  outdated: 'The relay does not work with this version of the daemon any more. Update it, then start it again.',
 };
 const stop = (reason: keyof typeof stops): Stop => ({ reason, message: stops[reason] });
 
@@ -48,6 +49,8 @@ export function stopOf(ending: Ending): Stop | undefined {
       return stop('forbidden');
     case closeCodes.replaced.code:
       return stop('replaced');
+    case closeCodes.updateRequired.code:
+      return stop('outdated');
     default:
       return undefined;
   }

@@ -111,6 +111,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     [4403, 'forbidden'],
     [4404, 'deleted'],
     [4409, 'replaced'],
+    [4426, 'outdated'],
   ])('stops after close %d', async (code, reason) => {
     const relay = await home.relay();
     const daemon = home.daemon(relay, echo());

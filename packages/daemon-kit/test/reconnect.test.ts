@@ -68,6 +68,7 @@ describe('the end of coming back (contract §7)', () => {
     ['close 4403', closed(4403), 'forbidden'],
     ['close 4404', closed(4404), 'deleted'],
     ['close 4409', closed(4409), 'replaced'],
+    ['close 4426', closed(4426), 'outdated'],
   ] as const)('is %s', (_name, ending, reason) => {
     expect(stopOf(ending)).toEqual({ reason, message: expect.stringMatching(/^[A-Z].*\.$/) });
   });

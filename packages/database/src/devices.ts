@@ -1,5 +1,5 @@
 /** The noun device: who owns it, whether it is online, and its removal. */
-import type { ConnectionList, Device, DeviceStatus } from '@relay/protocol';
+import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
 import type { Db, Models } from './transaction.ts';
 
 interface DeviceRow {
@@ -53,11 +53,9 @@ export interface DeviceCredential {
   agentType: string;
   removedAt: Date | null;
   revokedAt: Date | null;
-  /** A credential that was not used for 90 days is worth nothing any more (contract §4). */
+  /** When it ends unless its device connects again (contract §4). */
   expiresAt: Date;
 }
-
-const unusedMs = 90 * 86_400_000;
 
 /** What is needed to check the tokens of these devices, by device; removed devices are found too. */
 export async function readCredentials(db: Db, deviceIds: readonly string[]): Promise<Map<string, DeviceCredential>> {
@@ -85,7 +83,7 @@ export async function readCredentials(db: Db, deviceIds: readonly string[]): Pro
         agentType: row.agent_type,
         removedAt: row.removed_at,
         revokedAt: row.revoked_at,
-        expiresAt: new Date(row.last_seen_at.getTime() + unusedMs),
+        expiresAt: new Date(row.last_seen_at.getTime() + limits.deviceTokenIdleSeconds * 1000),
       },
     ]),
   );

@@ -38,6 +38,12 @@ export const closeCodes = {
     comeBack: false,
     meaning: 'The same device connected again elsewhere.',
   },
+  updateRequired: {
+    code: 4426,
+    reason: 'update required',
+    comeBack: false,
+    meaning: 'This version of the daemon is too old; the `version_status` before says what to update to.',
+  },
   tooMany: {
     code: 4429,
     reason: 'too many frames',

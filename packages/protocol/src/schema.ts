@@ -47,6 +47,8 @@ export const limits = {
   contextBytes: 64 * 1024,
   capabilities: 32,
   queueTtlSeconds: 86_400,
+  /** The credential of a device that was not connected for so long is worth nothing any more (contract §4). */
+  deviceTokenIdleSeconds: 90 * 86_400,
 } as const;
 
 /** What an agent type looks like (contract §4). Neither it nor a device id ever contains a colon. */

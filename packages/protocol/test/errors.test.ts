@@ -69,7 +69,7 @@ describe('the close codes', () => {
     const codes = Object.values(closeCodes).map(({ code }) => code);
     expect(duplicates(codes)).toEqual([]);
     expect([...codes].sort()).toEqual(
-      [1000, 1001, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4429].sort(),
+      [1000, 1001, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4426, 4429].sort(),
     );
   });
 
@@ -81,6 +81,6 @@ describe('the close codes', () => {
 
   it('tell a peer not to come back when its credential, its permission or its place is gone', () => {
     const final = Object.values(closeCodes).filter(({ comeBack }) => !comeBack);
-    expect(final.map(({ code }) => code)).toEqual([4401, 4403, 4404, 4409]);
+    expect(final.map(({ code }) => code)).toEqual([4401, 4403, 4404, 4409, 4426]);
   });
 });

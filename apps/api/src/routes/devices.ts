@@ -1,5 +1,5 @@
 /** Routes of devices and their registration. */
-import { type PollCode, RelayError, type RequestCode, type UpdateDevice, pollErrors } from '@relay/protocol';
+import { type PollCode, RelayError, type RequestCode, type UpdateDevice, limits, pollErrors } from '@relay/protocol';
 import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
@@ -20,6 +20,19 @@ type Names =
 
 const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
 const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+
+/** Some daemons store `now + expiresIn`, and look for `accessToken` (findings F9). */
+const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; refreshToken: string }) => ({
+  device_id: deviceId,
+  refresh_token: token,
+  deviceId,
+  refreshToken: token,
+  access_token: token,
+  accessToken: token,
+  expires_in: limits.deviceTokenIdleSeconds,
+  expiresIn: limits.deviceTokenIdleSeconds,
+  token_type: 'Bearer',
+});
 
 export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
   const db = deps.database.prisma;
@@ -66,12 +79,7 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
       if (deviceCode === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "device_code" is required.');
       const answer = await pollCode(deps, deviceCode, call.body.device_code !== undefined);
       if (answer.kind === 'granted') {
-        const { deviceId, refreshToken } = answer;
-        return {
-          status: 200,
-          free: true,
-          body: { device_id: deviceId, refresh_token: refreshToken, deviceId, refreshToken, token_type: 'Bearer' },
-        };
+        return { status: 200, free: true, body: credentialOf(answer) };
       }
       // RFC 8628 §3.5: `error` is the machine-readable string; ours goes beside it.
       const body = {

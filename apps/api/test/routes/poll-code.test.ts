@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PollError, PollErrorResponse, validator } from '@relay/protocol';
+import { readCredentials } from '@relay/database';
 import { type Answer, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { bearer } from '../credentials.ts';
@@ -45,6 +46,10 @@ describe('POST /api/devices/token', () => {
       refresh_token: expect.stringMatching(/^rly_drt_[\w-]{43}[0-9A-Za-z]{6}$/),
       deviceId: body.deviceId,
       refreshToken: credential.refresh_token,
+      access_token: credential.refresh_token,
+      accessToken: credential.refresh_token,
+      expires_in: 7_776_000,
+      expiresIn: 7_776_000,
       token_type: 'Bearer',
     });
     const daemon = await connectDaemon(relay, {
@@ -63,6 +68,18 @@ describe('POST /api/devices/token', () => {
     expectPollError(await poll({ deviceCode: codes.device_code }), 'authorization_pending');
     await decide(codes);
     expectSuccess('pollCode', 200, await poll({ deviceCode: codes.device_code }));
+  });
+
+  it('F9: says when the credential ends at the earliest, in the words that daemons in the field store', async () => {
+    const codes = await ask();
+    await decide(codes);
+    const { body } = await poll({ deviceCode: codes.device_code });
+    expect([body.expiresIn, body.expires_in]).toEqual([7_776_000, 7_776_000]);
+    expect([body.accessToken, body.access_token]).toEqual([body.refreshToken, body.refreshToken]);
+    const [row] = await readCredentials(relay.database.prisma, [body.deviceId as string]).then((all) => [
+      ...all.values(),
+    ]);
+    expect(row!.expiresAt.getTime()).toBeGreaterThan(Date.now() + (body.expiresIn - 60) * 1000);
   });
 
   it('creates the device with its first success and not before', async () => {

@@ -15,6 +15,8 @@ export const capabilities = {
    * for instance is written down. Where it is not declared a pong says that the relay lives, and comes at once.
    */
   receipts: 'receipts',
+  /** Reads why an upgrade was refused: 426 with a `version_status` body instead of a socket that closes 4426, and 429. */
+  refusals: 'refusals',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -65,7 +67,7 @@ export const UnwatchSession = frame('unwatch_session', 'Stop sending `session_ac
 
 export const VersionStatus = frame(
   'version_status',
-  "How the daemon's version compares with the policy for its agent type.",
+  "How the daemon's version compares with the policy for its agent type. After `update_required` the relay closes 4426.",
   {
     status: oneOf(['current', 'update_available', 'update_required'], 'Verdict'),
     your_version: text('What the daemon declared; empty if nothing'),

@@ -90,12 +90,16 @@ export const PollCode = Type.Object(
 
 export const DeviceCredential = record(
   'DeviceCredential',
-  'The credential of the device, in both spellings. Shown once.',
+  'The credential of the device, in every spelling that daemons read. Shown once.',
   {
     device_id: id('Device id'),
     refresh_token: text('Bearer of `/ws/daemon`'),
     deviceId: id('= device_id'),
     refreshToken: text('= refresh_token'),
+    access_token: text('= refresh_token: it is exchanged for nothing'),
+    accessToken: text('= refresh_token'),
+    expires_in: count('Seconds until it ends if the device never connects; every connection begins them anew'),
+    expiresIn: count('= expires_in'),
     token_type: Type.Literal('Bearer'),
   },
 );
