@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
-import { closedAmong, isUnavailable, newUlid } from '@relay/database';
+import { closedAmong, newUlid } from '@relay/database';
 import {
   HandshakeError,
   type Socket,
@@ -19,6 +19,7 @@ import { Admission } from './admission.ts';
 import { createCancels } from './cancels.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
+import { FrameFailures } from './failures.ts';
 import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createInbound } from './inbound.ts';
@@ -55,6 +56,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const metrics = gatewayMetrics(deps.metrics);
   const hub = new Hub();
   const admission = new Admission();
+  const failures = new FrameFailures();
   const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
     logger.warn({ err: error }, 'a frame for apps could not be published'),
   );
@@ -199,17 +201,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame, text))) return undefined;
       return traced(connection, frame.type, () =>
         outlast(() => inbound.frame(connection, frame, text), isClosing),
-      ).catch((error: unknown) => failed(connection, error));
+      ).catch((error: unknown) => failed(connection, text, error));
     } catch (error) {
-      failed(connection, error);
+      failed(connection, text, error);
       return undefined;
     }
   };
 
-  const failed = (connection: DaemonConnection, error: unknown): void => {
-    connection.logger.error({ err: error }, 'a frame could not be handled');
-    // What comes next would be lost as well: the daemon keeps it better than we do.
-    if (isUnavailable(error)) connection.close('overloaded');
+  const failed = (connection: DaemonConnection, text: string, error: unknown): void => {
+    const dropped = failures.blames(connection.deviceId, text, error);
+    connection.logger.error({ err: error, dropped }, 'a frame could not be handled');
+    // It gets no receipt, and what comes next would be lost as well: the daemon keeps it better than we do.
+    if (!dropped) connection.close('overloaded');
   };
 
   /** The handlers of all sockets; each finds its connection. */

@@ -3,8 +3,8 @@ import type { Database } from '@relay/database';
 import { openTestDatabase } from '@relay/testing';
 
 export interface OutageDatabase extends Database {
-  /** From now on nothing is answered, and answered again. */
-  setDown(down: boolean): void;
+  /** From now on nothing is answered, and answered again. How a question fails: as when the connection is refused, unless given. */
+  setDown(down: boolean, how?: () => Error): void;
   /**
    * Is down from the moment when a transaction with such a result was committed. Whether its caller still hears of that is
    * `answered`.
@@ -20,10 +20,11 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
   const real = await openTestDatabase();
   let down = false;
   let failures = 0;
+  let failure: () => Error = refused;
   let breaking: { fits: (result: unknown) => boolean; answered: boolean } | undefined;
   const refuse = () => {
     failures += 1;
-    return Promise.reject(refused());
+    return Promise.reject(failure());
   };
   const direct: Database['prisma']['$direct'] = async (work) => {
     const result = await real.prisma.$direct(work);
@@ -49,8 +50,9 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     ...real,
     prisma,
     health: () => (down ? Promise.resolve({ ok: false, probeMs: 0 }) : real.health()),
-    setDown: (value) => {
+    setDown: (value, how = refused) => {
       down = value;
+      failure = how;
     },
     breakAfter: (fits, answered) => {
       breaking = { fits, answered };

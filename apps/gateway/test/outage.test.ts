@@ -81,6 +81,51 @@ describe('an outage of the database', () => {
     }
   });
 
+  it('R1: a frame that fails for a reason nobody knows closes 1013 and gets no receipt; said again, it counts', async () => {
+    const two = await startRelay({ database, config: { statusWaitMs: 60_000 } });
+    try {
+      const headers = { 'X-Daemon-Capabilities': 'receipts' };
+      const first = await connectDaemon(two, { headers });
+      const { taskId } = await begin(two, first);
+      const receipts: unknown[] = [];
+      first.socket.on('pong', (payload) => receipts.push(payload));
+      database.setDown(true, () => Object.assign(new Error('relation "tasks" does not exist'), { code: '42P01' }));
+      first.event(taskId, 'TASK_COMPLETE', { session_id: 'kept', result: 'done' });
+      first.socket.ping('1');
+      expect(await first.closed).toMatchObject({ code: 1013 });
+      expect(receipts).toEqual([]);
+      database.setDown(false);
+      const second = await connectDaemon(two, { registration: first.registration, headers, hello: [] });
+      second.event(taskId, 'TASK_COMPLETE', { session_id: 'kept', result: 'done' });
+      second.socket.ping('2');
+      await once(second.socket, 'pong');
+      expect(await readTask(two, taskId)).toMatchObject({ state: 'completed', result: 'done' });
+    } finally {
+      database.setDown(false);
+      await two.stop();
+    }
+  });
+
+  it('R1: a frame that can never be handled does not keep its daemon away: the third time it is dropped', async () => {
+    const { registration } = await connectDaemon(relay);
+    for (const answer of ['closed', 'closed', 'receipt', 'refused']) {
+      const poisoned = await connectDaemon(relay, { registration, headers: { 'X-Daemon-Capabilities': 'receipts' } });
+      poisoned.socket.ping('before it');
+      await once(poisoned.socket, 'pong');
+      const code = answer === 'refused' ? '22021' : undefined;
+      database.setDown(true, () => Object.assign(new Error('no way to handle that'), { code }));
+      poisoned.send({ type: 'session_activity', session_id: 'poison', last_activity: '2026-01-01T00:00:00Z' });
+      poisoned.socket.ping('after it');
+      const heard = await Promise.race([poisoned.closed, once(poisoned.socket, 'pong')]);
+      expect({ answer, heard }).toMatchObject({
+        answer,
+        heard: answer === 'closed' ? { code: 1013 } : [Buffer.from('after it')],
+      });
+      database.setDown(false);
+      await poisoned.close();
+    }
+  });
+
   it('while a daemon connects closes 1013: it comes back later', async () => {
     const { registration } = daemon;
     database.setDown(true);

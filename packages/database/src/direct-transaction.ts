@@ -1,7 +1,7 @@
 /** Transactions of raw statements, straight over the driver. Their limits are those of Prisma's: a time for the whole, and one for each statement. */
 import type pg from 'pg';
-import { type Send, type StatementOf, directly, sendOver } from './direct.ts';
-import type { OnStatement, StatementKind } from './observed-adapter.ts';
+import { type Observers, type Send, type StatementOf, directly, sendOver } from './direct.ts';
+import type { StatementKind } from './observed-adapter.ts';
 import type { Transactions } from './db.ts';
 
 /** As Prisma tells it. */
@@ -12,7 +12,7 @@ class TransactionError extends Error {
 export function transactions(
   pool: pg.Pool,
   statementOf: StatementOf,
-  { onStatement, timeoutMs }: { onStatement: OnStatement | undefined; timeoutMs: number },
+  { onStatement, onError, timeoutMs }: Observers & { timeoutMs: number },
 ): Transactions['$direct'] {
   const timed = async <T>(kind: StatementKind, act: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
@@ -42,7 +42,7 @@ export function transactions(
       // Whatever is under way fails, and the database rolls back.
       leave(true);
     }, timeoutMs);
-    const overTheLine = sendOver(line, onStatement);
+    const overTheLine = sendOver(line, { onStatement, onError });
     const send: Send = (kind, statement) => {
       if (isLate()) throw late();
       if (state === 'over') throw new TransactionError('The transaction has ended.');

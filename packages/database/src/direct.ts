@@ -42,8 +42,14 @@ const types = {
 /** Sends one statement over a connection, or over the pool. */
 export type Send = (kind: 'query' | 'execute', statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
-/** Sends over `line` and tells `onStatement`; errors are those that Prisma would throw. */
-export function sendOver(line: Pick<pg.ClientBase, 'query'>, onStatement: OnStatement | undefined): Send {
+export interface Observers {
+  onStatement: OnStatement | undefined;
+  /** Hears what the driver said of a statement that failed. Must not throw. */
+  onError: (error: unknown) => void;
+}
+
+/** Sends over `line` and tells the observers; errors are those that Prisma would throw. */
+export function sendOver(line: Pick<pg.ClientBase, 'query'>, { onStatement, onError }: Observers): Send {
   return async (kind, statement) => {
     const startedAt = onStatement ? performance.now() : 0;
     let ok = false;
@@ -52,6 +58,7 @@ export function sendOver(line: Pick<pg.ClientBase, 'query'>, onStatement: OnStat
       ok = true;
       return result;
     } catch (error) {
+      onError(error);
       throw error instanceof pg.DatabaseError ? new StatementError(error) : error;
     } finally {
       onStatement?.(kind, (performance.now() - startedAt) / 1000, ok);

@@ -4,6 +4,7 @@
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { ConnectingClient } from './connecting.ts';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
@@ -15,6 +16,7 @@ import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
 import { isUnavailable } from './unavailable.ts';
+import { writability } from './writability.ts';
 
 const healthTimeoutMs = 2_000;
 const closeTimeoutMs = 5_000;
@@ -25,7 +27,7 @@ export interface Database {
   /** Inside an interactive transaction only its own client may be used: embedded, the other one waits for its end. */
   readonly prisma: PrismaClient & Transactions;
   readonly kind: 'embedded' | 'postgres';
-  /** Asks the database for an answer, at most 2 s. Never rejects; `probeMs` is how long it took. */
+  /** Asks whether the database may be written, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
   /** Connections: all there are, those that nobody uses, and callers that wait for one. */
   pool(): { total: number; idle: number; waiting: number };
@@ -110,6 +112,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
   await migratePostgres(url, options);
   const pool = new pg.Pool({
     connectionString: url,
+    Client: ConnectingClient,
     application_name: 'relay',
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -145,7 +148,8 @@ export async function migratePostgres(
     if (error instanceof DatabaseError) throw error;
     const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`;
     const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
-    if (isUnavailable(error))
+    // A wrong name or password is for people to put right, before anything has begun.
+    if (isUnavailable(error) && !/^(?:28|3D)/.test((error as { code?: string }).code ?? ''))
       throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
     throw new DatabaseError('DATABASE_REFUSED', `${where} refuses: ${reason}`, error);
   } finally {
@@ -171,9 +175,11 @@ function connect(
     transactionOptions: { ...transactionOptions, timeout: timeoutMs },
   });
   const statementOf = statements(nameOf);
+  const writable = writability(pool);
+  const noted = { onStatement, onError: writable.note };
   const prisma = withDirect(client, {
-    ...directly(sendOver(pool, onStatement), statementOf),
-    $direct: transactions(pool, statementOf, { onStatement, timeoutMs }),
+    ...directly(sendOver(pool, noted), statementOf),
+    $direct: transactions(pool, statementOf, { ...noted, timeoutMs }),
   });
   let probe: Promise<unknown> | undefined;
   let closing: Promise<void> | undefined;
@@ -184,7 +190,7 @@ function connect(
       if (closing) return { ok: false, probeMs: 0 };
       const startedAt = performance.now();
       // One probe at a time: a database that hangs must not collect them.
-      probe ??= pool.query('SELECT 1').finally(() => (probe = undefined));
+      probe ??= writable.probe().finally(() => (probe = undefined));
       const ok = await succeedsWithin(healthTimeoutMs, probe);
       return { ok, probeMs: performance.now() - startedAt };
     },

@@ -1,29 +1,58 @@
-/** Is it our mistake or is the database away? The answer decides between 500 and 503. */
+/** Is it our mistake or is it the database that cannot do it now? The answer decides between 500 and 503. */
 
 /**
- * Prisma: cannot be reached, timed out, connection closed, no connection free, too many connections. P2028: a transaction did not
- * start or did not end in its time, as happens on a connection that is dead without anybody having noticed; it is undone.
+ * Prisma: cannot be reached, login refused, no such database, timed out, access denied, TLS, connection closed, no connection free,
+ * write conflict, too many connections. P2028: a transaction did not start or did not end in its time, as happens on a connection
+ * that is dead without anybody having noticed; it is undone.
  */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
+const prismaCodes = new Set([
+  'P1000',
+  'P1001',
+  'P1002',
+  'P1003',
+  'P1008',
+  'P1010',
+  'P1011',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+]);
 /** What Prisma's driver adapter makes of driver errors; raw queries carry only this. */
-const adapterKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']);
-/** Node sockets and name resolution. */
+const adapterKinds = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+  'TlsConnectionError',
+  'AuthenticationFailed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
+  'TransactionWriteConflict',
+]);
+/** Node sockets, name resolution, and our own word for a connection that did not come about. */
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
   'EPIPE',
+  'EPROTO',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'EAI_AGAIN',
   'ENOTFOUND',
+  'DATABASE_UNREACHABLE',
 ]);
 /**
- * PostgreSQL: shutting down, crashed, starting up; too many connections; a transaction ended in which nothing came any more.
- * Class 08 is "connection exception".
+ * PostgreSQL (Appendix A, Error Codes). Classes: 08 connection, 28 login, 53 resources (a full disk), 57 operator (shutdown, a cancelled
+ * statement), 58 system (an I/O error), XX internal (a damaged page). Single codes: read-only, as a standby is after a failover; a
+ * transaction ended in which nothing came any more; no such database; a conflict or a deadlock that another try does not meet;
+ * a lock that was not free.
  */
-const postgresCodes = new Set(['57P01', '57P02', '57P03', '53300', '25P03']);
+const postgresCode = /^(?:(?:08|28|53|57|58|XX)[0-9A-Z]{3}|25006|25P03|3D000|40001|40P01|55P03)$/;
+const tlsCode = /^ERR_(?:TLS|SSL)_/;
 /** The pg driver and its pool give these without a code. */
 const driverTexts = [
   'timeout exceeded when trying to connect',
@@ -33,17 +62,13 @@ const driverTexts = [
   'Query read timeout',
 ];
 
-/**
- * True when `error`, or what caused it, says that the database cannot be reached, has no connection free, dropped the
- * connection, or did not end a transaction in its time; false for everything else, a slow statement included. After a dropped
- * connection it is unknown whether a commit happened.
- */
-export function isUnavailable(error: unknown): boolean {
+/** True when `error`, or what caused it, `fits`. */
+function anyCause(error: unknown, fits: (value: object) => boolean): boolean {
   const seen = new Set<unknown>();
   const look = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null || seen.has(value) || seen.size > 20) return false;
     seen.add(value);
-    if (saysSo(value)) return true;
+    if (fits(value)) return true;
     const { cause, meta, errors } = value as {
       cause?: unknown;
       meta?: { driverAdapterError?: unknown };
@@ -56,19 +81,38 @@ export function isUnavailable(error: unknown): boolean {
   return look(error);
 }
 
+/**
+ * True when `error`, or what caused it, says that the database cannot do this now and may do it later: it cannot be reached, refuses the
+ * login, has no connection, no memory or no room on its disk, may only be read, dropped the connection, or did not end a
+ * statement or a transaction in its time. False for what would fail again. After a dropped connection it is unknown whether a
+ * commit happened.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return anyCause(error, saysSo);
+}
+
+/** True when the database refused what it was given: a value it cannot store (class 22), or one that breaks a rule (class 23). */
+export function isRefusedContent(error: unknown): boolean {
+  return anyCause(error, (value) => codesOf(value).some((code) => /^2[23][0-9A-Z]{3}$/.test(code)));
+}
+
+/** Every code that an error carries. Of some statements Prisma's text is all that says which one PostgreSQL gave. */
+function codesOf(value: object): string[] {
+  const { code, errorCode, originalCode, meta, message } = value as Record<string, unknown>;
+  const inMeta = (meta as { code?: unknown } | null | undefined)?.code;
+  const inText = typeof message === 'string' ? /\bCode: `([0-9A-Z]{5})`/.exec(message)?.[1] : undefined;
+  return [code, errorCode, originalCode, inMeta, inText].filter((name) => typeof name === 'string');
+}
+
 function saysSo(value: object): boolean {
   const { kind, message = '' } = value as { kind?: string; message?: unknown };
   if (kind !== undefined && adapterKinds.has(kind)) return true;
-  const { code, errorCode, originalCode, meta } = value as Record<string, unknown>;
-  const inMeta = (meta as { code?: unknown } | null | undefined)?.code;
-  for (const name of [code, errorCode, originalCode, inMeta]) {
-    if (typeof name !== 'string') continue;
-    if (prismaCodes.has(name) || socketCodes.has(name) || postgresCodes.has(name) || /^08[0-9A-Z]{3}$/.test(name))
-      return true;
-    if (name === 'DATABASE_UNREACHABLE') return true;
-  }
-  if (typeof message !== 'string') return false;
-  // Of some statements Prisma's text is all that says which code PostgreSQL gave.
-  if (message.includes('`25P03`')) return true;
-  return code === undefined && driverTexts.some((text) => message.includes(text));
+  const codes = codesOf(value);
+  if (
+    codes.some(
+      (code) => prismaCodes.has(code) || socketCodes.has(code) || postgresCode.test(code) || tlsCode.test(code),
+    )
+  )
+    return true;
+  return codes.length === 0 && typeof message === 'string' && driverTexts.some((text) => message.includes(text));
 }

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type Database, openDatabase } from '../src/open.ts';
+import { isUnavailable } from '../src/unavailable.ts';
+import { device, onPostgres } from './databases.ts';
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'it did not fail',
+    (error: unknown) => error,
+  );
+
+onPostgres('R1: a database that says "not now"', (postgres) => {
+  const ends: (() => unknown)[] = [];
+  let url: string;
+  let database: Database;
+  /** One connection that the tests rule with; nothing of it is under test. */
+  let ruler: Database;
+
+  beforeEach(async () => {
+    url = await postgres().createDatabase();
+    database = await openDatabase({ url });
+    ruler = await openDatabase({ url: await postgres().createDatabase(), poolSize: 1 });
+    const first = database;
+    ends.push(
+      () => ruler.close(),
+      () => first.close(),
+    );
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  const name = () => new URL(url).pathname.slice(1);
+  const rule = (sql: string) => ruler.prisma.$executeRawUnsafe(sql);
+  const cutAll = () =>
+    rule(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}' AND pid <> pg_backend_pid()`,
+    );
+  /** A change by every way there is. */
+  const writes = ({ prisma }: Database) => [
+    () => prisma.device.create({ data: device(`model-${Math.random()}`) }),
+    () => prisma.$executeRaw`UPDATE devices SET name = 'x'`,
+    () => prisma.$queryRaw`UPDATE devices SET name = 'x' RETURNING id`,
+    () => prisma.$transaction((tx) => tx.device.create({ data: device(`transaction-${Math.random()}`) })),
+    () => prisma.$transaction([prisma.device.updateMany({ data: { name: 'x' } })]),
+    () => prisma.$direct((tx) => tx.$executeRaw`UPDATE devices SET name = 'x'`),
+  ];
+  const expectNotNow = async () => {
+    for (const write of writes(database)) {
+      const error = await failure(write());
+      expect({ error, notNow: isUnavailable(error) }).toEqual({ error, notNow: true });
+    }
+    expect(await database.health()).toMatchObject({ ok: false });
+  };
+  /** The first statements may still meet connections that were cut. */
+  const expectHealed = async () => {
+    while (!(await database.health()).ok) await new Promise((resolve) => setImmediate(resolve));
+    for (const write of writes(database)) {
+      let error = await failure(write());
+      while (isUnavailable(error)) error = await failure(write());
+      expect(error).not.toBeInstanceOf(Error);
+    }
+  };
+
+  it('is not now while it is read-only, as a standby after a failover, and is not ready meanwhile', async () => {
+    await rule(`ALTER DATABASE "${name()}" SET default_transaction_read_only = on`);
+    await cutAll();
+    while (isUnavailable(await failure(database.prisma.device.count())));
+    await expectNotNow();
+    await rule(`ALTER DATABASE "${name()}" RESET default_transaction_read_only`);
+    await cutAll();
+    await expectHealed();
+  });
+
+  it('is not now while its login is refused', async () => {
+    await rule(`CREATE ROLE guest LOGIN SUPERUSER PASSWORD 'first'`);
+    ends.push(() => rule('DROP ROLE guest'));
+    const guest = new URL(url);
+    guest.username = 'guest';
+    const asGuest = await openDatabase({ url: guest.href });
+    ends.push(() => asGuest.close());
+    database = asGuest;
+    await rule('ALTER ROLE guest NOLOGIN');
+    await cutAll();
+    await expectNotNow();
+    await rule('ALTER ROLE guest LOGIN');
+    await expectHealed();
+  });
+
+  it('is not now while it does not exist', async () => {
+    await rule(`ALTER DATABASE "${name()}" ALLOW_CONNECTIONS false`);
+    await cutAll();
+    await rule(`ALTER DATABASE "${name()}" RENAME TO elsewhere`);
+    await expectNotNow();
+    await rule(`ALTER DATABASE elsewhere RENAME TO "${name()}"`);
+    await rule(`ALTER DATABASE "${name()}" ALLOW_CONNECTIONS true`);
+    await expectHealed();
+  });
+
+  it('is not now when what answers a connect is no PostgreSQL, or speaks no TLS', async () => {
+    const sockets: Socket[] = [];
+    let garbled = false;
+    const server = createServer((near) => {
+      sockets.push(near);
+      near.on('error', () => {});
+      if (garbled) return void near.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      const far = connect(Number(new URL(url).port), '127.0.0.1');
+      sockets.push(far);
+      far.on('error', () => {});
+      near.pipe(far).pipe(near);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ends.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const through = new URL(url);
+    through.port = String((server.address() as AddressInfo).port);
+    const garbledOne = await openDatabase({ url: through.href });
+    ends.push(() => garbledOne.close());
+    database = garbledOne;
+    garbled = true;
+    for (const socket of sockets) socket.destroy();
+    await expectNotNow();
+    garbled = false;
+    await expectHealed();
+  });
+
+  it('is not now when its disk is full, and not ready until it can store again', async () => {
+    const [{ data_directory: cluster }] = await ruler.prisma.$queryRaw<
+      [{ data_directory: string }]
+    >`SHOW data_directory`;
+    const { uid, gid } = statSync(cluster);
+    const disk = mkdtempSync(path.join(os.tmpdir(), 'relay-small-disk-'));
+    ends.push(() => rmSync(disk, { recursive: true }));
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=32m,mode=700,uid=${uid},gid=${gid}`, 'tmpfs', disk]);
+    if (mounted.status !== 0) {
+      process.stderr.write('\n*** NOT TESTED: a full disk, which needs the right to mount one ***\n');
+      return expect(process.env.CI).toBeUndefined();
+    }
+    ends.push(() => spawnSync('umount', [disk]));
+    await rule(`CREATE TABLESPACE small LOCATION '${disk}'`);
+    ends.push(() => rule('DROP TABLESPACE small'));
+    await database.close();
+    await rule(`ALTER DATABASE "${name()}" SET TABLESPACE small`);
+    ends.push(() => rule(`DROP DATABASE "${name()}" WITH (FORCE)`));
+    const moved = await openDatabase({ url });
+    ends.push(() => moved.close());
+    database = moved;
+    const { prisma } = database;
+    await prisma.$executeRaw`CREATE TABLE filler (text text)`;
+    const fill = () => prisma.$executeRaw`INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 1000)`;
+    let error = await failure(fill());
+    while (error === 'it did not fail') error = await failure(fill());
+    expect(String(error)).toContain('No space left on device');
+    expect(isUnavailable(error)).toBe(true);
+    expect(await database.health()).toMatchObject({ ok: false });
+    spawnSync('mount', ['-o', 'remount,size=64m', disk]);
+    await expectHealed();
+  });
+
+  const codes = ['53100', '53200', '55P03', '57014', '58030', 'XX000', 'XX001', '40001', '40P01'];
+  it.each(codes)('is not now when it says %s', async (code) => {
+    await database.prisma.$executeRawUnsafe(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`);
+    await database.prisma.$executeRawUnsafe(
+      'CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON devices FOR EACH STATEMENT EXECUTE FUNCTION refuse()',
+    );
+    for (const write of writes(database)) {
+      const error = await failure(write());
+      expect({ error, notNow: isUnavailable(error) }).toEqual({ error, notNow: true });
+    }
+  });
+});
