@@ -161,6 +161,7 @@ export function createEvents(deps: InboundDeps): Events {
     // The same frame again, after an error that may have hidden a commit: that it is there already does not mean that it was told.
     const isAgain = memory.ending === taskId;
     memory.ending = taskId;
+    const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
     const { ended, notified, record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       const resolved = await resolve(tx, connection, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
@@ -185,7 +186,9 @@ export function createEvents(deps: InboundDeps): Events {
       await announceResolution(connection, record, resolved);
       // A daemon that was cut off says its last word again: it was heard.
       if (isNew || ended === 'late')
-        await publisher.say(record.ownerId, record.key, record.session.id, said(event, now));
+        await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, now), {
+          ...(sinceMs !== undefined && { sinceMs }),
+        });
       if (isNew) await publisher.append(record.ownerId, sessionUpdate(record.session));
     }
     if (notified || isAgain) deps.notify();

@@ -217,7 +217,10 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     );
     if (!produced && frame.last_message) {
       const said = message(randomUUID(), 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
-      await publisher.say(found.ownerId, found.key, found.session.id, said);
+      await publisher.sayEnd(found.ownerId, found.key, found.session.id, said, {
+        key: `activity ${frame.last_activity ?? ''} ${frame.last_message}`,
+        sinceMs: Date.now() - config.dedupeWindowMs,
+      });
     }
     connection.memory.forgetRecord(found.key);
     if (changed || !produced) await announce([found.key]);

@@ -120,6 +120,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         sessionKey: task.sessionKey,
         state: 'sent',
         fence: connection.fence,
+        writtenAtMs: Date.now(),
         mentionedAtMs: Date.now(),
       });
       written.push(task.sessionKey);

@@ -32,7 +32,7 @@ export function createUnsupported({ config, database, publisher, metrics, notify
     if (ended !== 'ended' || !record) return;
     metrics.tasks.inc({ state: 'failed' });
     const said = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
-    await publisher.say(record.ownerId, record.key, record.session.id, said);
+    await publisher.sayEnd(record.ownerId, record.key, record.session.id, said);
     await publisher.append(record.ownerId, sessionUpdate(record.session));
     if (notified) notify();
   };

@@ -118,12 +118,13 @@ describe('one message, whichever way it comes', () => {
 
   it('has the uuid that was seen first', async () => {
     const native = fresh();
-    transcript('AGENT_RESPONSE', native, 'twice', { uuid: `${native}-first` });
-    transcript('AGENT_RESPONSE', native, 'twice', { uuid: `${native}-second` });
+    transcript('AGENT_RESPONSE', native, 'once', { uuid: `${native}-first` });
     transcript('AGENT_RESPONSE', native, 'in other words', { uuid: `${native}-first` });
-    transcript('AGENT_RESPONSE', native, 'in yet other words', { uuid: `${native}-second` });
+    // Two uuids are two messages.
+    transcript('AGENT_RESPONSE', native, 'once', { uuid: `${native}-second` });
     expect((await said(idOf(daemon, native))).map(({ uuid, content }) => [uuid, content])).toEqual([
-      [`${native}-first`, 'twice'],
+      [`${native}-first`, 'once'],
+      [`${native}-second`, 'once'],
     ]);
   });
 
@@ -181,7 +182,7 @@ describe('one message, whichever way it comes', () => {
     const { taskId, id } = await run(relay, daemon, app, native);
     daemon.event(taskId, 'AGENT_RESPONSE', { uuid: `${native}-u`, session_id: native, content: 'before the rename' });
     daemon.event(taskId, 'SESSION_STARTED', { session_id: `${native}-renamed` });
-    transcript('AGENT_RESPONSE', `${native}-renamed`, 'before the rename');
+    transcript('AGENT_RESPONSE', `${native}-renamed`, 'before the rename', { uuid: `${native}-u` });
     expect(await contents(id, idOf(daemon, `${native}-renamed`))).toEqual(['before the rename']);
   });
 

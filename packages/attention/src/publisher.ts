@@ -11,13 +11,17 @@ import {
   encodeUserFrame,
 } from '@relay/protocol';
 import { newMessage } from './messages.ts';
+import { type Turn, alreadyInResult, newTurn, withResult, withText } from './turn.ts';
 
 /** What a publisher needs of the backplane. */
 export interface UserChannel {
   append(user: string, body: string): Promise<unknown>;
   appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   publish(user: string, body: string): Promise<unknown>;
+  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   mark(scope: string, keys: readonly string[], ttlMs: number): Promise<unknown>;
+  take(key: string): Promise<string | undefined>;
+  put(key: string, value: string, ttlMs: number): Promise<unknown>;
 }
 
 export interface Publisher {
@@ -27,13 +31,29 @@ export interface Publisher {
   hot(ownerId: string, frame: AttentionFrame, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
   /** The same for a frame that is JSON already. */
   hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
-  /** A message, unless the same one was said before (contract §9): same session, role and text, or one of the uuids. */
+  /**
+   * A message of the conversation, unless one of its uuids was said within the window. Without words of the agent, the same text of
+   * the same role within the window is one message (contract §9). Words of the agent are a message each, unless the result of a turn
+   * that ended within the window holds them (contract §10).
+   */
   say(
     ownerId: string,
     sessionKey: string,
     sessionId: string,
     message: Message,
     uuids?: readonly string[],
+  ): Promise<void>;
+  /**
+   * A turn ended with this message: ends of two turns are two messages (contract §10). Of a result of the agent only that is said which
+   * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
+   * (ms since 1970) are of another turn.
+   */
+  sayEnd(
+    ownerId: string,
+    sessionKey: string,
+    sessionId: string,
+    message: Message,
+    end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
   /** Remembers a message as said now, without saying it: the apps know it already. Its window begins anew. */
   markSaid(
@@ -46,6 +66,10 @@ export interface Publisher {
 const textKey = (sessionKey: string, role: MessageRole, content: string) =>
   `${sessionKey}:${role}:${hash('sha256', content, 'base64url')}`;
 const uuidKey = (sessionKey: string, uuid: string) => `${sessionKey}:uuid:${uuid}`;
+const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('sha256', key, 'base64url')}`;
+
+/** For so long texts of a turn that goes on are remembered; each text begins it anew. */
+const turnMs = 3_600_000;
 
 /** `windowMs`: for how long the same message is one message. */
 export function createPublisher(channel: UserChannel, windowMs: number, onError: (error: unknown) => void): Publisher {
@@ -59,30 +83,89 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
   const hotText: Publisher['hotText'] = (ownerId, json, kind) => {
     channel.publish(ownerId, encodeUserFrame(kind, json)).catch(onError);
   };
+
+  /** What is known of the turn of a session. It is taken, and put back changed: the frames of a device come one at a time. */
+  const turnKey = (sessionKey: string) => `turn:${sessionKey}`;
+  const takeTurn = async (sessionKey: string): Promise<Turn> => {
+    const known = await channel.take(turnKey(sessionKey)).catch((error: unknown) => {
+      onError(error);
+      return undefined;
+    });
+    return known ? (JSON.parse(known) as Turn) : newTurn();
+  };
+  const putTurn = async (sessionKey: string, turn: Turn) => {
+    if (turn.said.length + turn.owed.length === 0) return;
+    const ttlMs = turn.said.length > 0 ? Math.max(turnMs, windowMs) : windowMs;
+    await channel.put(turnKey(sessionKey), JSON.stringify(turn), ttlMs).catch(onError);
+  };
+  const isFirst = (ownerId: string, keys: readonly string[]) =>
+    keys.length === 0
+      ? true
+      : channel.once(ownerId, keys, windowMs).catch((error: unknown) => {
+          onError(error);
+          return true;
+        });
+
+  const appendOnce = async (ownerId: string, sessionId: string, message: Message, keys: readonly string[]) => {
+    const body = encodeUserFrame('f', JSON.stringify(newMessage(sessionId, message)));
+    try {
+      if (keys.length > 0) return await channel.appendOnce(ownerId, body, keys, windowMs);
+      await channel.append(ownerId, body);
+    } catch (error) {
+      onError(error);
+    }
+    return true;
+  };
+
+  /** Words of the agent as they are spoken. */
+  const speak = async (
+    ownerId: string,
+    sessionKey: string,
+    sessionId: string,
+    message: Message,
+    keys: readonly string[],
+  ) => {
+    const turn = await takeTurn(sessionKey);
+    const now = Date.now();
+    const settled = alreadyInResult(turn, message.content, now, windowMs);
+    if (settled) {
+      await putTurn(sessionKey, (await isFirst(ownerId, keys)) ? settled : turn);
+      return;
+    }
+    const isNew = await appendOnce(ownerId, sessionId, message, keys);
+    await putTurn(sessionKey, isNew ? withText(turn, message.content, now, windowMs) : turn);
+  };
+
+  const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {
+    const key = 'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content);
+    try {
+      await channel.mark(ownerId, [key], windowMs);
+    } catch (error) {
+      onError(error);
+    }
+  };
+
   return {
     append,
     hotText,
+    markSaid,
     hot: (ownerId, frame, kind) => hotText(ownerId, JSON.stringify(frame), kind),
     say: async (ownerId, sessionKey, sessionId, message, uuids = []) => {
       if (message.content === '') return;
-      const keys = [
-        textKey(sessionKey, message.role, message.content),
-        ...uuids.map((uuid) => uuidKey(sessionKey, uuid)),
-      ];
-      const body = encodeUserFrame('f', JSON.stringify(newMessage(sessionId, message)));
-      try {
-        await channel.appendOnce(ownerId, body, keys, windowMs);
-      } catch (error) {
-        onError(error);
-      }
+      const keys = uuids.map((uuid) => uuidKey(sessionKey, uuid));
+      if (message.role === 'AGENT') await speak(ownerId, sessionKey, sessionId, message, keys);
+      else await appendOnce(ownerId, sessionId, message, [textKey(sessionKey, message.role, message.content), ...keys]);
     },
-    markSaid: async (ownerId, sessionKey, said) => {
-      const key = 'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content);
-      try {
-        await channel.mark(ownerId, [key], windowMs);
-      } catch (error) {
-        onError(error);
+    sayEnd: async (ownerId, sessionKey, sessionId, message, { key, sinceMs } = {}) => {
+      if (message.content === '') return;
+      if (key !== undefined && !(await isFirst(ownerId, [endKey(sessionKey, key)]))) return;
+      if (message.role !== 'AGENT') {
+        await append(ownerId, newMessage(sessionId, message));
+        return;
       }
+      const { unsaid, turn } = withResult(await takeTurn(sessionKey), message.content, Date.now(), windowMs, sinceMs);
+      if (unsaid !== '') await append(ownerId, newMessage(sessionId, { ...message, content: unsaid }));
+      await putTurn(sessionKey, turn);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { decodeUserFrame } from '@relay/protocol';
+import { type MessageRole, decodeUserFrame } from '@relay/protocol';
 import { type Publisher, type UserChannel, createPublisher, message, newMessage, sessionUpdate } from '../src/index.ts';
 import { session } from './session.ts';
 
@@ -29,6 +29,25 @@ class RecordingChannel implements UserChannel {
     if (!(await this.#remember(user, keys, ttlMs))) return false;
     await this.append(user, body);
     return true;
+  }
+
+  readonly #kept = new Map<string, string>();
+  once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
+    return this.#remember(scope, keys, ttlMs);
+  }
+
+  take(key: string): Promise<string | undefined> {
+    if (this.failure) return Promise.reject(this.failure);
+    const value = this.#kept.get(key);
+    this.#kept.delete(key);
+    return Promise.resolve(value);
+  }
+
+  put(key: string, value: string, ttlMs: number): Promise<unknown> {
+    if (this.failure) return Promise.reject(this.failure);
+    this.asked.push({ scope: key, keys: [value], ttlMs });
+    this.#kept.set(key, value);
+    return Promise.resolve();
   }
 
   async publish(user: string, body: string): Promise<unknown> {
@@ -63,12 +82,14 @@ describe('a publisher', () => {
   });
 
   const at = '2026-01-01T00:00:00.000Z';
-  const said = (content: string, { uuid = 'u', role = 'AGENT' }: { uuid?: string; role?: 'USER' | 'AGENT' } = {}) =>
+  const said = (content: string, { uuid = 'u', role = 'AGENT' }: { uuid?: string; role?: MessageRole } = {}) =>
     message(uuid, role, content, at);
   const say = (
     content: string,
     options: { uuid?: string; role?: 'USER' | 'AGENT'; key?: string; uuids?: string[]; owner?: string } = {},
   ) => publisher.say(options.owner ?? 'alice', options.key ?? 'k1', 'd:a:n', said(content, options), options.uuids);
+  const sayEnd = (content: string, { role, key }: { role?: 'AGENT' | 'SYSTEM'; key?: string } = {}) =>
+    publisher.sayEnd('alice', 'k1', 'd:a:n', said(content, role && { role }), key === undefined ? {} : { key });
   const contents = () =>
     channel.sent.map(
       ({ body }) => (JSON.parse(decodeUserFrame(body)!.text) as { message: { content: string } }).message.content,
@@ -103,12 +124,39 @@ describe('a publisher', () => {
   });
 
   describe('says a message', () => {
-    it('as new_message, once within the window', async () => {
-      await say('hello');
-      await say('hello', { uuid: 'another' });
+    it('as new_message, once under its uuid, and of a user once in the same words', async () => {
+      await say('hello', { uuids: ['u'] });
+      await say('hello', { uuid: 'another', uuids: ['u'] });
       expect(channel.sent).toHaveLength(1);
       expect(JSON.parse(channel.sent[0]!.body.slice(1))).toEqual(newMessage('d:a:n', said('hello')));
-      expect(new Set(channel.asked.map(({ ttlMs }) => ttlMs))).toEqual(new Set([30_000]));
+      await say('hi', { role: 'USER' });
+      await say('hi', { role: 'USER', uuid: 'another' });
+      expect(contents()).toEqual(['hello', 'hi']);
+      const told = channel.asked.filter(({ scope }) => scope === 'alice');
+      expect(new Set(told.map(({ ttlMs }) => ttlMs))).toEqual(new Set([30_000]));
+    });
+
+    it('F2: not when the result of its turn holds it, in either order', async () => {
+      await say('A', { uuids: ['u1'] });
+      await sayEnd('A\n\nB\n');
+      await say('B', { uuids: ['u2'] });
+      await say('B', { uuids: ['u2'] });
+      expect(contents()).toEqual(['A', 'B\n']);
+      await say('B', { uuids: ['u3'] });
+      await sayEnd('B');
+      expect(contents()).toEqual(['A', 'B\n', 'B']);
+    });
+
+    it('F2c: at the end of each turn, and once under its key', async () => {
+      await sayEnd('Done.');
+      await sayEnd('Done.');
+      await sayEnd('Failed.', { role: 'SYSTEM' });
+      await sayEnd('Failed.', { role: 'SYSTEM' });
+      expect(contents()).toEqual(['Done.', 'Done.', 'Failed.', 'Failed.']);
+      await sayEnd('Done.', { key: 'e1' });
+      await sayEnd('Done.', { key: 'e1' });
+      await sayEnd('', { key: 'e2' });
+      expect(contents()).toHaveLength(5);
     });
 
     it('again in another session, by another role, in other words, to another user', async () => {
@@ -171,10 +219,11 @@ describe('a publisher', () => {
       await say('hello');
       channel.failure = new Error('gone');
       await say('lost');
+      await sayEnd('lost', { key: 'e1' });
+      expect(new Set(errors)).toEqual(new Set([channel.failure]));
       channel.failure = undefined;
       await say('there again');
       expect(contents()).toEqual(['hello', 'there again']);
-      expect(errors).toEqual([new Error('gone')]);
     });
   });
 });

@@ -1,0 +1,109 @@
+/**
+ * One turn, one set of messages (contract §10). A daemon without `message_uuid` reports a turn twice: as texts while the agent speaks
+ * (the transcript), and as the result it ends with, which may be the last of these texts or all of them joined by blank lines. Which
+ * of the two comes first is open. Pure; knows texts by their hashes, so that what is remembered elsewhere holds no words.
+ */
+import { hash } from 'node:crypto';
+
+/** A text by its paragraphs: how texts were joined, and white space at their ends, make no difference. */
+interface Known {
+  at: number;
+  /** Hash of all paragraphs. */
+  whole: string;
+}
+
+export interface Turn {
+  /** Texts of the transcript that no result has accounted for, in their order, with how many paragraphs each has. */
+  said: (Known & { length: number })[];
+  /** Results of the last while; `parts` are hashes of their paragraphs, without the texts of the transcript that were found in them. */
+  owed: (Known & { parts: string[] })[];
+}
+
+const maxTexts = 500;
+const maxResults = 5;
+/** Paragraphs of a result that are remembered: its last ones. */
+const maxParts = 500;
+const blankLines = /\n\s*\n/g;
+
+export const newTurn = (): Turn => ({ said: [], owed: [] });
+
+const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 12);
+const digestOf = (parts: readonly string[]) => digest(parts.join());
+
+/** Paragraphs, each with the place where it begins. */
+function paragraphs(text: string): { part: string; from: number }[] {
+  const found: { part: string; from: number }[] = [];
+  let from = 0;
+  const add = (to: number) => {
+    const part = text.slice(from, to).trimEnd();
+    if (part.trim() !== '') found.push({ part: digest(part), from });
+  };
+  for (const gap of text.matchAll(blankLines)) {
+    add(gap.index);
+    from = gap.index + gap[0].length;
+  }
+  add(text.length);
+  return found;
+}
+
+const partsOf = (text: string) => paragraphs(text).map(({ part }) => part);
+
+/** Forgets results that are older than the window, so that the same text later is another message. */
+const fresh = ({ said, owed }: Turn, now: number, windowMs: number): Turn => ({
+  said,
+  owed: owed.filter(({ at }) => now - at < windowMs),
+});
+
+/** The agent said this. Undefined: it is new. Otherwise the turn after it, because a result of the last while holds it: not to be shown. */
+export function alreadyInResult(turn: Turn, text: string, now: number, windowMs: number): Turn | undefined {
+  const parts = partsOf(text);
+  const whole = digestOf(parts);
+  const { said, owed } = fresh(turn, now, windowMs);
+  for (const [n, result] of owed.entries()) {
+    if (result.whole === whole) return { said, owed: owed.toSpliced(n, 1) };
+    // From its end: that is how results are made, and an earlier paragraph may have the same words.
+    const at = result.parts.findLastIndex(
+      (_, start) => parts.length > 0 && parts.every((part, k) => part === result.parts[start + k]),
+    );
+    if (at < 0) continue;
+    const rest = result.parts.toSpliced(at, parts.length);
+    return { said, owed: rest.length === 0 ? owed.toSpliced(n, 1) : owed.with(n, { ...result, parts: rest }) };
+  }
+  return undefined;
+}
+
+/** The turn after a text of the transcript that was shown. */
+export function withText(turn: Turn, text: string, now: number, windowMs: number): Turn {
+  const { said, owed } = fresh(turn, now, windowMs);
+  const parts = partsOf(text);
+  return { said: [...said, { at: now, whole: digestOf(parts), length: parts.length }].slice(-maxTexts), owed };
+}
+
+/**
+ * A turn ended with this result. `unsaid`: what of it is to be shown — all of it, what follows the texts that were said, or nothing
+ * (''). `sinceMs`: older texts belong to another turn. An empty result says nothing about what was said.
+ */
+export function withResult(
+  turn: Turn,
+  result: string,
+  now: number,
+  windowMs: number,
+  sinceMs = 0,
+): { unsaid: string; turn: Turn } {
+  const { owed } = fresh(turn, now, windowMs);
+  const found = paragraphs(result);
+  const parts = found.map(({ part }) => part);
+  if (parts.length === 0) return { unsaid: '', turn: { ...turn, owed } };
+  let at = 0;
+  for (const { at: saidAt, whole, length } of turn.said)
+    if (saidAt >= sinceMs && whole === digestOf(parts.slice(at, at + length))) at += length;
+  const rest = parts.slice(at);
+  if (rest.length === 0) return { unsaid: '', turn: { said: [], owed } };
+  return {
+    unsaid: at === 0 ? result : result.slice(found[at]!.from),
+    turn: {
+      said: [],
+      owed: [...owed, { at: now, whole: digestOf(parts), parts: rest.slice(-maxParts) }].slice(-maxResults),
+    },
+  };
+}
