@@ -9,6 +9,7 @@ import {
   type ToDaemonFrame,
   closeCodes,
   decodeDaemonFrame,
+  tooManyEntries,
 } from '@relay/protocol';
 import type { RelayConfig } from '@relay/config';
 import {
@@ -80,6 +81,8 @@ export class DaemonConnection implements HeartbeatPeer {
   #heartbeat: Heartbeat | undefined;
   #leaving = false;
   #malformedAtMs: number[] | undefined;
+  /** A report comes every 30 s: the log hears once of its size. */
+  #warnedOfEntries = false;
   /** When the newest ping left, until it is answered. */
   #pingedAtMs: number | undefined;
 
@@ -144,7 +147,15 @@ export class DaemonConnection implements HeartbeatPeer {
       if (decoded.dropped.length > 0) {
         this.#shared.metrics.ignored.inc({ cause: 'report entry' }, decoded.dropped.length);
         this.logger.debug({ dropped: decoded.dropped.slice(0, 5) }, 'report entries left out');
+        if (!this.#warnedOfEntries && decoded.dropped.at(-1) === tooManyEntries) {
+          this.#warnedOfEntries = true;
+          this.logger.warn(
+            { leftOut: decoded.dropped.length },
+            `a report has ${tooManyEntries}: older ones are left out`,
+          );
+        }
       }
+      if (decoded.shortened !== undefined) this.#shared.metrics.ignored.inc({ cause: 'too long' }, decoded.shortened);
       return decoded.frame;
     }
     this.#shared.metrics.ignored.inc({ cause: decoded.kind });

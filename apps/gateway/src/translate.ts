@@ -15,14 +15,14 @@ import {
   lastString,
   limits,
   messageRoles,
+  readTime,
 } from '@relay/protocol';
 import { cut, message } from '@relay/attention';
 import type { SessionFacts } from '@relay/database';
 
 /** A daemon's time as ISO 8601 in UTC with milliseconds; `fallback` when it cannot be read. */
 export function toTime(text: string | null | undefined, fallback: Date): string {
-  const at = text ? new Date(text) : fallback;
-  return (Number.isNaN(at.getTime()) ? fallback : at).toISOString();
+  return ((text ? readTime(text) : undefined) ?? fallback).toISOString();
 }
 
 export const taskOutput = (
@@ -56,7 +56,11 @@ export function taskOutputAsWritten(
 }
 
 export function progress(event: { action: string; target?: string | null | undefined }, now: Date): Progress {
-  return { action: cutText(event.action, 1024), target: cutText(event.target ?? '', 4096), at: now.toISOString() };
+  return {
+    action: cutText(event.action, limits.lineCharacters),
+    target: cutText(event.target ?? '', limits.pathCharacters),
+    at: now.toISOString(),
+  };
 }
 
 export function prompt(
@@ -70,7 +74,7 @@ export function prompt(
   return {
     prompt: cut(event.prompt).content,
     result: cut(event.result ?? '').content,
-    options: (event.options ?? []).slice(0, 100).map(({ label }) => ({ label: cutText(label, 4096) })),
+    options: (event.options ?? []).map(({ label }) => ({ label: cutText(label, limits.promptOptionCharacters) })),
     at: now.toISOString(),
   };
 }
@@ -85,7 +89,7 @@ export function reportFacts(entry: ReportEntry): SessionFacts {
     lastMessage: cutText(entry.last_message ?? '', limits.lastMessageBytes),
     messageCount: entry.message_count ?? 0,
     active: entry.is_active ?? undefined,
-    lastActivity: readTime(entry.last_activity),
+    lastActivity: readTime(entry.last_activity ?? ''),
   };
 }
 
@@ -98,13 +102,8 @@ export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFac
     lastMessage: cutText(frame.last_message ?? '', limits.lastMessageBytes),
     messageCount: frame.message_count ?? 0,
     active: frame.is_completion ? false : undefined,
-    lastActivity: readTime(frame.last_activity),
+    lastActivity: readTime(frame.last_activity ?? ''),
   };
-}
-
-function readTime(text: string | null | undefined): Date | undefined {
-  const at = text ? new Date(text) : undefined;
-  return at && !Number.isNaN(at.getTime()) ? at : undefined;
 }
 
 /** A `messages` frame as the answer to whoever asked. With `error` it is a failure, not an empty page. */

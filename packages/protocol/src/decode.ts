@@ -16,30 +16,57 @@ import {
 } from './frames/from-daemon.ts';
 import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
 import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
+import { fit } from './fit.ts';
+import { readTime } from './read-time.ts';
 import { limits } from './schema.ts';
 import { isNativeId } from './session-id.ts';
-import { type Validator, parseJson, predicate, validator } from './validate.ts';
+import { type Checked, type Validator, parseJson, predicate, validator } from './validate.ts';
 
 export type Decoded<F> =
-  | { kind: 'frame'; frame: F; /** One reason per report entry that was left out */ dropped: readonly string[] }
+  | {
+      kind: 'frame';
+      frame: F;
+      /** One reason per report entry that was left out */
+      dropped: readonly string[];
+      /** Texts and lists that were too long and are here shorter, or not at all. Absent: none */
+      shortened?: number;
+    }
   | { kind: 'malformed' | 'invalid' | 'unknown'; reason: string };
 
 const compile = <K extends string>(schemas: Readonly<Record<K, TSchema>>) => {
   const table = new Map<string, Validator<unknown>>();
-  for (const [name, schema] of Object.entries<TSchema>(schemas)) table.set(name, validator(schema));
+  for (const [name, schema] of Object.entries<TSchema>(schemas)) table.set(name, validator(schema, { frames: true }));
   return table;
 };
 
-const fromDaemon = compile(fromDaemonFrames);
-const events = compile(daemonEvents);
+/** The validators of what comes from the field: what is too long is made shorter, where its schema lets it. */
+const lenient = (schemas: Readonly<Record<string, TSchema>>) => {
+  const table = new Map<string, (value: Record<string, unknown>) => Checked<unknown> & { shortened?: number }>();
+  for (const [name, schema] of Object.entries(schemas)) {
+    const check = validator(schema, { frames: true });
+    table.set(name, (value) => {
+      const first = check(value);
+      if (first.ok) return first;
+      let shortened = 0;
+      fit(schema, value, () => (shortened += 1));
+      return shortened === 0 ? first : { ...check(value), shortened };
+    });
+  }
+  return table;
+};
+
+const fromDaemon = lenient(fromDaemonFrames);
+const events = lenient(daemonEvents);
 const toDaemon = compile(toDaemonFrames);
-const entry = validator(ReportEntrySchema);
+const entry = validator(ReportEntrySchema, { frames: true });
 const isEntry = predicate(ReportEntrySchema);
-const slashCommand = validator(SlashCommandSchema);
+const slashCommand = validator(SlashCommandSchema, { frames: true });
 /** How many wrong entries of one report are explained; the others are only counted. */
 const reasonsGiven = 100;
-const auth = validator(Auth);
+const auth = validator(Auth, { frames: true });
 const none: readonly string[] = [];
+/** Why an entry was left out that nothing is wrong with. */
+export const tooManyEntries = `more than ${limits.reportEntries} entries`;
 
 function object(text: string): Record<string, unknown> | undefined {
   try {
@@ -72,10 +99,14 @@ export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
   if (type === 'report_slash_commands') return decodeCommands(value);
   const check = fromDaemon.get(type);
   if (!check) return { kind: 'unknown', reason: named(type) };
-  const checked = check(value);
-  return checked.ok
-    ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
-    : { kind: 'invalid', reason: `${type}: ${checked.reason}` };
+  return decoded(type, check(value));
+}
+
+function decoded(name: string, checked: Checked<unknown> & { shortened?: number }): Decoded<FromDaemonFrame> {
+  if (!checked.ok) return { kind: 'invalid', reason: `${name}: ${checked.reason}` };
+  const { value, shortened } = checked;
+  const frame = { kind: 'frame', frame: value as FromDaemonFrame, dropped: none } as const;
+  return shortened === undefined ? frame : { ...frame, shortened };
 }
 
 function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
@@ -83,33 +114,61 @@ function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   if (typeof eventType !== 'string') return { kind: 'invalid', reason: 'event: "event_type" is required' };
   const check = events.get(eventType);
   if (!check) return { kind: 'unknown', reason: `event ${named(eventType)}` };
-  const checked = check(value);
-  return checked.ok
-    ? { kind: 'frame', frame: checked.value as FromDaemonFrame, dropped: none }
-    : { kind: 'invalid', reason: `event ${eventType}: ${checked.reason}` };
+  return decoded(`event ${eventType}`, check(value));
 }
 
 function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   if (!Array.isArray(value.sessions))
     return { kind: 'invalid', reason: 'report_sessions: "sessions" must be an array' };
+  const candidates = value.sessions as unknown[];
   const sessions: ReportEntry[] = [];
   const dropped: string[] = [];
-  for (const candidate of value.sessions as unknown[]) {
-    const reason = takeEntry(modern(candidate), sessions, dropped.length < reasonsGiven);
+  let shortened = 0;
+  const count = () => (shortened += 1);
+  for (const candidate of candidates.length <= limits.reportEntries ? candidates : newest(candidates)) {
+    const reason = takeEntry(modern(candidate), sessions, dropped.length < reasonsGiven, count);
     if (reason !== undefined) dropped.push(reason);
   }
-  return { kind: 'frame', frame: { ...value, type: 'report_sessions', sessions }, dropped };
+  for (let more = limits.reportEntries; more < candidates.length; more += 1) dropped.push(tooManyEntries);
+  const frame = { ...value, type: 'report_sessions' as const, sessions };
+  return { kind: 'frame', frame, dropped, ...(shortened === 0 ? {} : { shortened }) };
+}
+
+/** The entries with the newest `last_activity`, those without one that can be read last. */
+function newest(candidates: readonly unknown[]): unknown[] {
+  return candidates
+    .map((candidate) => ({ candidate, at: activityOf(candidate) }))
+    .sort((one, other) => other.at - one.at)
+    .slice(0, limits.reportEntries)
+    .map(({ candidate }) => candidate);
+}
+
+function activityOf(candidate: unknown): number {
+  const at = (candidate as { last_activity?: unknown } | null)?.last_activity;
+  return (typeof at === 'string' ? readTime(at)?.getTime() : undefined) ?? -Infinity;
 }
 
 /** Puts a good entry into `sessions`; returns why it did not. Explaining costs more than checking, so it ends at a bound. */
-function takeEntry(candidate: unknown, sessions: ReportEntry[], explain: boolean): string | undefined {
-  if (!isEntry(candidate)) {
+function takeEntry(
+  candidate: unknown,
+  sessions: ReportEntry[],
+  explain: boolean,
+  count: () => void,
+): string | undefined {
+  if (!isEntry(candidate) && !isFittedEntry(candidate, count)) {
     const checked = explain ? entry(candidate) : undefined;
     return checked?.ok === false ? checked.reason : 'as before';
   }
   if (!isNativeId(candidate.session_id)) return '"session_id" may not begin with PENDING-';
   sessions.push(candidate);
   return undefined;
+}
+
+/** Whether it is an entry once its texts are within their bounds, which it changes in place. */
+function isFittedEntry(candidate: unknown, count: () => void): candidate is ReportEntry {
+  if (typeof candidate !== 'object' || candidate === null) return false;
+  fit(ReportEntrySchema, candidate as Record<string, unknown>, count);
+  return isEntry(candidate);
 }
 
 /** Older daemons write `id` and `project_path`. Filled in in place: the entry was parsed a moment ago and is ours alone. */

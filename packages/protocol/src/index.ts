@@ -3,6 +3,7 @@ export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts
 export * from './session-id.ts';
 export * from './cut-text.ts';
 export * from './last-string.ts';
+export * from './read-time.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
 export {

@@ -20,7 +20,7 @@ import { daemonEvents, fromDaemonFrames } from './frames/from-daemon.ts';
 import { commands, controls, decodeUserFrame, encodeUserFrame, replies, userFrameKinds } from './frames/instance.ts';
 import { toDaemonFrames } from './frames/to-daemon.ts';
 import { restBodies } from './rest/bodies.ts';
-import { type TSchema, Type } from './schema.ts';
+import { type TSchema, Type, limits } from './schema.ts';
 
 /** to-daemon: relay → daemon. from-daemon: daemon → relay. attention: relay → app. from-app: app → relay. */
 export type Plane = 'to-daemon' | 'from-daemon' | 'attention' | 'from-app' | 'instance' | 'rest';
@@ -56,7 +56,11 @@ function table<T extends Readonly<Record<string, TSchema>>>(
 }
 
 const userFrame: Registered = {
-  schema: Type.String({ title: 'user_frame', pattern: `^[${Object.keys(userFrameKinds).join('')}]\\{.*\\}$` }),
+  schema: Type.String({
+    title: 'user_frame',
+    pattern: `^[${Object.keys(userFrameKinds).join('')}]\\{.*\\}$`,
+    maxLength: limits.daemonFrameBytes,
+  }),
   plane: 'instance',
   description: 'One letter that says whom it is for, then the attention frame as text.',
   example: userFrameExample,

@@ -28,6 +28,29 @@ export const limits = {
   /** All images that wait for one device, as data URLs. */
   waitingImageBytes: 64 * 1024 * 1024,
   messageBytes: 256 * 1024,
+  /** Any text of a frame that has no closer bound. Apps get `messageBytes` of it, and are told that it was cut. */
+  textCharacters: 1024 * 1024,
+  /** A name, an action, a version: what fits into a line. */
+  lineCharacters: 1024,
+  /** A path or address. Longer than any system opens, and never cut: half a path is another one. */
+  pathCharacters: 4096,
+  /** A time, in whatever way it is written. */
+  timeCharacters: 64,
+  /** An access token, in one frame of an app. */
+  tokenCharacters: 32 * 1024,
+  /** One image as a data URL: its bytes in base64, and what stands before them. */
+  imageCharacters: 7 * 1024 * 1024,
+  /** Any list that has no closer bound. */
+  listItems: 10_000,
+  /** Entries of one report, those with the newest activity first. */
+  reportEntries: 10_000,
+  /** Ids in one `status`. Never cut: what is missing there counts as lost. */
+  runningTasks: 100_000,
+  promptOptions: 100,
+  promptOptionCharacters: 4096,
+  connections: 50,
+  devices: 1000,
+  watchedSessions: 1000,
   idCharacters: 512,
   /** `<device_id>:<agent_type>:` of at most 512 characters and one more, then a native id of at most 512. */
   sessionIdCharacters: 1025,
@@ -54,8 +77,22 @@ export const limits = {
 /** What an agent type looks like (contract §4). Neither it nor a device id ever contains a colon. */
 export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 
-export const text = (description: string, options: { minLength?: number; maxLength?: number; pattern?: string } = {}) =>
-  Type.String({ description, ...options });
+/**
+ * What the door makes of a value from the field that passes its bound, so that one of them does not cost a frame (`fit.ts`):
+ * a list keeps its first or last items, a text that must not be cut counts as not given. Other texts are cut, and what has a
+ * pattern or a least length is refused.
+ */
+export const overlong: unique symbol = Symbol('overlong');
+
+type TextOptions = { minLength?: number; maxLength?: number; pattern?: string; [overlong]?: 'unknown' };
+/** Never without a bound: `limits.textCharacters` unless there is a closer one. */
+export const text = (description: string, options: TextOptions = {}) =>
+  Type.String({ description, maxLength: limits.textCharacters, ...options });
+/** A text of one line. */
+export const line = (description: string) => text(description, { maxLength: limits.lineCharacters });
+/** Half of it would mean something else: too long is not given. */
+export const opaque = (description: string, maxLength: number = limits.idCharacters) =>
+  text(description, { maxLength, [overlong]: 'unknown' });
 export const id = (description: string) => Type.String({ description, minLength: 1, maxLength: limits.idCharacters });
 export const sessionId = (description: string) =>
   Type.String({ description, minLength: 1, maxLength: limits.sessionIdCharacters });
@@ -71,7 +108,12 @@ export const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 /** An optional field of a frame from the field: absent and null mean the same. */
 export const lenient = <T extends TSchema & { type: string }>(schema: T): TOptional<TUnsafe<Static<T> | null>> =>
   Type.Optional(nullable(schema));
-export const list = <T extends TSchema>(items: T, description: string) => Type.Array(items, { description });
+/** Never without a bound: `limits.listItems` unless there is a closer one. */
+export const list = <T extends TSchema>(
+  items: T,
+  description: string,
+  options: { maxItems?: number; [overlong]?: 'first' | 'last' } = {},
+) => Type.Array(items, { description, maxItems: limits.listItems, ...options });
 export const record = <T extends TProperties>(title: string, description: string, properties: T): TObject<T> =>
   Type.Object(properties, { title, description });
 /** A frame: an open object whose `type` is fixed. */

@@ -8,32 +8,40 @@ export type Validator<T> = (value: unknown) => Checked<T>;
 
 const addFormats = formatsModule as unknown as (ajv: Ajv) => void;
 
-const createAjv = (coerceTypes: boolean) => {
+const createAjv = ({ coerceTypes = false, unicode = true }) => {
   const ajv = new Ajv({ strict: false, coerceTypes, useDefaults: coerceTypes, addUsedSchema: false });
   addFormats(ajv);
+  // Not an option of the constructor, which warns that this one may go. Tests see when it does.
+  Object.assign(ajv.opts, { unicode });
   return ajv;
 };
 // Compilers hold no state between calls that a caller could see: schemas are never registered by name.
-const bodies = createAjv(false);
-const queries = createAjv(true);
+const bodies = createAjv({});
+const queries = createAjv({ coerceTypes: true });
+// Lengths in UTF-16 units, as strings know them: counting code points would walk over every text of every frame.
+const frames = createAjv({ unicode: false });
 
 /**
  * Returns a function that says whether a value fits the schema, and if not, which field does not and why. Compiled on first
- * use. With `coerce` (query strings) numbers are read from text, and the value is changed in place.
+ * use. With `coerce` (query strings) numbers are read from text, and the value is changed in place. For `frames` a character
+ * is a UTF-16 unit, elsewhere a code point.
  */
-export function validator<S extends TSchema>(schema: S, options: { coerce?: boolean } = {}): Validator<Static<S>> {
+export function validator<S extends TSchema>(
+  schema: S,
+  options: { coerce?: boolean; frames?: boolean } = {},
+): Validator<Static<S>> {
   let check: ValidateFunction | undefined;
   return (value) => {
-    check ??= (options.coerce ? queries : bodies).compile(schema);
+    check ??= (options.coerce ? queries : options.frames ? frames : bodies).compile(schema);
     if (check(value)) return { ok: true, value: value as Static<S> };
     return { ok: false, reason: reasonOf(check.errors ?? []) };
   };
 }
 
-/** The same question without the reason: for callers that meet wrong values by the million. */
+/** The same question about a part of a frame, without the reason: for callers that meet wrong values by the million. */
 export function predicate<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
   let check: ValidateFunction | undefined;
-  return (value): value is Static<S> => (check ??= bodies.compile(schema))(value);
+  return (value): value is Static<S> => (check ??= frames.compile(schema))(value);
 }
 
 function reasonOf(errors: readonly ErrorObject[]): string {

@@ -18,7 +18,8 @@ const scalar = (schema: TSchema, type: string): fc.Arbitrary<unknown> => {
     const range = { min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true };
     return fc.date(range).map((at) => at.toISOString());
   }
-  return storable(schema.minLength as number | undefined);
+  const { minLength, maxLength = 40 } = schema as { minLength?: number; maxLength?: number };
+  return storable(minLength, Math.min(maxLength, 40));
 };
 
 export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {

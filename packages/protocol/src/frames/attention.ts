@@ -1,10 +1,10 @@
 /** What travels on `/ws/attention` (specification §6.1, contract §6). camelCase. */
-import { type Static, frame, id, sessionId, maybe, oneOf, text, time } from '../schema.ts';
+import { type Static, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
 
 /** On every frame to a client that connected with `since`: give the newest one back after a reconnect. */
-const offset = maybe(text('Position in the history of the user; only for clients that sent `since`'));
+const offset = maybe(line('Position in the history of the user; only for clients that sent `since`'));
 
 export const SessionUpdate = frame('session_update', 'A session changed. Always the whole session, never a patch.', {
   session: Session,
@@ -46,7 +46,7 @@ export const Resync = frame('resync', 'The history no longer reaches back to `si
 export const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
 
 export const Auth = frame('auth', 'From the app: renew the credential without reconnecting.', {
-  token: text('A fresh access token of the same user'),
+  token: text('A fresh access token of the same user', { maxLength: limits.tokenCharacters }),
 });
 
 export const attentionFrames = {

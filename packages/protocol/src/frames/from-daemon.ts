@@ -2,13 +2,31 @@
  * What a daemon says to the relay (specification §6.3, and the superset of `field daemons`: extra event types, optional
  * fields that may be null, older spellings). snake_case. Required here is what the relay cannot do without.
  */
-import { type Static, Type, count, flag, frame, id, lenient, list, record, text } from '../schema.ts';
+import {
+  type Static,
+  Type,
+  count,
+  flag,
+  frame,
+  id,
+  lenient,
+  limits,
+  line,
+  list,
+  opaque,
+  overlong,
+  record,
+  text,
+} from '../schema.ts';
 
 /** A time as daemons in the field write it: parsed leniently, never refused. */
-const when = (description: string) => text(`${description} (ISO 8601)`);
+const when = (description: string) => opaque(`${description} (ISO 8601)`, limits.timeCharacters);
+const path = (description: string) => opaque(description, limits.pathCharacters);
 
 export const Status = frame('status', 'The tasks that run now. First frame after connecting, and after every change.', {
-  running_tasks: list(text('task_id'), 'Ids of running tasks'),
+  running_tasks: list(text('task_id', { maxLength: limits.idCharacters }), 'Ids of running tasks', {
+    maxItems: limits.runningTasks,
+  }),
 });
 
 export const ReportEntry = record('ReportEntry', 'One session on the device.', {
@@ -17,22 +35,22 @@ export const ReportEntry = record('ReportEntry', 'One session on the device.', {
   last_activity: lenient(when('Time of the last change')),
   is_active: lenient(flag('True while a task runs in the session')),
   message_count: lenient(count('Number of messages')),
-  title: lenient(text('Title')),
-  slug: lenient(text('Short name')),
-  project: lenient(text('Working directory (older daemons: `project_path`)')),
-  project_name: lenient(text('Name of the project')),
-  file_path: lenient(text('Opaque to the relay, echoed in `watch_session`')),
+  title: lenient(line('Title')),
+  slug: lenient(line('Short name')),
+  project: lenient(path('Working directory (older daemons: `project_path`)')),
+  project_name: lenient(line('Name of the project')),
+  file_path: lenient(path('Opaque to the relay, echoed in `watch_session`')),
 });
 
 export const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
-  sessions: list(ReportEntry, 'Sessions'),
+  sessions: list(ReportEntry, 'Sessions', { maxItems: limits.reportEntries }),
 });
 
 export const Pong = frame('pong', 'Answer to `ping`.', {});
 
 export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   uuid: id('Unique id of the message'),
-  role: text('USER, AGENT or SYSTEM'),
+  role: line('USER, AGENT or SYSTEM'),
   content: text('Text'),
   timestamp: lenient(when('Time of the message')),
 });
@@ -42,11 +60,11 @@ export const Messages = frame(
   'Answer to `get_messages`. With `error` it is a failure, not an empty page.',
   {
     request_id: id('From the request'),
-    session_id: lenient(text("The agent's native session id")),
-    messages: lenient(list(HistoryMessage, 'In chronological order')),
+    session_id: lenient(opaque("The agent's native session id")),
+    messages: lenient(list(HistoryMessage, 'In chronological order', { [overlong]: 'last' })),
     has_more: lenient(flag('True when messages were left out')),
-    oldest_uuid: lenient(text('uuid of the first returned message')),
-    newest_uuid: lenient(text('uuid of the last returned message')),
+    oldest_uuid: lenient(opaque('uuid of the first returned message')),
+    newest_uuid: lenient(opaque('uuid of the last returned message')),
     error: lenient(text('Why the daemon could not answer')),
   },
 );
@@ -69,8 +87,8 @@ export const ReportSlashCommands = frame(
   'report_slash_commands',
   'What may be written after a slash. Takes the place of the report before, whole.',
   {
-    session_id: lenient(text("The agent's native session id; absent or empty: every session of the device")),
-    commands: list(SlashCommand, 'Commands; a text alone counts as its name'),
+    session_id: lenient(opaque("The agent's native session id; absent or empty: every session of the device")),
+    commands: list(SlashCommand, 'Commands; a text alone counts as its name', { maxItems: limits.slashCommands }),
   },
 );
 
@@ -84,16 +102,17 @@ export const Context = Type.Object(
 
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
-  session_id: lenient(text("The agent's native session id")),
+  session_id: lenient(opaque("The agent's native session id")),
   context: lenient(Context),
   error: lenient(text('Why the daemon could not answer')),
 });
 
 /** Fields that any event may carry. `task_id` is empty for the live transcript of a session started at the desk. */
 const anyEvent = {
-  task_id: lenient(text('The task, or empty')),
-  session_id: lenient(text("The agent's native session id; on any type it resolves the placeholder")),
-  user_message_uuid: lenient(text("The daemon's uuid of the user's message")),
+  // Cut, not forgotten: without a task an event would be one of the desk. No task of ours has so long an id.
+  task_id: lenient(text('The task, or empty', { maxLength: limits.idCharacters })),
+  session_id: lenient(opaque("The agent's native session id; on any type it resolves the placeholder")),
+  user_message_uuid: lenient(opaque("The daemon's uuid of the user's message")),
 };
 const event = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
   name: N,
@@ -106,20 +125,22 @@ const event = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
   );
 const transcript = {
   session_id: id("The agent's native session id"),
-  uuid: lenient(text('uuid of the message')),
+  uuid: lenient(opaque('uuid of the message')),
   content: text('Text'),
   timestamp: lenient(when('Time of the message')),
 };
 
-export const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', { label: text('Text of the choice') });
+export const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', {
+  label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
+});
 
 export const daemonEvents = {
   SESSION_STARTED: event('SESSION_STARTED', 'Names the native session; resolves the placeholder.', {
     session_id: id("The agent's native session id"),
   }),
   PROGRESS: event('PROGRESS', 'Short status indicator.', {
-    action: text('What the agent does'),
-    target: lenient(text('What it does it to; may be empty')),
+    action: line('What the agent does'),
+    target: lenient(text('What it does it to; may be empty', { maxLength: limits.pathCharacters })),
   }),
   OUTPUT: event('OUTPUT', 'Verbose output for an expanded view.', { output: text('Text') }),
   VERBOSE: event('VERBOSE', 'Treated like OUTPUT.', {
@@ -130,7 +151,7 @@ export const daemonEvents = {
   WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
     prompt: text('The question'),
     result: lenient(text('Full text shown to the user')),
-    options: lenient(list(Option, 'Choices')),
+    options: lenient(list(Option, 'Choices', { maxItems: limits.promptOptions, [overlong]: 'first' })),
   }),
   ERROR: event('ERROR', 'The task failed.', { error: text('Why') }),
   AGENT_RESPONSE: event('AGENT_RESPONSE', 'The agent said something, in a session started anywhere.', transcript),

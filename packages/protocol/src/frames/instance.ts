@@ -6,7 +6,7 @@
  * every instance that holds a socket of the user. A user frame is one letter and the attention frame as text, so that the
  * receiving side forwards without parsing.
  */
-import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, text } from '../schema.ts';
+import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message } from '../rest/conversation.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -48,11 +48,11 @@ export const replies = {
   page: versioned('page', 'A page of history.', {
     messages: list(Message, 'In chronological order'),
     hasMore: flag('More were left out'),
-    oldestUuid: nullable(text('First uuid')),
-    newestUuid: nullable(text('Last uuid')),
+    oldestUuid: nullable(opaque('First uuid')),
+    newestUuid: nullable(opaque('Last uuid')),
   }),
   session_context: versioned('session_context', 'What the daemon answered.', {
-    context: text('The context as JSON'),
+    context: text('The context as JSON', { maxLength: limits.contextBytes }),
   }),
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),

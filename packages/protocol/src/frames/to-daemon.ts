@@ -2,7 +2,7 @@
  * What the relay says to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`: field daemons).
  * snake_case. What needs a capability is never sent to a daemon that did not declare it.
  */
-import { Type, type Static, frame, id, list, maybe, oneOf, text } from '../schema.ts';
+import { Type, type Static, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 
 /** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
 export const capabilities = {
@@ -22,17 +22,20 @@ export type Capability = keyof typeof capabilities;
 
 const images = maybe(
   list(
-    text('`data:image/png;base64,…`; png, jpeg, gif or webp'),
+    text('`data:image/png;base64,…`; png, jpeg, gif or webp', { maxLength: limits.imageCharacters }),
     'What the user attached; at most 8. Only for a daemon that declared `images`',
+    { maxItems: limits.images },
   ),
 );
+
+const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 
 export const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
 
 export const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   instruction: text('The first message of the user'),
-  project_path: maybe(text('Working directory hint')),
+  project_path: maybe(path('Working directory hint')),
   images,
 });
 
@@ -40,7 +43,7 @@ export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WA
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   session_id: id("The agent's native session id"),
   message: text('The message of the user'),
-  project_path: maybe(text('Working directory hint')),
+  project_path: maybe(path('Working directory hint')),
   images,
 });
 
@@ -58,7 +61,7 @@ export const GetMessages = frame('get_messages', 'Ask for a page of history. Ans
 
 export const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {
   session_id: id("The agent's native session id"),
-  file_path: maybe(text('Exactly what the daemon reported for the session; empty if it reported none')),
+  file_path: maybe(path('Exactly what the daemon reported for the session; empty if it reported none')),
 });
 
 export const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity` for a session.', {
@@ -70,11 +73,11 @@ export const VersionStatus = frame(
   "How the daemon's version compares with the policy for its agent type. After `update_required` the relay closes 4426.",
   {
     status: oneOf(['current', 'update_available', 'update_required'], 'Verdict'),
-    your_version: text('What the daemon declared; empty if nothing'),
-    min_version: maybe(text('Below this the daemon is refused')),
-    recommended_version: maybe(text('Below this an update is suggested')),
-    latest_version: maybe(text('Newest known version')),
-    changelog_url: maybe(text('What changed')),
+    your_version: line('What the daemon declared; empty if nothing'),
+    min_version: maybe(line('Below this the daemon is refused')),
+    recommended_version: maybe(line('Below this an update is suggested')),
+    latest_version: maybe(line('Newest known version')),
+    changelog_url: maybe(path('What changed')),
     message: maybe(text('For people')),
   },
 );

@@ -7,10 +7,12 @@ import {
   id,
   sessionId,
   limits,
+  line,
   list,
   maybe,
   nullable,
   oneOf,
+  opaque,
   record,
   text,
   time,
@@ -36,29 +38,35 @@ export const messageRoles = ['USER', 'AGENT', 'SYSTEM'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
 export const Progress = record('Progress', 'What the agent does right now.', {
-  action: text('What it does'),
-  target: text('What it does it to; may be empty'),
+  action: line('What it does'),
+  target: text('What it does it to; may be empty', { maxLength: limits.pathCharacters }),
   at: time('When it said so'),
 });
 
 export const Prompt = record('Prompt', 'What the agent asks, while the session is `waiting`.', {
-  prompt: text('The question'),
-  result: text('Full text to show; may be empty'),
-  options: list(record('PromptOption', 'A choice.', { label: text('Text of the choice') }), 'Choices; may be empty'),
+  prompt: text('The question', { maxLength: limits.messageBytes }),
+  result: text('Full text to show; may be empty', { maxLength: limits.messageBytes }),
+  options: list(
+    record('PromptOption', 'A choice.', {
+      label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
+    }),
+    'Choices; may be empty',
+    { maxItems: limits.promptOptions },
+  ),
   at: time('When it was asked'),
 });
 
 const sessionFields = {
   id: sessionId('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
-  title: text('Human-readable title'),
+  title: line('Human-readable title'),
   status: oneOf(sessionStatuses, 'State of the session'),
-  agentType: text('Agent type name'),
+  agentType: line('Agent type name'),
   deviceId: id('Id of the device that hosts the session'),
-  projectPath: text('Working directory on the device; empty if unknown'),
+  projectPath: text('Working directory on the device; empty if unknown', { maxLength: limits.pathCharacters }),
   createdAt: time('Creation'),
   updatedAt: time('Last change'),
   messageCount: count('Messages, as far as the relay knows'),
-  lastMessage: text('The last message, cut at 2 KiB; empty if unknown'),
+  lastMessage: text('The last message, cut at 2 KiB; empty if unknown', { maxLength: limits.lastMessageBytes }),
   archived: flag('Hidden from the ordinary list'),
   watched: flag('The user gets notifications'),
   progress: maybe(Progress),
@@ -67,7 +75,7 @@ const sessionFields = {
     record('LastTask', 'The newest task of the session.', {
       id: id('Task id'),
       state: oneOf(taskStates, 'State of the task'),
-      code: maybe(text('Error code of the task')),
+      code: maybe(line('Error code of the task')),
     }),
   ),
 };
@@ -77,7 +85,7 @@ export const Session = record('Session', 'A conversation between a user and an a
 export const Message = record('Message', 'One message of a conversation.', {
   uuid: id('Unique id'),
   role: oneOf(messageRoles, 'Who said it'),
-  content: text('Text, cut at 256 KiB in attention frames and history'),
+  content: text('Text, cut at 256 KiB in attention frames and history', { maxLength: limits.messageBytes }),
   timestamp: time('When it was said'),
   truncated: maybe(Type.Literal(true, { description: 'Present when `content` was cut' })),
 });
@@ -85,8 +93,8 @@ export const Message = record('Message', 'One message of a conversation.', {
 const page = {
   messages: list(Message, 'In chronological order'),
   hasMore: flag('True when messages were left out'),
-  oldestUuid: nullable(text('uuid of the first message returned')),
-  newestUuid: nullable(text('uuid of the last message returned')),
+  oldestUuid: nullable(opaque('uuid of the first message returned')),
+  newestUuid: nullable(opaque('uuid of the last message returned')),
 };
 
 export const MessagePage = record('MessagePage', 'A page of history, fetched from the daemon.', page);
@@ -96,15 +104,15 @@ export const SessionDetail = record('SessionDetail', 'A session with its recent 
   ...page,
   messagesError: maybe(
     record('MessagesError', 'Why `messages` is empty: the daemon could not be asked.', {
-      code: text('DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SESSION_NOT_RESOLVED or SERVICE_UNAVAILABLE'),
+      code: line('DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SESSION_NOT_RESOLVED or SERVICE_UNAVAILABLE'),
       error: text('For people'),
     }),
   ),
 });
 
 export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
-  sessions: list(Session, 'Sessions'),
-  nextCursor: maybe(text('Give it back as `cursor` for the next page; absent on the last')),
+  sessions: list(Session, 'Sessions', { maxItems: limits.sessionsDefault }),
+  nextCursor: maybe(line('Give it back as `cursor` for the next page; absent on the last')),
 });
 
 const boundedText = (description: string) => text(`${description}; at most 256 KiB of UTF-8`, { minLength: 1 });
@@ -117,8 +125,11 @@ const queueTtlSeconds = maybe(
   }),
 );
 
+const imageUrl = text('`data:image/png;base64,…`; png, jpeg, gif or webp, at most 5 MiB when decoded', {
+  maxLength: limits.imageRequestBytes,
+});
 const images = maybe(
-  Type.Array(text('`data:image/png;base64,…`; png, jpeg, gif or webp, at most 5 MiB when decoded'), {
+  Type.Array(imageUrl, {
     description:
       'For the agent, with the text; at most 8 and 10 MiB together. Only for a device with `images` among its `capabilities`',
     maxItems: limits.images,
@@ -128,7 +139,7 @@ const images = maybe(
 export const CreateSession = record('CreateSession', 'Start a session with a first message.', {
   deviceId: id('Where'),
   message: boundedText('First instruction'),
-  projectPath: maybe(text('Working directory on the device', { maxLength: 4096 })),
+  projectPath: maybe(text('Working directory on the device', { maxLength: limits.pathCharacters })),
   title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
   images,
   queueTtlSeconds,
@@ -174,20 +185,21 @@ export const Task = record('Task', 'One run inside a session.', {
   createdAt: time('Accepted'),
   sentAt: maybe(time('Written to the daemon')),
   finishedAt: maybe(time('Ended')),
-  result: maybe(text('What the agent answered')),
+  result: maybe(text('What the agent answered', { maxLength: limits.messageBytes })),
   error: maybe(
-    record('TaskError', 'Why it did not complete.', { code: text('Task error code'), error: text('For people') }),
+    record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('For people') }),
   ),
 });
 
 export const CommandList = record('CommandList', 'What the agent of a session understands after a slash.', {
   commands: list(
     record('Command', 'A command.', {
-      name: text('Without the slash'),
+      name: line('Without the slash'),
       description: text('What it does; may be empty'),
       inputHint: maybe(text('What to write behind it')),
     }),
     'In the order of the daemon; empty if it never told any',
+    { maxItems: limits.slashCommands },
   ),
 });
 

@@ -8,6 +8,7 @@ import {
   id,
   sessionId,
   limits,
+  line,
   list,
   maybe,
   oneOf,
@@ -22,15 +23,19 @@ export type DeviceStatus = (typeof deviceStatuses)[number];
 
 export const Device = record('Device', "A user's machine running a daemon.", {
   id: id('Device id'),
-  name: text('Display name'),
-  hostname: text('Host name of the machine'),
-  agentType: text('Agent type name'),
+  name: line('Display name'),
+  hostname: line('Host name of the machine'),
+  agentType: line('Agent type name'),
   status: oneOf(deviceStatuses, 'Whether its daemon is connected'),
   lastSeenAt: time('Last sign of life; registration if it never connected'),
-  capabilities: list(text('A capability'), 'What its daemon declared when it last connected, for example `images`'),
+  capabilities: list(line('A capability'), 'What its daemon declared when it last connected, for example `images`', {
+    maxItems: limits.capabilities,
+  }),
 });
 
-export const DeviceList = record('DeviceList', 'Devices of the user.', { devices: list(Device, 'Devices') });
+export const DeviceList = record('DeviceList', 'Devices of the user.', {
+  devices: list(Device, 'Devices', { maxItems: limits.devices }),
+});
 
 export const UpdateDevice = record('UpdateDevice', 'Rename a device.', {
   name: text('New display name', { minLength: 1, maxLength: limits.nameCharacters }),
@@ -42,16 +47,17 @@ export const ConnectionList = record('ConnectionList', 'The newest 50 connection
       connectedAt: time('Accepted'),
       disconnectedAt: maybe(time('Ended')),
       closeCode: maybe(Type.Integer({ description: 'WebSocket close code' })),
-      reason: maybe(text('Why it ended')),
-      daemonVersion: text('What the daemon declared; empty if nothing'),
-      instance: text('The instance that held it'),
+      reason: maybe(line('Why it ended')),
+      daemonVersion: line('What the daemon declared; empty if nothing'),
+      instance: line('The instance that held it'),
     }),
     'Newest first',
+    { maxItems: limits.connections },
   ),
 });
 
 const hostname = text('Host name of the machine', { minLength: 1, maxLength: limits.hostnameCharacters });
-const agentType = text('Agent type name', { pattern: agentTypePattern });
+const agentType = text('Agent type name', { pattern: agentTypePattern, maxLength: 64 });
 const deviceName = text('Display name; default: the host name', { maxLength: limits.nameCharacters });
 
 export const RequestCode = Type.Object(
@@ -69,22 +75,22 @@ export const RequestCode = Type.Object(
 );
 
 export const DeviceCode = record('DeviceCode', 'What the daemon shows and polls with, in both spellings.', {
-  device_code: text('Secret of the daemon, for polling'),
-  user_code: text('What the person types, `XXXX-XXXX`'),
-  verification_uri: text('Where to type it'),
-  verification_uri_complete: text('The same with the code filled in'),
-  verification_url: text('The same with the code filled in'),
+  device_code: line('Secret of the daemon, for polling'),
+  user_code: line('What the person types, `XXXX-XXXX`'),
+  verification_uri: text('Where to type it', { maxLength: limits.pathCharacters }),
+  verification_uri_complete: text('The same with the code filled in', { maxLength: limits.pathCharacters }),
+  verification_url: text('The same with the code filled in', { maxLength: limits.pathCharacters }),
   expires_in: count('Seconds'),
   interval: count('Seconds between polls'),
-  deviceCode: text('= device_code'),
-  userCode: text('= user_code'),
-  verificationUri: text('= verification_uri'),
-  verificationUrl: text('= verification_url'),
+  deviceCode: line('= device_code'),
+  userCode: line('= user_code'),
+  verificationUri: text('= verification_uri', { maxLength: limits.pathCharacters }),
+  verificationUrl: text('= verification_url', { maxLength: limits.pathCharacters }),
   expiresIn: count('= expires_in'),
 });
 
 export const PollCode = Type.Object(
-  { device_code: maybe(text('From the first answer')), deviceCode: maybe(text('= device_code')) },
+  { device_code: maybe(line('From the first answer')), deviceCode: maybe(line('= device_code')) },
   { title: 'PollCode', description: 'Poll for the credential. Either spelling.' },
 );
 
@@ -93,11 +99,11 @@ export const DeviceCredential = record(
   'The credential of the device, in every spelling that daemons read. Shown once.',
   {
     device_id: id('Device id'),
-    refresh_token: text('Bearer of `/ws/daemon`'),
+    refresh_token: line('Bearer of `/ws/daemon`'),
     deviceId: id('= device_id'),
-    refreshToken: text('= refresh_token'),
-    access_token: text('= refresh_token: it is exchanged for nothing'),
-    accessToken: text('= refresh_token'),
+    refreshToken: line('= refresh_token'),
+    access_token: line('= refresh_token: it is exchanged for nothing'),
+    accessToken: line('= refresh_token'),
     expires_in: count('Seconds until it ends if the device never connects; every connection begins them anew'),
     expiresIn: count('= expires_in'),
     token_type: Type.Literal('Bearer'),
@@ -105,11 +111,11 @@ export const DeviceCredential = record(
 );
 
 export const CodeDetail = record('CodeDetail', 'Who asks to be registered.', {
-  userCode: text('`XXXX-XXXX`'),
-  hostname: text('Host name of the machine'),
-  agentType: text('Agent type name'),
-  deviceName: text('Display name'),
-  requestedFrom: text('Address that asked'),
+  userCode: line('`XXXX-XXXX`'),
+  hostname: line('Host name of the machine'),
+  agentType: line('Agent type name'),
+  deviceName: line('Display name'),
+  requestedFrom: line('Address that asked'),
   requestedAt: time('When it asked'),
   expiresAt: time('When the code ends'),
 });
@@ -122,13 +128,14 @@ export const CodeApproved = record('CodeApproved', 'The device may fetch its cre
 export const CodeDenied = record('CodeDenied', 'The device was turned away.', { approved: Type.Literal(false) });
 
 export const WatchList = record('WatchList', 'Sessions the user watches.', {
-  sessionIds: list(text('Session id'), 'Canonical session ids'),
+  sessionIds: list(sessionId('Session id'), 'Canonical session ids', { maxItems: limits.watchedSessions }),
   watchedSessions: list(
     record('WatchedSession', 'One of them.', {
       sessionId: sessionId('Canonical session id'),
       createdAt: time('Since when'),
     }),
     'The same with times',
+    { maxItems: limits.watchedSessions },
   ),
 });
 
@@ -153,25 +160,26 @@ export const NotificationList = record('NotificationList', "The user's notificat
       state: oneOf(notificationStates, 'What became of it'),
     }),
     'Notifications',
+    { maxItems: limits.sessionsPage },
   ),
-  nextCursor: maybe(text('For the next page')),
+  nextCursor: maybe(line('For the next page')),
 });
 
 export const Ticket = record('Ticket', 'A single-use credential for `/ws/attention?ticket=`.', {
-  ticket: text('Secret'),
+  ticket: line('Secret'),
   expiresIn: count('Seconds'),
 });
 
 export const Me = record('Me', 'Who is asking.', {
   id: id('User id'),
-  email: maybe(text('E-mail address, if the issuer says')),
-  name: maybe(text('Name, if the issuer says')),
-  scopes: list(text('Scope'), 'What the token may do'),
+  email: maybe(line('E-mail address, if the issuer says')),
+  name: maybe(line('Name, if the issuer says')),
+  scopes: list(line('Scope'), 'What the token may do'),
 });
 
 export const Health = record('Health', 'The process lives.', {
   status: Type.Literal('ok'),
-  version: text('Like 1.0.0'),
+  version: line('Like 1.0.0'),
 });
 
 export const Readiness = record('Readiness', 'Whether this instance takes work.', {
@@ -181,7 +189,7 @@ export const Readiness = record('Readiness', 'Whether this instance takes work.'
 
 export const ErrorResponse = record('ErrorResponse', 'Every REST error, and every refused upgrade.', {
   error: text('Short message that says what to do'),
-  code: text('Machine-readable code'),
+  code: line('Machine-readable code'),
   status: Type.Integer({ description: 'HTTP status' }),
   retryAfter: maybe(count('Seconds, with 429')),
 });
@@ -191,7 +199,7 @@ export const PollErrorResponse = record(
   'Why polling gave no credential: `error` is the string of RFC 8628, verbatim.',
   {
     error: oneOf(Object.keys(pollErrors) as PollError[], 'Why'),
-    code: text('The same in capitals'),
+    code: line('The same in capitals'),
     status: Type.Literal(400, { description: 'HTTP status' }),
   },
 );

@@ -1,0 +1,14 @@
+/** Times as peers in the field write them. */
+
+const earliest = Date.UTC(1970, 0, 1);
+const latest = Date.UTC(2200, 0, 1);
+
+/**
+ * The moment that `text` names; undefined when it cannot be read, or lies where no conversation was ever held: before 1970 or after
+ * 2199. JavaScript reads years from -271821 to 275760, which PostgreSQL does not take (findings S12).
+ */
+export function readTime(text: string): Date | undefined {
+  const at = new Date(text);
+  const time = at.getTime();
+  return time >= earliest && time < latest ? at : undefined;
+}
