@@ -1,6 +1,7 @@
 /**
  * What no frame and no command brings about (backplane, commands; contract §2, §9): times that end, instances that died, and
- * wake-ups that were lost. Every gateway sweeps; all of it may be done twice.
+ * wake-ups that were lost. Every gateway sweeps what is its own; what is of the whole fleet is swept by one of them at a time. All of
+ * it may be done twice.
  */
 import type { Backplane } from '@relay/backplane';
 import {
@@ -47,6 +48,8 @@ export interface SweepDeps {
 }
 
 const wakingAtOnce = 8;
+const purgeEveryMs = 3_600_000;
+const sweepJitter = 1 / 3;
 const jitter = (ms: number, part: number) => ms * (1 - part + Math.random() * 2 * part);
 
 export interface Sweeps {
@@ -80,6 +83,15 @@ export function startSweeps(deps: SweepDeps): Sweeps {
       timers.add(timer);
     };
     plan(firstMs);
+  };
+
+  /**
+   * For the whole fleet: whichever gateway comes first does it, and no other as long as the shortest pause of a single one. When the
+   * backplane cannot say who came first, it is done.
+   */
+  const ofFleet = (name: string, ms: number, work: () => Promise<void>) => async () => {
+    const pauseMs = ms * (1 - sweepJitter) * 0.9;
+    if (await backplane.once('sweep', [name], pauseMs).catch(() => true)) await work();
   };
 
   const announce = async (keys: readonly string[]) => {
@@ -172,11 +184,11 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const sweep = config.sweepIntervalMs;
-  every(sweep, 1 / 3, sweep / 3, 'expire', expire);
-  every(sweep, 1 / 3, sweep, 'abandon', abandon);
-  every(sweep, 1 / 3, Math.min(sweep, config.offlineGraceMs), 'orphans', orphans);
-  every(sweep, 1 / 3, sweep, 'wake', wake);
-  every(sweep, 1 / 3, sweep, 'changes', changes);
+  every(sweep, sweepJitter, sweep / 3, 'expire', ofFleet('expire', sweep, expire));
+  every(sweep, sweepJitter, sweep, 'abandon', ofFleet('abandon', sweep, abandon));
+  every(sweep, sweepJitter, Math.min(sweep, config.offlineGraceMs), 'orphans', ofFleet('orphans', sweep, orphans));
+  every(sweep, sweepJitter, sweep, 'wake', wake);
+  every(sweep, sweepJitter, sweep, 'changes', changes);
   every(config.leaseRefreshMs, 1 / 5, config.leaseRefreshMs, 'leases', refresh);
   every(config.credentialRecheckMs, 1 / 5, config.credentialRecheckMs, 'credentials', recheck);
   every(config.lastSeenFlushMs, 1 / 5, config.lastSeenFlushMs, 'last seen', () =>
@@ -188,7 +200,13 @@ export function startSweeps(deps: SweepDeps): Sweeps {
         .map((connection) => connection.deviceId),
     ),
   );
-  every(3_600_000, 1 / 5, 600_000, 'purge', () => purge(database.prisma, config.idempotencyTtlSeconds));
+  every(
+    purgeEveryMs,
+    sweepJitter,
+    600_000,
+    'purge',
+    ofFleet('purge', purgeEveryMs, () => purge(database.prisma, config.idempotencyTtlSeconds)),
+  );
 
   return {
     catchUp: () => {

@@ -1,29 +1,53 @@
-/** What need not be remembered any longer. Run rarely, by any instance. */
+/** What need not be remembered any longer. Run rarely, by one instance at a time; twice does no harm. */
 import type { Db } from './transaction.ts';
+
+const tasksAtOnce = 5000;
+
+type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
+
+/** Each table on its own. Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
+const steps: readonly Step[] = [
+  (db) => db.$executeRaw`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
+  (db, idempotencyTtlSeconds) => db.$executeRaw`
+    DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
+  (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
+  purgeTasks,
+  (db) => db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
+  (db) => db.$executeRaw`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
+  (db) => db.$executeRaw`DELETE FROM logins WHERE expires_at < now()`,
+  (db) => db.$executeRaw`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,
+  (db) => db.$executeRaw`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
+  (db) => db.$executeRaw`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,
+  (db) => db.$executeRaw`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`,
+  (db) => db.$executeRaw`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`,
+];
 
 /**
  * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, ended tasks and slash
  * commands that nobody reported again after 30 days; of the sign-in, what has expired.
+ * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {
-  await db.$executeRaw`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`;
-  await db.$executeRaw`
-    DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`;
-  await db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`;
-  await db.$executeRaw`
-    DELETE FROM tasks t WHERE t.finished_at < now() - interval '30 days'
-      AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
-  await db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`;
-  await purgeSignIn(db);
+  const errors: unknown[] = [];
+  for (const step of steps) {
+    await step(db, idempotencyTtlSeconds).catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} of ${steps.length} tables could not be purged`);
 }
 
-/** Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
-async function purgeSignIn(db: Db): Promise<void> {
-  await db.$executeRaw`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`;
-  await db.$executeRaw`DELETE FROM logins WHERE expires_at < now()`;
-  await db.$executeRaw`DELETE FROM oauth_access_tokens WHERE expires_at < now()`;
-  await db.$executeRaw`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`;
-  await db.$executeRaw`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`;
-  await db.$executeRaw`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`;
-  await db.$executeRaw`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`;
+/** All but the newest of each session, 30 days after they ended; in the order of their index, so that none is looked at twice. */
+async function purgeTasks(db: Db): Promise<void> {
+  let after = { id: '', finished_at: new Date(0) };
+  for (;;) {
+    const page = await db.$queryRaw<{ id: string; finished_at: Date }[]>`
+      SELECT id, finished_at FROM tasks
+      WHERE finished_at < now() - interval '30 days' AND (finished_at, id) > (${after.finished_at}::timestamptz, ${after.id})
+      ORDER BY finished_at, id LIMIT ${tasksAtOnce}`;
+    await db.$executeRaw`
+      DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
+        AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
+    if (page.length < tasksAtOnce) return;
+    after = page.at(-1)!;
+  }
 }
