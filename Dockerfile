@@ -3,7 +3,7 @@
 #   buildah bud -t relay .
 # Node comes with the base. A base without it works too, if its distribution has Node 20.19 or newer (Debian 13):
 #   docker build --build-arg BASE_IMAGE=docker.io/library/debian:trixie-slim -t relay .
-ARG BASE_IMAGE=docker.io/library/node:20.20.2-bookworm-slim
+ARG BASE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 # What runs and what builds stand on the same ground: Node, tini, certificates.
 FROM ${BASE_IMAGE} AS ground

@@ -2,6 +2,7 @@
 export default {
   testEnvironment: 'node',
   globalSetup: '<rootDir>/packages/testing/dist/jest-global-setup.js',
+  reporters: ['default', '<rootDir>/packages/testing/dist/jest-reporter.js'],
   roots: ['<rootDir>/packages', '<rootDir>/apps', '<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],

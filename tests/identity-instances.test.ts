@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type Database, openDatabase } from '@relay/database';
 import {
   Browser,
@@ -23,7 +24,7 @@ import {
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 
 /** Promise: which instance somebody meets makes no difference, not even from one request to the next. */
-describe('two apis and two gateways on PostgreSQL, behind a round robin', () => {
+describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a round robin', () => {
   let postgres: TestPostgres;
   let database: Database;
   let balancer: RoundRobin;

@@ -1,8 +1,9 @@
 /** What operators look at: every query of the alerts and of the dashboard asks for what a running relay exports, and nothing it exports is overlooked. */
 import { readFile, readdir } from 'node:fs/promises';
+import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type RelayProcess, connectApp, connectDaemon, freePort, startRelayProcess } from '@relay/testing';
 import { parse } from 'yaml';
 import {
@@ -45,7 +46,7 @@ beforeAll(async () => {
   panels = (JSON.parse(await readFile(join(monitoring, 'dashboard.json'), 'utf8')) as { panels: Panel[] }).panels;
 });
 
-describe('the queries', () => {
+describeWith('kubectl', 'the queries', () => {
   let relay: RelayProcess;
   let exported: Exported;
   let metricsPort: number;
@@ -138,7 +139,7 @@ describe('the queries', () => {
   });
 });
 
-describe('every alert', () => {
+describeWith('kubectl', 'every alert', () => {
   it('says what happened, how bad it is, how long it lasted and where the runbook is', () => {
     for (const { alert, labels, annotations, for: lasting } of rules) {
       expect(alert).toMatch(/^Relay[A-Z]/);
@@ -165,7 +166,7 @@ describe('every alert', () => {
   });
 });
 
-describe('numbers that stand in two places', () => {
+describeWith('kubectl', 'numbers that stand in two places', () => {
   let production: KubernetesObject[];
   beforeAll(async () => {
     production = await render(overlays[1] ?? '');

@@ -1,5 +1,6 @@
 /** The settings of the manifests: each is a variable of the relay, each that an operator may need is explained, and the doors accept what is rendered. */
 import { readFile } from 'node:fs/promises';
+import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -49,25 +50,27 @@ describe('relay.env and the example of the secrets', () => {
   });
 });
 
-describe.each(overlays)('%s', (folder) => {
-  it.each(['api', 'gateway'] as const)('gives %s an environment that it accepts', async (role: Role) => {
-    const objects = await render(folder);
-    const [container = {}] = containersOf(find(objects, 'Deployment', `relay-${role}`) ?? {});
-    const example = await settings('overlays/production/secrets.env.example');
-    const given = Object.fromEntries(
-      [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-    );
-    const environment = environmentOf(objects, container, {
-      ...given,
-      AUTH_SECRET: 'a secret of at least 32 characters',
+describeWith('kubectl', 'every overlay', () => {
+  describe.each(overlays)('%s', (folder) => {
+    it.each(['api', 'gateway'] as const)('gives %s an environment that it accepts', async (role: Role) => {
+      const objects = await render(folder);
+      const [container = {}] = containersOf(find(objects, 'Deployment', `relay-${role}`) ?? {});
+      const example = await settings('overlays/production/secrets.env.example');
+      const given = Object.fromEntries(
+        [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+      );
+      const environment = environmentOf(objects, container, {
+        ...given,
+        AUTH_SECRET: 'a secret of at least 32 characters',
+      });
+      const config = readConfig(role, environment);
+      expect(config).toMatchObject({ port: 4000, host: '0.0.0.0', metricsPort: 9464, trustProxy: 1 });
+      expect(config.instanceName).toBe('from-metadata.name');
+      const { terminationGracePeriodSeconds } = find(objects, 'Deployment', `relay-${role}`)?.spec.template.spec as {
+        terminationGracePeriodSeconds: number;
+      };
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds);
+      expect(() => readConfig(role, { ...environment, AUTH_SECRET: '', REDIS_URL: '' })).toThrow(ConfigError);
     });
-    const config = readConfig(role, environment);
-    expect(config).toMatchObject({ port: 4000, host: '0.0.0.0', metricsPort: 9464, trustProxy: 1 });
-    expect(config.instanceName).toBe('from-metadata.name');
-    const { terminationGracePeriodSeconds } = find(objects, 'Deployment', `relay-${role}`)?.spec.template.spec as {
-      terminationGracePeriodSeconds: number;
-    };
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds);
-    expect(() => readConfig(role, { ...environment, AUTH_SECRET: '', REDIS_URL: '' })).toThrow(ConfigError);
   });
 });

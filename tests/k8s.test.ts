@@ -1,6 +1,7 @@
 /** The manifests: every overlay is right, and each check can fail. What is broken here is broken in a copy of what is rendered. */
 /* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { describeWith } from '@relay/testing/needs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -27,15 +28,17 @@ type Broken = [title: string, change: Break, problem: RegExp];
 /** The sentence of a test is made of the first two. */
 const named = (rows: Broken[]) => rows.map(([title, change, problem]) => [title, problem, change] as const);
 
-describe.each([...overlays, ...alone])('%s', (folder) => {
-  it('renders, and nothing is wrong with it', async () => {
-    const { objects, problems } = await folderProblems(folder);
-    expect(problems).toEqual([]);
-    expect(objects.length).toBeGreaterThan(20);
+describeWith('kubectl', 'every folder', () => {
+  describe.each([...overlays, ...alone])('%s', (folder) => {
+    it('renders, and nothing is wrong with it', async () => {
+      const { objects, problems } = await folderProblems(folder);
+      expect(problems).toEqual([]);
+      expect(objects.length).toBeGreaterThan(20);
+    });
   });
 });
 
-describe('what is rendered', () => {
+describeWith('kubectl', 'what is rendered', () => {
   const [localFolder = '', productionFolder = ''] = overlays;
   let local: KubernetesObject[];
   let production: KubernetesObject[];
@@ -259,7 +262,7 @@ describe('what is rendered', () => {
   });
 });
 
-describe('a kustomization', () => {
+describeWith('kubectl', 'a kustomization', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-k8s-'));

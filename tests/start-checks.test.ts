@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Child, runProgram, startProgram } from '@relay/testing';
+import { describeWith } from '@relay/testing/needs';
 import { type TestPostgres, startPostgres } from '@relay/testing/database';
 import { openDatabase } from '@relay/database';
 
@@ -58,7 +59,7 @@ describe('an instance', () => {
     await child.wrote(/"level":"warn".*Only 1024 files may be open/);
   });
 
-  describe('on a database that a newer release has used', () => {
+  describeWith('postgresql', 'on a database that a newer release has used', () => {
     let postgres: TestPostgres;
     let url: string;
     beforeAll(async () => {

@@ -1,6 +1,7 @@
 // Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
 // wider than the screen. The pictures are for people.
 import { readFileSync } from 'node:fs';
+import { describeWith } from '@relay/testing/needs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, connectDaemon, send } from '@relay/testing';
@@ -37,7 +38,7 @@ const looks = [
   { name: 'dark-desk', options: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' } },
 ] as const;
 
-describe('every page', () => {
+describeWith('chromium', 'every page', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let daemon: TestDaemon;

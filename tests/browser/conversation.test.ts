@@ -1,5 +1,6 @@
 // A conversation in a real browser, with a daemon that says exactly what the test says.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
 import type { Browser, Locator } from 'playwright-core';
 import {
@@ -13,7 +14,7 @@ import {
   startBrowserRelay,
 } from './browser.ts';
 
-describe('a conversation', () => {
+describeWith('chromium', 'a conversation', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

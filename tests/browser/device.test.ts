@@ -1,5 +1,6 @@
 // Machines in a real browser: letting one in, turning one away, and what becomes of it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type Registration, connectDaemon, send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import {
@@ -14,7 +15,7 @@ import {
   startBrowserRelay,
 } from './browser.ts';
 
-describe('devices', () => {
+describeWith('chromium', 'devices', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

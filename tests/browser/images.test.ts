@@ -1,7 +1,8 @@
 // Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other.
 import { readFileSync } from 'node:fs';
+import { describeWith } from '@relay/testing/needs';
 import { createRequire } from 'node:module';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import {
@@ -20,7 +21,7 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AA
 const png = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') });
 const dataUrl = `data:image/png;base64,${pixel}`;
 
-describe('images', () => {
+describeWith('chromium', 'images', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

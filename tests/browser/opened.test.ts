@@ -1,5 +1,6 @@
 // A conversation that a browser opens by its address: the page reads before it listens.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestDaemon, connectDaemon } from '@relay/testing';
 import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
@@ -13,7 +14,7 @@ import {
   startBrowserRelay,
 } from './browser.ts';
 
-describe('a conversation that is opened by its address', () => {
+describeWith('chromium', 'a conversation that is opened by its address', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

@@ -1,5 +1,6 @@
 // Accounts in a real browser: the first one, invitations, passwords, and every way out.
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -14,7 +15,7 @@ import {
 
 const email = 'ada@example.com';
 
-describe('accounts', () => {
+describeWith('chromium', 'accounts', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   const people: Person[] = [];

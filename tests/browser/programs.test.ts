@@ -1,14 +1,15 @@
 // Programs that act for a person: consent and revocation in a real browser, with a program that listens on this machine.
 import { createHash, randomBytes } from 'node:crypto';
+import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
 
-describe('a program', () => {
+describeWith('chromium', 'a program', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

@@ -1,5 +1,6 @@
 // Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
 import { freePort } from '@relay/testing';
 import { type OpenIdProvider, startOpenIdProvider } from '../openid-provider.ts';
@@ -15,7 +16,7 @@ import {
 
 const secret = 'a secret of the relay at the provider';
 
-describe('an account elsewhere', () => {
+describeWith('chromium', 'an account elsewhere', () => {
   let corp: OpenIdProvider;
   let relay: BrowserRelay;
   let browser: Browser;

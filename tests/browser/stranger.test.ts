@@ -1,17 +1,18 @@
 // What somebody does who has just started a relay: an account, a machine, a first answer. With the real programs.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
 
 const program = fileURLToPath(new URL('../../apps/daemon/bin/relay-daemon.js', import.meta.url));
 
-describe('a stranger', () => {
+describeWith('chromium', 'a stranger', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,6 @@ const plan = {
   env: { PATH: '/usr/bin:/bin', NAME: `a "b" & <c>` },
   logFile: '/home/me/daemon.log',
 };
-const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 /** What Python's parsers, which are not ours, make of a definition. */
 function parsed(program: string, input: string | Buffer): unknown {
@@ -27,21 +27,24 @@ function parsed(program: string, input: string | Buffer): unknown {
 }
 
 describe('the service', () => {
-  it('is a unit that systemd accepts, and that does not loop when the relay has turned the daemon away', () => {
-    const unit = systemdUnit(plan);
-    expect(unit).toContain('RestartPreventExitStatus=78');
-    expect(unit).toContain('"/home/me/100%% $$HOME"');
-    // The verdict of systemd itself, where there is one.
-    if (!has('systemd-analyze')) return;
-    const file = join(folders.make(), 'relay-daemon.service');
-    writeFileSync(file, unit);
-    const { status, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', file], {
-      encoding: 'utf8',
-      env: { ...process.env, XDG_RUNTIME_DIR: folders.make() },
-    });
-    expect(stderr).not.toContain('relay-daemon.service');
-    expect(status).toBe(0);
-  });
+  itWith(
+    'systemd',
+    'is a unit that systemd accepts, and that does not loop when the relay has turned the daemon away',
+    () => {
+      const unit = systemdUnit(plan);
+      expect(unit).toContain('RestartPreventExitStatus=78');
+      expect(unit).toContain('"/home/me/100%% $$HOME"');
+      // The verdict of systemd itself.
+      const file = join(folders.make(), 'relay-daemon.service');
+      writeFileSync(file, unit);
+      const { status, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', file], {
+        encoding: 'utf8',
+        env: { ...process.env, XDG_RUNTIME_DIR: folders.make() },
+      });
+      expect(stderr).not.toContain('relay-daemon.service');
+      expect(status).toBe(0);
+    },
+  );
 
   it('is a property list and a task in XML, with everything escaped', () => {
     for (const text of [launchdPlist(plan), windowsTask(plan)]) {
@@ -50,7 +53,7 @@ describe('the service', () => {
     }
   });
 
-  it('is a property list from which launchd reads every word as it was given', () => {
+  itWith('python3-websockets', 'is a property list from which launchd reads every word as it was given', () => {
     const read = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))';
     expect(parsed(read, launchdPlist(plan))).toEqual({
       Label: 'dev.agent-session-relay.relay-daemon',
@@ -65,33 +68,37 @@ describe('the service', () => {
     });
   });
 
-  it('is a task whose elements and values are those of the schema of the Task Scheduler', () => {
-    const read = [
-      'import json, sys, xml.etree.ElementTree as tree',
-      'short = lambda tag: tag.split("}")[1]',
-      'told = lambda node: {short(child.tag): told(child) for child in node} if len(node) else node.text',
-      'task = tree.fromstring(sys.stdin.buffer.read().decode("utf-16"))',
-      'print(json.dumps({"root": task.tag, "version": task.get("version"), "task": told(task)}))',
-    ].join('\n');
-    const text = windowsTask({ ...plan, user: 'HOME\\ada & co' });
-    const { root, version, task } = parsed(read, Buffer.from(`\ufeff${text}`, 'utf16le')) as {
-      root: string;
-      version: string;
-      task: Record<string, Record<string, Record<string, unknown>>>;
-    };
-    expect(root).toBe('{http://schemas.microsoft.com/windows/2004/02/mit/task}Task');
-    expect(version).toBe('1.2');
-    const { Triggers, Principals, Settings, Actions } = task;
-    expect(Triggers).toEqual({ LogonTrigger: { Enabled: 'true', UserId: 'HOME\\ada & co' } });
-    expect(Principals).toEqual({
-      Principal: { UserId: 'HOME\\ada & co', LogonType: 'InteractiveToken', RunLevel: 'LeastPrivilege' },
-    });
-    // An unsignedByte in the schema, and an interval between a minute and 31 days.
-    expect(Settings?.RestartOnFailure).toEqual({ Interval: 'PT1M', Count: '255' });
-    expect(Settings).toMatchObject({ MultipleInstancesPolicy: 'IgnoreNew', ExecutionTimeLimit: 'PT0S' });
-    expect(Actions?.Exec?.Command).toBe('cmd.exe');
-    expect(Actions?.Exec?.Arguments).toContain(`"${plan.node}" "${plan.script}" "up"`);
-  });
+  itWith(
+    'python3-websockets',
+    'is a task whose elements and values are those of the schema of the Task Scheduler',
+    () => {
+      const read = [
+        'import json, sys, xml.etree.ElementTree as tree',
+        'short = lambda tag: tag.split("}")[1]',
+        'told = lambda node: {short(child.tag): told(child) for child in node} if len(node) else node.text',
+        'task = tree.fromstring(sys.stdin.buffer.read().decode("utf-16"))',
+        'print(json.dumps({"root": task.tag, "version": task.get("version"), "task": told(task)}))',
+      ].join('\n');
+      const text = windowsTask({ ...plan, user: 'HOME\\ada & co' });
+      const { root, version, task } = parsed(read, Buffer.from(`\ufeff${text}`, 'utf16le')) as {
+        root: string;
+        version: string;
+        task: Record<string, Record<string, Record<string, unknown>>>;
+      };
+      expect(root).toBe('{http://schemas.microsoft.com/windows/2004/02/mit/task}Task');
+      expect(version).toBe('1.2');
+      const { Triggers, Principals, Settings, Actions } = task;
+      expect(Triggers).toEqual({ LogonTrigger: { Enabled: 'true', UserId: 'HOME\\ada & co' } });
+      expect(Principals).toEqual({
+        Principal: { UserId: 'HOME\\ada & co', LogonType: 'InteractiveToken', RunLevel: 'LeastPrivilege' },
+      });
+      // An unsignedByte in the schema, and an interval between a minute and 31 days.
+      expect(Settings?.RestartOnFailure).toEqual({ Interval: 'PT1M', Count: '255' });
+      expect(Settings).toMatchObject({ MultipleInstancesPolicy: 'IgnoreNew', ExecutionTimeLimit: 'PT0S' });
+      expect(Actions?.Exec?.Command).toBe('cmd.exe');
+      expect(Actions?.Exec?.Arguments).toContain(`"${plan.node}" "${plan.script}" "up"`);
+    },
+  );
 
   it.each(['linux', 'darwin', 'win32'] as const)('has commands for install, start, stop and logs on %s', (platform) => {
     const system = serviceSystem({ HOME: '/home/me' }, '/state', platform);

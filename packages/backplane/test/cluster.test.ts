@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestRedisCluster, moveSlots, startRedisCluster } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
 import { until } from '../src/contract/harness.ts';
@@ -12,11 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-describeBackplaneContract('redis cluster', (options) =>
-  makeRedisBus({ url: cluster.url, flush: () => cluster.flush(), deafen: () => deafen(cluster.nodes) }, options),
-);
+describeWith('redis-server', 'the contract, on a Redis cluster', () => {
+  describeBackplaneContract('redis cluster', (options) =>
+    makeRedisBus({ url: cluster.url, flush: () => cluster.flush(), deafen: () => deafen(cluster.nodes) }, options),
+  );
+});
 
-describe('a cluster', () => {
+describeWith('redis-server', 'a cluster', () => {
   let troupe: ReturnType<typeof createTroupe>;
   afterEach(() => troupe.leave());
 

@@ -1,5 +1,6 @@
 /** An instance to which Redis says nothing any more, on connections that look alive. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { until } from '../src/contract/harness.ts';
 import { type Proxy, openProxy } from './proxy.ts';
@@ -19,7 +20,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe('an instance whose connections went silent', () => {
+describeWith('redis-server', 'an instance whose connections went silent', () => {
   it('says that it is not healthy, connects anew, and tells its readers', async () => {
     troupe = createTroupe({ url: redis.url, prefix: 'deaf', commandTimeoutMs: 300 });
     const gateway = await troupe.join('gateway');

@@ -1,5 +1,6 @@
 /** What Redis does to those who trust it, and what they must be told. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { createEar, until } from '../src/contract/harness.ts';
 import type { Lease, UserFrame } from '../src/index.ts';
@@ -28,7 +29,7 @@ async function open(commandTimeoutMs = 400) {
   return { api: api!, gateway: gateway!, other: other!, lease, commands: obey(gateway!) };
 }
 
-describe('Redis that is killed', () => {
+describeWith('redis-server', 'Redis that is killed', () => {
   it('is unavailable at once, and everything recovers without a restart of ours', async () => {
     const { api, gateway, other, lease, commands } = await open();
     const restored = createEar<string>();
@@ -57,7 +58,7 @@ describe('Redis that is killed', () => {
   });
 });
 
-describe('Redis that is frozen', () => {
+describeWith('redis-server', 'Redis that is frozen', () => {
   it('does nothing later of what it did not do in time', async () => {
     const { api, gateway, other, lease, commands } = await open();
     const evicted = createEar<Lease>();
@@ -110,7 +111,7 @@ describe('Redis that is frozen', () => {
   });
 });
 
-describe('Redis that lost everything it stored', () => {
+describeWith('redis-server', 'Redis that lost everything it stored', () => {
   it('is told again who owns what, under the old fences', async () => {
     const { api, gateway, other, lease } = await open();
     const newer = { device: 'moved', connection: 'new', fence: 0 };
@@ -156,7 +157,7 @@ describe('Redis that lost everything it stored', () => {
   });
 });
 
-describe('connections that are cut again and again', () => {
+describeWith('redis-server', 'connections that are cut again and again', () => {
   it('leave no reader without a frame that it was not told of, and one owner', async () => {
     const { api, gateway, other, lease } = await open();
     const readers = await Promise.all([readNumbers(api, 'user'), readNumbers(other, 'user'), readNumbers(api, 'long')]);
@@ -204,7 +205,7 @@ describe('connections that are cut again and again', () => {
   });
 });
 
-describe('Redis that forgot the script', () => {
+describeWith('redis-server', 'Redis that forgot the script', () => {
   it('is told it again', async () => {
     const { api } = await open();
     await redis.command('SCRIPT', 'FLUSH', 'SYNC');
@@ -212,7 +213,7 @@ describe('Redis that forgot the script', () => {
   });
 });
 
-describe('Redis whose memory is full', () => {
+describeWith('redis-server', 'Redis whose memory is full', () => {
   it('refuses what must be kept, carries what need not be, and says that something is missing', async () => {
     const { api, gateway, other, lease } = await open();
     const hot = createEar<string>();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
 import { deafen, makeRedisBus } from './redis-bus.ts';
@@ -10,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-describeBackplaneContract('redis', (options) =>
-  makeRedisBus({ url: redis.url, flush: () => redis.flush(), deafen: () => deafen([redis]) }, options),
-);
+describeWith('redis-server', 'the contract, on a Redis server', () => {
+  describeBackplaneContract('redis', (options) =>
+    makeRedisBus({ url: redis.url, flush: () => redis.flush(), deafen: () => deafen([redis]) }, options),
+  );
+});

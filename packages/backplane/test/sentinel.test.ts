@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type TestSentinel, startSentinel } from '@relay/testing/redis';
 import { describeBackplaneContract } from '../src/contract.ts';
 import { until } from '../src/contract/harness.ts';
@@ -12,14 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => group.stop());
 
-describeBackplaneContract('redis by sentinel', (options) =>
-  makeRedisBus(
-    { url: group.url, flush: () => group.flush(), deafen: () => deafen([group.master, group.replica]) },
-    options,
-  ),
-);
+describeWith(['redis-server', 'redis-sentinel'], 'the contract, on a Redis sentinel', () => {
+  describeBackplaneContract('redis by sentinel', (options) =>
+    makeRedisBus(
+      { url: group.url, flush: () => group.flush(), deafen: () => deafen([group.master, group.replica]) },
+      options,
+    ),
+  );
+});
 
-describe('a failover', () => {
+describeWith(['redis-server', 'redis-sentinel'], 'a failover', () => {
   let troupe: ReturnType<typeof createTroupe>;
   afterEach(() => troupe.leave());
 

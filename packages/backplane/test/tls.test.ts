@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process';
+import { describeWith } from '@relay/testing/needs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestRedis, freePort, startRedis } from '@relay/testing/redis';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('programs/own.mjs', import.meta.url));
 
-describe('a Redis that speaks TLS', () => {
+describeWith(['redis-server', 'openssl'], 'a Redis that speaks TLS', () => {
   let folder: string;
   let certificate: string;
   let port: number;

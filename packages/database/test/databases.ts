@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type TestPostgres, hasPostgres, startPostgres, templateFile } from '@relay/testing/database';
+import { afterAll, beforeAll, describe, jest } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type TestPostgres, startPostgres, templateFile } from '@relay/testing/database';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '../src/open.ts';
 
 // Engines and processes start here, on machines that do other things too.
@@ -25,16 +26,9 @@ export function onBoth(name: string, body: (open: Open, kind: Database['kind']) 
   });
 }
 
-/** Tests on a real PostgreSQL of their own. Without one installed: a loud word, and in CI a failure. */
+/** Tests on a real PostgreSQL of their own; skipped, and named at the end of the run, where it is not installed. */
 export function onPostgres(name: string, body: (postgres: () => TestPostgres) => void): void {
-  describe(`${name}, on PostgreSQL`, () => {
-    if (!hasPostgres()) {
-      it('needs PostgreSQL to be installed', () => {
-        process.stderr.write(`\n*** NOT TESTED on PostgreSQL, which is not installed: ${name} ***\n`);
-        expect(process.env.CI).toBeUndefined();
-      });
-      return;
-    }
+  describeWith('postgresql', `${name}, on PostgreSQL`, () => {
     let postgres: TestPostgres;
     beforeAll(async () => {
       postgres = await startPostgres();

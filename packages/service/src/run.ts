@@ -13,11 +13,11 @@ export interface RunOptions {
 }
 
 function explain(error: unknown, { isForPeople }: RunOptions): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, setting = 'PORT' } = error as NodeJS.ErrnoException & { setting?: string };
   if (isForPeople(error)) return message;
   if (code === 'EADDRINUSE')
-    return `The port is taken: ${message}. Stop the other program, or choose another port with PORT.`;
-  if (code === 'EACCES') return `The port may not be used: ${message}. Choose one above 1023 with PORT.`;
+    return `The port is taken: ${message}. Stop the other program, or choose another port with ${setting}.`;
+  if (code === 'EACCES') return `The port may not be used: ${message}. Choose one above 1023 with ${setting}.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

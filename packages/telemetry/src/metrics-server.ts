@@ -66,7 +66,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
  * Serves `GET /metrics` and nothing else: other paths 404, other methods 405, both as JSON.
  *
  * @returns undefined if the port cannot be had and the server is not `required`
- * @throws the error of the port if it is
+ * @throws the error of the system if it is, with `setting` naming the variable to change
  */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer | undefined> {
   const { host, port, required = true, log } = options;
@@ -77,8 +77,9 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
   try {
     await listen(server, host, port);
   } catch (err) {
-    if (required) throw err;
-    log?.warn({ err, host, port }, 'no metrics: the port cannot be had (METRICS_PORT)');
+    if (required) throw Object.assign(err as Error, { setting: 'METRICS_PORT' });
+    const { code } = err as NodeJS.ErrnoException;
+    log?.warn({ host, port, code }, 'no metrics: the port is not available; choose another one with METRICS_PORT');
     return undefined;
   }
   return {

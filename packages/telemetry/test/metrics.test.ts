@@ -114,8 +114,8 @@ describe('the server of metrics', () => {
       const metrics = createMetrics({ instance: '1' });
       const options = { host: '127.0.0.1', port: (other.address() as AddressInfo).port, metrics, log };
       expect(await startMetricsServer({ ...options, required: false })).toBeUndefined();
-      expect(last()).toMatchObject({ level: 'warn', port: options.port, err: { code: 'EADDRINUSE' } });
-      await expect(startMetricsServer(options)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+      expect(last()).toMatchObject({ level: 'warn', port: options.port, code: 'EADDRINUSE' });
+      await expect(startMetricsServer(options)).rejects.toMatchObject({ code: 'EADDRINUSE', setting: 'METRICS_PORT' });
     } finally {
       await new Promise((done) => other.close(done));
     }

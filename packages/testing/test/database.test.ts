@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { hasPostgres, openTestDatabase, startPostgres, wantsPostgres } from '../src/database.ts';
+import { describeWith } from '../src/skipping.ts';
+import { openTestDatabase, startPostgres, wantsPostgres } from '../src/database.ts';
 
 const device = { id: 'd', ownerId: 'u', name: 'n', hostname: 'h', agentType: 'a', tokenHash: 't' };
 
@@ -20,7 +21,7 @@ describe('openTestDatabase', () => {
   }, 60_000);
 });
 
-describe('startPostgres', () => {
+describeWith('postgresql', 'startPostgres', () => {
   const accepts = async (port: number): Promise<boolean> => {
     const socket = net.connect(port, '127.0.0.1');
     return new Promise((resolve) => {
@@ -28,15 +29,6 @@ describe('startPostgres', () => {
       socket.once('error', () => resolve(false));
     }).finally(() => socket.destroy()) as Promise<boolean>;
   };
-
-  if (!hasPostgres()) {
-    it('says which package is missing, and in CI that is a failure', async () => {
-      await expect(startPostgres()).rejects.toThrow('apt-get install --no-install-recommends postgresql');
-      process.stderr.write('\n*** NOT TESTED: PostgreSQL is not installed ***\n');
-      expect(process.env.CI).toBeUndefined();
-    });
-    return;
-  }
 
   it('ends with the process that started it, kill -9 included', async () => {
     const file = fileURLToPath(new URL('./programs/postgres.mjs', import.meta.url));

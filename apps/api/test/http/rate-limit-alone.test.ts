@@ -1,12 +1,13 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
+import { describeWith } from '@relay/testing/needs';
 import { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type RedisBackplane, createRedisBackplane } from '@relay/backplane';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import type { Response } from 'express';
 import { type RateLimits, createRateLimits } from '../../src/http/rate-limit.ts';
 
-describe('rate limits of two instances', () => {
+describeWith('redis-server', 'rate limits of two instances', () => {
   let redis: TestRedis;
   let backplanes: RedisBackplane[];
   let instances: RateLimits[];

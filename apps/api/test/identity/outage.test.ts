@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { type Database, openDatabase } from '@relay/database';
 import { type Route, type RouteName, routes } from '@relay/protocol';
 import {
@@ -22,7 +23,7 @@ import { until } from '../until.ts';
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-describe('while the database is away', () => {
+describeWith('postgresql', 'while the database is away', () => {
   let postgres: TestPostgres;
   let database: Database;
   let relay: TestRelay;

@@ -1,0 +1,56 @@
+/**
+ * Programs that some tests need and npm cannot install. A test whose program is missing is skipped, and its title says which one:
+ * the start of a run and its closing table name them all. With TEST_PROGRAMS=required a missing program ends the run instead.
+ */
+import { spawnSync } from 'node:child_process';
+import { hasPostgres } from './postgres.ts';
+import { findProgram } from './programs.ts';
+
+const onPath = (...names: string[]) =>
+  names.some((name) => {
+    try {
+      return findProgram(name, name) !== '';
+    } catch {
+      return false;
+    }
+  });
+const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+
+/** Debian's packages belong to Debian's Python, which need not be the first one on the PATH. Undefined without one. */
+export const pythonWithWebsockets = (): string | undefined =>
+  ['python3', '/usr/bin/python3'].find((python) => runs(python, '-c', 'import websockets'));
+
+/** Each need, named after what to install, and how to see that it is met. */
+const needs = {
+  postgresql: hasPostgres,
+  'redis-server': () => onPath('redis-server') && onPath('redis-cli'),
+  'redis-sentinel': () => onPath('redis-sentinel'),
+  haproxy: () => onPath('haproxy'),
+  openssl: () => onPath('openssl'),
+  chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
+  'python3-websockets': () => pythonWithWebsockets() !== undefined,
+  systemd: () => runs('systemd-analyze', '--version'),
+  git: () => onPath('git'),
+  kubectl: () => runs(process.env.KUBECTL ?? 'kubectl', 'kustomize', '--help'),
+} satisfies Record<string, () => boolean>;
+
+export type Need = keyof typeof needs;
+
+/** The one command that installs all of them on Debian 12 and newer. */
+export const installCommand = 'sudo scripts/install-test-programs.sh';
+
+const known = new Map<Need, boolean>();
+
+/** Whether a program is here. Looked up once per process. */
+export function isMet(need: Need): boolean {
+  let met = known.get(need);
+  if (met === undefined) known.set(need, (met = needs[need]()));
+  return met;
+}
+
+/** Every program that is missing here, in the order of the table above. */
+export const missingPrograms = (): Need[] => (Object.keys(needs) as Need[]).filter((need) => !isMet(need));
+
+/** The programs that the title of a skipped test names. */
+export const needsOf = (title: string): string[] =>
+  [...title.matchAll(/\[needs ([^\]]+)\]/g)].flatMap(([, names]) => names!.split(', '));

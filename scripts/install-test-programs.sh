@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs the programs that tests start and npm cannot bring, on Debian 12 and newer (Ubuntu 24.04 works too). Installs only what is
+# missing, as root or with sudo. Starts no server of the system. The list is the one of packages/testing/src/needs.ts.
+set -euo pipefail
+
+if ! command -v apt-get >/dev/null; then
+  echo "install-test-programs: apt-get is missing. Install these with your package manager: PostgreSQL 15 or newer, Redis 7 with" \
+    "its Sentinel, HAProxy, OpenSSL, Chromium, Python 3 with websockets, systemd-analyze, git and kubectl 1.27 or newer." >&2
+  exit 1
+fi
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { echo "install-test-programs: run it as root." >&2; exit 1; }
+  as_root=(sudo)
+fi
+export DEBIAN_FRONTEND=noninteractive
+has() { command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ]; }
+
+missing=()
+has initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missing+=(postgresql)
+has redis-server || missing+=(redis-server)
+has redis-sentinel || missing+=(redis-sentinel)
+has haproxy || missing+=(haproxy)
+has openssl || missing+=(openssl)
+has git || missing+=(git)
+has chromium || has chromium-browser || has google-chrome || missing+=(chromium fonts-dejavu-core)
+python3 -c 'import websockets' 2>/dev/null || /usr/bin/python3 -c 'import websockets' 2>/dev/null || missing+=(python3-websockets)
+has systemd-analyze || missing+=(systemd)
+"${KUBECTL:-kubectl}" kustomize --help >/dev/null 2>&1 || missing+=(kubectl)
+
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "install-test-programs: everything is installed."
+  exit 0
+fi
+echo "install-test-programs: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+
+if [[ " ${missing[*]} " == *' kubectl '* && -z "$(apt-cache madison kubectl 2>/dev/null)" ]]; then
+  # Debian 12 has kubectl 1.20, which is too old. The one of Debian 13 needs only libc and is signed by keys that Debian 12 has. The
+  # pins let this one package come from there, and nothing else.
+  "${as_root[@]}" tee /etc/apt/sources.list.d/kubectl-trixie.sources >/dev/null <<'SOURCES'
+Types: deb
+URIs: http://deb.debian.org/debian
+Suites: trixie
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+SOURCES
+  "${as_root[@]}" tee /etc/apt/preferences.d/kubectl-trixie >/dev/null <<'PINS'
+Package: *
+Pin: release n=trixie
+Pin-Priority: -1
+
+Package: kubectl
+Pin: release n=trixie
+Pin-Priority: 500
+PINS
+  "${as_root[@]}" apt-get update -qq
+fi
+
+if [[ " ${missing[*]} " == *' postgresql '* ]]; then
+  # Tests start servers of their own: the package shall not create one.
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql-common
+  "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
+fi
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"

@@ -1,0 +1,2 @@
+// The Prisma CLI loads its development server at the start and uses it for `prisma dev` alone.
+module.exports = {};

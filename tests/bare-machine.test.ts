@@ -1,0 +1,105 @@
+/** Promise: on a machine with Node and nothing else, the tests that need more are skipped by name, and the build says what it needs. */
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startRelayProcess } from '@relay/testing';
+import { until } from './cluster/until.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+function run(words: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = root) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+describe('M1: a program that is not installed', () => {
+  const noKubectl = { KUBECTL: '/nowhere/kubectl' };
+  const oneFile = ['scripts/jest.mjs', 'tests/k8s-settings.test.ts'];
+
+  it('skips the tests that need it, by name at the start and in a table at the end', () => {
+    const { status, output } = run(oneFile, { ...noKubectl, TEST_PROGRAMS: '' });
+    expect(output).toContain('Not installed, so their tests are skipped: kubectl.');
+    expect(output).toMatch(/SKIPPED: \d+ tests of 1 suites/);
+    expect(output).toMatch(/tests\/k8s-settings\.test\.ts +\d+ +kubectl/);
+    expect(output).toContain('scripts/install-test-programs.sh');
+    expect(status).toBe(0);
+  });
+
+  it('fails a run of all tests before the first of them', () => {
+    const { status, output } = run([...oneFile, '--all'], noKubectl);
+    expect(output).toContain('Programs are missing that tests need: kubectl.');
+    expect(output).not.toContain('PASS');
+    expect(status).not.toBe(0);
+  });
+});
+
+describe('M3: the build', () => {
+  it('does not depend on files that it writes itself', () => {
+    const { output } = run(['scripts/turbo.mjs', 'run', 'build', '--filter=@relay/database', '--dry=json']);
+    const { tasks } = JSON.parse(output.slice(output.indexOf('{'))) as {
+      tasks: { taskId: string; inputs: Record<string, string> }[];
+    };
+    const build = tasks.find(({ taskId }) => taskId === '@relay/database#build')!;
+    expect(Object.keys(build.inputs).filter((file) => file.includes('generated'))).toEqual([]);
+    expect(Object.keys(build.inputs)).toContain('src/open.ts');
+  });
+});
+
+describe('M6: an installation without development dependencies', () => {
+  const inFolder = (work: (folder: string) => void) => {
+    const folder = mkdtempSync(join(tmpdir(), 'relay-bare-'));
+    try {
+      mkdirSync(join(folder, 'scripts'));
+      copyFileSync(join(root, 'scripts/turbo.mjs'), join(folder, 'scripts/turbo.mjs'));
+      work(folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+  const build = ['scripts/turbo.mjs', 'run', 'build', '--quiet'];
+
+  it('that was never built says what to install', () => {
+    inFolder((folder) => {
+      const { status, output } = run(build, {}, folder);
+      expect(output).toMatch(/not built.*needs the development dependencies.*`npm ci` without --omit=dev/s);
+      expect(output).not.toMatch(/ {4}at |Cannot find module/);
+      expect(status).toBe(1);
+    });
+  });
+
+  it('that was built before uses what is there', () => {
+    inFolder((folder) => {
+      mkdirSync(join(folder, 'apps/standalone/dist'), { recursive: true });
+      writeFileSync(join(folder, 'apps/standalone/dist/main.js'), '');
+      expect(run(build, {}, folder)).toEqual({ status: 0, output: '' });
+    });
+  });
+});
+
+describe('M6: a METRICS_PORT that is taken', () => {
+  it('is a sentence that names the variable', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const port = String((taken.address() as AddressInfo).port);
+    const relay = await startRelayProcess({ env: { METRICS_PORT: port } });
+    try {
+      await until('the warning is in the log', () => relay.output().includes('METRICS_PORT'));
+      expect(relay.output()).toMatch(/the port is not available; choose another one with METRICS_PORT/);
+      expect(relay.output()).not.toMatch(/"stack"| {4}at /);
+    } finally {
+      await relay.end('SIGKILL');
+      rmSync(relay.dataDir, { recursive: true, force: true });
+      taken.close();
+    }
+  });
+});
