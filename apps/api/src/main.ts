@@ -70,6 +70,8 @@ async function start(): Promise<Service> {
       url: config.redisUrl ?? '',
       name: config.instanceName,
       leaseTtlMs: config.leaseTtlMs,
+      historyBytes: config.resumeHistoryBytes,
+      historyTtlMs: config.resumeHistoryMs,
       onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
     }),
   );

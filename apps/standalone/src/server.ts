@@ -63,7 +63,12 @@ export async function startStandalone(
   });
   // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
   const aheadMs = Math.max(0, (await newestFence(database.prisma)) + 1 - Date.now());
-  const bus = createMemoryBus({ leaseTtlMs: config.leaseTtlMs, now: () => Date.now() + aheadMs });
+  const bus = createMemoryBus({
+    leaseTtlMs: config.leaseTtlMs,
+    historyBytes: config.resumeHistoryBytes,
+    historyTtlMs: config.resumeHistoryMs,
+    now: () => Date.now() + aheadMs,
+  });
   const apiBackplane = observed.backplane(bus.connect(`${config.instanceName}-api`));
   const gatewayBackplane = observed.backplane(bus.connect(`${config.instanceName}-gateway`));
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });

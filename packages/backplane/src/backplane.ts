@@ -115,7 +115,8 @@ export interface Backplane {
   /**
    * Adds to the user's history and tells everybody who subscribed, in one step: all hear entries in the order of the chain.
    * `receivers` counts instances; 0 is certain, more is not a delivery.
-   * The history keeps the newest 50 entries, for 5 minutes after the last one; its top is remembered for 24 hours.
+   * The history keeps the newest entries that fit into `historyBytes`, for `historyTtlMs` after the last one; an entry that is longer
+   * by itself is heard and not kept. Its top is remembered for 24 hours.
    */
   append(user: string, body: string): Promise<{ offset: string; receivers: number }>;
 
@@ -192,11 +193,15 @@ export interface Backplane {
   close(): Promise<void>;
 }
 
+/** What an entry of a history costs besides its body, in bytes: offsets, the name of the user, its place in a list. */
+export const historyEntryBytes = 128;
+
 /** What every implementation lets a deployment, or a test, choose. */
 export interface BackplaneOptions {
   /** How long a lease lives without a refresh. */
   leaseTtlMs: number;
-  historyLimit: number;
+  /** What the entries of one user may be together: their bodies in UTF-8, and `historyEntryBytes` for each. */
+  historyBytes: number;
   historyTtlMs: number;
   topTtlMs: number;
   /** How long `route` waits before it tries an owner that does not listen once more. */
@@ -208,7 +213,7 @@ export interface BackplaneOptions {
 export function withDefaults(options: Partial<BackplaneOptions> = {}): BackplaneOptions {
   return {
     leaseTtlMs: options.leaseTtlMs ?? 60_000,
-    historyLimit: options.historyLimit ?? 50,
+    historyBytes: options.historyBytes ?? 2 ** 20,
     historyTtlMs: options.historyTtlMs ?? 5 * 60_000,
     topTtlMs: options.topTtlMs ?? 24 * 60 * 60_000,
     ownerGoneRetryMs: options.ownerGoneRetryMs ?? 250,

@@ -52,7 +52,7 @@ describe('what a bus remembers', () => {
 
   it('forgets a user when the top is forgotten', () => {
     const clock = createClock();
-    const histories = new Histories(clock.now, { historyLimit: 50, historyTtlMs: 60_000, topTtlMs: hourMs });
+    const histories = new Histories(clock.now, { historyBytes: 2 ** 20, historyTtlMs: 60_000, topTtlMs: hourMs });
     histories.append('old', 'entry');
     clock.advance(hourMs);
     histories.append('new', 'entry');

@@ -9,7 +9,7 @@ describe('following a user', () => {
   let backplane: Backplane;
 
   beforeEach(() => {
-    bus = createMemoryBus({ historyLimit: 1_000 });
+    bus = createMemoryBus();
     backplane = bus.connect('api');
   });
   afterEach(() => bus.close());

@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { historyEntryBytes } from '../src/backplane.ts';
 import { createMemoryBus, follow } from '../src/index.ts';
 import type { Backplane, Following, UserFrame } from '../src/index.ts';
 
 const historyLimit = 5;
+/** So much that the newest five entries fit, whose texts are numbers. */
+const historyBytes = historyLimit * (historyEntryBytes + 3);
+
+/** All of one length. */
+const text = (n: number) => `${n}`.padStart(3, '0');
 
 /** Lets everything that is on its way arrive. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -91,7 +97,7 @@ describe('any interleaving of append, read and subscribe', () => {
   it('gives a resuming reader exactly the suffix, or says that it does not', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (story) => {
-        const bus = createMemoryBus({ historyLimit });
+        const bus = createMemoryBus({ historyBytes });
         const gateway = bus.connect('gateway');
         const line = losing(bus.connect('api'));
         let appended = 0;
@@ -100,7 +106,7 @@ describe('any interleaving of append, read and subscribe', () => {
         for (const step of story) {
           if (step.do === 'append') {
             // Not awaited: entries are under way while the next step happens.
-            for (let n = 0; n < step.count; n++) void gateway.append('user', `${appended++}`);
+            for (let n = 0; n < step.count; n++) void gateway.append('user', text(appended++));
           }
           if (step.do === 'publish') void gateway.publish('user', 'hot');
           if (step.do === 'connect') await reader.connect();
@@ -116,10 +122,10 @@ describe('any interleaving of append, read and subscribe', () => {
         await reader.connect();
         await reader.resumed();
         const gaps = reader.gaps.length;
-        await gateway.append('user', `${appended++}`);
+        await gateway.append('user', text(appended++));
         const isToldOf = (entry: number) => reader.lastEntry() === entry || reader.gaps.length > gaps;
         await until('the entry is heard, or a gap that holds it', () => isToldOf(appended - 1));
-        await gateway.append('user', `${appended++}`);
+        await gateway.append('user', text(appended++));
         await until('the last entry is heard', () => reader.lastEntry() === appended - 1);
         await bus.close();
         expect(reader.wrong).toEqual([]);
@@ -133,16 +139,16 @@ describe('any interleaving of append, read and subscribe', () => {
   it('recovers an offset exactly when the history still holds what follows it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.nat(), async (count, pick) => {
-        const bus = createMemoryBus({ historyLimit });
+        const bus = createMemoryBus({ historyBytes });
         const backplane = bus.connect('api');
         const offsets: string[] = [];
-        for (let n = 0; n < count; n++) offsets.push((await backplane.append('user', `${n}`)).offset);
+        for (let n = 0; n < count; n++) offsets.push((await backplane.append('user', text(n))).offset);
         const known = pick % count;
         const page = await backplane.read('user', offsets[known]);
         await bus.close();
         const missed = count - 1 - known;
         expect(page.recovered).toBe(missed <= historyLimit);
-        const suffix = Array.from({ length: missed }, (_, n) => `${known + 1 + n}`);
+        const suffix = Array.from({ length: missed }, (_, n) => text(known + 1 + n));
         expect(page.items.map(({ body }) => body)).toEqual(page.recovered ? suffix : []);
       }),
       { numRuns: 200 },

@@ -56,6 +56,11 @@ export const LIMITS = {
     'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at',
     DAEMON_DOOR,
   ),
+  RESUME_HISTORY_BYTES: variable('Limits', int({ min: 4096, max: 64 * 1024 * 1024, unit: 'bytes' }), {
+    default: 1024 * 1024,
+    meaning:
+      'frames of one user that are kept for apps that come back, newest first: their text, and 128 bytes for each. Redis, or the single process, may need so much for every user who is active',
+  }),
   FRAME_BURST: limit(1000, 'frames', 'frames that one daemon may send at once', DAEMON_DOOR),
 };
 
@@ -101,6 +106,7 @@ export const TIMINGS = {
       readBy: APP_DOOR,
     },
   ),
+  RESUME_HISTORY_MS: ms(300_000, 'how long the kept frames of a user outlive the newest of them'),
   CREDENTIAL_RECHECK_MS: ms(300_000, 'how often the credentials of live daemons and apps are checked again'),
   LAST_SEEN_FLUSH_MS: ms(300_000, 'the time a device was last seen is stored at most this often', {
     readBy: DAEMON_DOOR,

@@ -3,7 +3,13 @@
  * same tests run on both.
  */
 import { randomUUID } from 'node:crypto';
-import { type Backplane, type RedisBackplane, createMemoryBus, createRedisBackplane } from '@relay/backplane';
+import {
+  type Backplane,
+  type BackplaneOptions,
+  type RedisBackplane,
+  createMemoryBus,
+  createRedisBackplane,
+} from '@relay/backplane';
 import { startRedis } from './redis.ts';
 
 /** Set by `prepareTestBus` for the processes of the test run: the address of Redis. */
@@ -28,9 +34,9 @@ export async function prepareTestBus(): Promise<void> {
 }
 
 /** A bus that no other test shares. */
-export function openTestBus(leaseTtlMs: number): TestBus {
+export function openTestBus(options: Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'historyTtlMs'>): TestBus {
   if (!wantsRedis()) {
-    const bus = createMemoryBus({ leaseTtlMs });
+    const bus = createMemoryBus(options);
     return {
       connect: async (name) => Promise.resolve(bus.connect(name)),
       kill: (backplane) => bus.kill(backplane.instance),
@@ -40,7 +46,7 @@ export function openTestBus(leaseTtlMs: number): TestBus {
   if (url === undefined) throw new Error('TEST_BACKPLANE=redis works in a test run only: its start sets up the server');
   const prefix = `test-${randomUUID()}`;
   return {
-    connect: (name) => createRedisBackplane({ url, name, prefix, leaseTtlMs }),
+    connect: (name) => createRedisBackplane({ ...options, url, name, prefix }),
     kill: (backplane) => (backplane as RedisBackplane).vanish(),
   };
 }

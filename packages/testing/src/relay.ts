@@ -118,7 +118,11 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
   });
   const database = options.database ?? (await openTestDatabase());
   const issuer = await startIssuer(`${config.publicUrl}/api`);
-  const bus = openTestBus(config.leaseTtlMs);
+  const bus = openTestBus({
+    leaseTtlMs: config.leaseTtlMs,
+    historyBytes: config.resumeHistoryBytes,
+    historyTtlMs: config.resumeHistoryMs,
+  });
   const stops: (() => Promise<void>)[] = [];
   const shared = async (name: string) => {
     const metrics = createMetrics({ instance: name });

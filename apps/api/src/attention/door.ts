@@ -46,7 +46,8 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const sockets = createSocketServer({
     limits: {
       maxFrameBytes: limits.attentionFrameBytes,
-      maxUnsentBytes: 1024 * 1024,
+      // Who comes back is sent all of its history at once, and needs time to take it.
+      maxUnsentBytes: Math.max(1024 * 1024, config.resumeHistoryBytes),
       stallMs: config.slowReaderStallMs,
     },
     closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },

@@ -3,10 +3,12 @@ import { type TestRelay, connectApp, startRelay } from '@relay/testing';
 import { sayer } from './app-door.ts';
 import { expectFrame } from './frames.ts';
 
+const historyBytes = 64 * 1024;
+
 describe('resync', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    relay = await startRelay();
+    relay = await startRelay({ config: { resumeHistoryBytes: historyBytes } });
   });
   afterAll(() => relay.stop());
 
@@ -25,17 +27,19 @@ describe('resync', () => {
     },
   );
 
-  it('comes when the history no longer reaches back: 50 entries can be missed, 51 cannot', async () => {
+  it('K11: comes when the history no longer reaches back, which depends on bytes and not on the number of frames', async () => {
     const say = sayer(relay, 'long away');
     const since = await say.append(0);
-    for (let n = 1; n <= 50; n += 1) await say.append(n);
+    for (let n = 1; n <= 200; n += 1) await say.append(n);
     const inTime = await connectApp(relay, { user: 'long away', since });
     expect(await inTime.next('numbered')).toMatchObject({ n: 1 });
-    await say.append(51);
+    await inTime.next('numbered', ({ n }) => n === 200);
+    await say.append(201, 'f', 'x'.repeat(historyBytes / 2));
+    await say.append(202, 'f', 'x'.repeat(historyBytes / 2 - 1000));
     const tooLate = await connectApp(relay, { user: 'long away', since });
     await tooLate.next('resync');
-    await say.append(52);
-    expect(await tooLate.next('numbered')).toMatchObject({ n: 52 });
+    await say.append(203);
+    expect(await tooLate.next('numbered')).toMatchObject({ n: 203 });
     expect(inTime.inbox.count('resync')).toBe(0);
     await Promise.all([inTime.close(), tooLate.close()]);
   });

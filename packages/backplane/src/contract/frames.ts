@@ -1,6 +1,6 @@
 /** Promises about a user's frames: the history, what is live, and what is hot. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane, UserFrame } from '../backplane.ts';
+import { type Backplane, type UserFrame, historyEntryBytes } from '../backplane.ts';
 import { createEar, createStage, passing, until } from './harness.ts';
 import type { MakeBus } from './harness.ts';
 
@@ -252,14 +252,57 @@ export function describeFrames(makeBus: MakeBus): void {
       }
     });
 
-    it('keeps the newest fifty entries and says when that is not enough', async () => {
-      const backplane = await (await stage.open()).connect('api');
-      const texts = Array.from({ length: 52 }, (_, n) => `${n}`);
+    it('K11: keeps the newest entries that fit into its bytes, however many they are, and says when that is not enough', async () => {
+      const textOf = (bytes: number, n: number) => `${n}:`.padEnd(bytes - historyEntryBytes, 'x');
+      for (const [bytes, kept] of [
+        [200, 300],
+        [6000, 10],
+      ] as const) {
+        const bus = await stage.open({ historyBytes: bytes * kept });
+        const backplane = await bus.connect('api');
+        const texts = Array.from({ length: kept * 3 }, (_, n) => textOf(bytes, n));
+        const offsets = await appendAll(backplane, 'user', texts);
+        const last = texts.length - 1;
+        const reachable = await backplane.read('user', offsets[last - kept]);
+        expect(reachable.recovered).toBe(true);
+        expect(bodies(reachable.items)).toEqual(texts.slice(-kept));
+        const lost = { top: offsets[last], recovered: false, items: [] };
+        expect(await backplane.read('user', offsets[last - kept - 1])).toEqual(lost);
+      }
+    });
+
+    it('S2: counts the bytes of a text, not its characters', async () => {
+      const bus = await stage.open({ historyBytes: 4 * (600 + historyEntryBytes) });
+      const backplane = await bus.connect('api');
+      const texts = Array.from({ length: 6 }, (_, n) => `${n}`.padEnd(2, ' ') + 'ż'.repeat(299));
       const offsets = await appendAll(backplane, 'user', texts);
-      const reachable = await backplane.read('user', offsets[1]);
-      expect(reachable.recovered).toBe(true);
-      expect(bodies(reachable.items)).toEqual(texts.slice(2));
-      expect(await backplane.read('user', offsets[0])).toEqual({ top: offsets[51], recovered: false, items: [] });
+      expect(bodies((await backplane.read('user', offsets[1])).items)).toEqual(texts.slice(2));
+      expect((await backplane.read('user', offsets[0])).recovered).toBe(false);
+    });
+
+    it('S2: tells an entry that is longer than all of it and does not keep it', async () => {
+      const bus = await stage.open({ historyBytes: 10_000 });
+      const backplane = await bus.connect('api');
+      const frames = createEar<UserFrame>();
+      await backplane.subscribe('user', frames.hear);
+      const [before] = await appendAll(backplane, 'user', ['before']);
+      const long = 'x'.repeat(20_000);
+      const [top] = await appendAll(backplane, 'user', [long]);
+      expect((await frames.next()).body).toBe('before');
+      expect((await frames.next()).body).toBe(long);
+      expect(await backplane.read('user', before)).toEqual({ top, recovered: false, items: [] });
+      const [after] = await appendAll(backplane, 'user', ['after']);
+      const page = { top: after, recovered: true, items: [{ offset: after, body: 'after' }] };
+      expect(await backplane.read('user', top)).toEqual(page);
+    });
+
+    it('recovers what followed long and short entries, whichever of them is asked for', async () => {
+      const bus = await stage.open({ historyBytes: 2 ** 20 });
+      const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
+      const texts = Array.from({ length: 150 }, (_, n) => `${n} `.padEnd(n % 7 === 0 ? 3000 : 20, 'F1,1,1,1:'));
+      const offsets = await appendAll(gateway, 'user', texts);
+      for (const n of [0, 6, 7, 8, 70, 140, 148])
+        expect(bodies((await api.read('user', offsets[n])).items)).toEqual(texts.slice(n + 1));
     });
 
     it('never holds a hot frame', async () => {

@@ -1,11 +1,12 @@
 /** The newest entries of every user, chained: each names its predecessor, so a gap cannot be mistaken for a continuation. */
 import { randomBytes } from 'node:crypto';
-import type { BackplaneOptions, HistoryPage } from '../backplane.ts';
+import { type BackplaneOptions, type HistoryPage, historyEntryBytes } from '../backplane.ts';
 
 interface Entry {
   readonly offset: string;
   readonly previous: string;
   readonly body: string;
+  readonly bytes: number;
 }
 
 interface Chain {
@@ -15,12 +16,14 @@ interface Chain {
   top: string;
   topUntil: number;
   entries: Entry[];
+  /** Of all entries. */
+  bytes: number;
   entriesUntil: number;
 }
 
-type Limits = Pick<BackplaneOptions, 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
+type Limits = Pick<BackplaneOptions, 'historyBytes' | 'historyTtlMs' | 'topTtlMs'>;
 
-/** Bound: per user `historyLimit` entries for `historyTtlMs`, then only the top, for `topTtlMs`. */
+/** Bound: per user `historyBytes` of entries for `historyTtlMs`, then only the top, for `topTtlMs`. */
 export class Histories {
   readonly #chains = new Map<string, Chain>();
   readonly #now: () => number;
@@ -42,11 +45,13 @@ export class Histories {
     this.#sweep();
     const now = this.#now();
     const chain = this.#chain(user) ?? this.#begin(user);
-    if (chain.entriesUntil <= now) chain.entries = [];
+    if (chain.entriesUntil <= now) empty(chain);
     chain.count += 1;
-    const entry = { offset: `${chain.epoch}.${chain.count}`, previous: chain.top, body };
+    const bytes = Buffer.byteLength(body) + historyEntryBytes;
+    const entry = { offset: `${chain.epoch}.${chain.count}`, previous: chain.top, body, bytes };
     chain.entries.push(entry);
-    if (chain.entries.length > this.#limits.historyLimit) chain.entries.shift();
+    chain.bytes += bytes;
+    while (chain.bytes > this.#limits.historyBytes) chain.bytes -= chain.entries.shift()!.bytes;
     chain.top = entry.offset;
     chain.topUntil = now + this.#limits.topTtlMs;
     chain.entriesUntil = now + this.#limits.historyTtlMs;
@@ -75,7 +80,7 @@ export class Histories {
 
   #begin(user: string): Chain {
     const epoch = randomBytes(9).toString('base64url');
-    const chain: Chain = { epoch, count: 0, top: '', topUntil: 0, entries: [], entriesUntil: 0 };
+    const chain: Chain = { epoch, count: 0, top: '', topUntil: 0, entries: [], bytes: 0, entriesUntil: 0 };
     this.#chains.set(user, chain);
     return chain;
   }
@@ -86,7 +91,12 @@ export class Histories {
     this.#sweepAt = now + this.#limits.historyTtlMs;
     for (const [user, chain] of this.#chains) {
       if (chain.topUntil <= now) this.#chains.delete(user);
-      if (chain.entriesUntil <= now) chain.entries = [];
+      if (chain.entriesUntil <= now) empty(chain);
     }
   }
+}
+
+function empty(chain: Chain): void {
+  chain.entries = [];
+  chain.bytes = 0;
 }

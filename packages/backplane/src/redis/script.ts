@@ -6,7 +6,7 @@
  * a letter and its arguments. The answer is the time it ran at, then one value per operation; an operation that failed is an
  * error among the values and touches no other. When it came too late the answer is the time alone.
  *
- * Cost in Redis commands besides the EVALSHA itself: append 3 (4 or 5 now and then), hot frame 1, route 1, claim 2, refresh 2,
+ * Cost in Redis commands besides the EVALSHA itself: append 4 (more now and then), hot frame 1, route 1, claim 2, refresh 2,
  * release 2, and one PUBLISH per channel that was written to in the turn, however much was written.
  *
  * Who listens to a user is what SUBSCRIBE says. A list of those instances beside it (`s`) lets frames for many users of one
@@ -14,7 +14,7 @@
  * it begins with a question mark, frames go through the channel of the user, in which everybody hears them. Both channels come
  * over one connection, so the order is one. Who is heard no more is taken off the list.
  */
-import type { BackplaneOptions } from '../backplane.ts';
+import { type BackplaneOptions, historyEntryBytes } from '../backplane.ts';
 
 /** How long a fence is remembered after its lease ended, so that it rises even if the clock steps back. */
 const fenceMemoryMs = 24 * 60 * 60_000;
@@ -31,18 +31,22 @@ export const sharedText = 4096;
 /** The list is made anew by those who listen when it is gone. */
 const listTtlMs = 24 * 60 * 60_000;
 
-/** Entries that may be there beyond the limit before the list is cut; nobody gets to read them. */
-const historySlack = 16;
+/** Entries of a history that are looked at together, from the newest back: who comes back was mostly away for a moment. */
+const readTogether = 32;
 
-type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyLimit' | 'historyTtlMs' | 'topTtlMs'>;
+type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'historyTtlMs' | 'topTtlMs'>;
 
 /**
- * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, a list of records, `t` its top, `o` said
+ * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, `b` the sum of its sizes, `t` its top, `o` said
  * once, `v` value for one take, `k` counter, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
  */
 export function scriptText(prefix: string, sharded: boolean, limits: Limits): string {
   const publish = sharded ? 'SPUBLISH' : 'PUBLISH';
   const subscribers = sharded ? 'SHARDNUMSUB' : 'NUMSUB';
+  // May be exceeded by an eighth before the list is cut; nobody gets to read that.
+  const { historyBytes } = limits;
+  const cutBytes = Math.floor(historyBytes * 1.125);
+  const historyLifeMs = Math.ceil(limits.historyTtlMs * 1.25);
   const instanceChannel = sharded ? `P..'i:'..match(id, '^{%d+}')..instance` : `P..'i:'..instance`;
   return `
 local P = '${prefix}'
@@ -117,23 +121,43 @@ end
 local function breakChain(id, length)
   redis.pcall('DEL', P..'t:'..id)
   redis.pcall('DEL', P..'h:'..id)
+  redis.pcall('DEL', P..'b:'..id)
   tell(id, 'g'..length..':'..id)
+end
+
+-- The list holds for each entry its size, then its record, or with a plus before the size a long body and its record.
+local function cut(id, key, bytes)
+  local at, kept = 0, bytes
+  while kept > ${historyBytes} do
+    local size = call('LINDEX', key, at)
+    local number = size and tonumber(size)
+    if not number then at, kept = -1, 0 break end -- Another release wrote it.
+    at, kept = at + (sub(size, 1, 1) == '+' and 3 or 2), kept - number
+  end
+  if at < 0 then call('DEL', key) else call('LTRIM', key, at, -1) end
+  call('DECRBY', P..'b:'..id, bytes - kept)
 end
 
 local function append(id, offset, lengths, body)
   local before = call('SET', P..'t:'..id, offset, 'PX', ${limits.topTtlMs}, 'GET') or ''
   local key, length, long = P..'h:'..id, nil, #body > ${longText}
+  local size = #body + ${historyEntryBytes}
   local entry = #offset..','..#before..','..lengths..':'..offset..before..id
   if long then
     entry = 'F'..entry
-    length = call('RPUSH', key, body, entry)
+    length = call('RPUSH', key, '+'..size, body, entry)
   else
     entry = 'f'..entry..body
-    length = call('RPUSH', key, entry)
+    length = call('RPUSH', key, size, entry)
   end
+  local fresh, bytes = length == (long and 3 or 2), size
+  if fresh then call('SET', P..'b:'..id, size) else bytes = call('INCRBY', P..'b:'..id, size) end
   -- Offsets end with a letter that changes when it is time to prolong the life of the list.
-  if length < 3 or sub(before, -1) ~= sub(offset, -1) then call('PEXPIRE', key, ${Math.ceil(limits.historyTtlMs * 1.25)}) end
-  if length > ${2 * (limits.historyLimit + historySlack)} then call('LTRIM', key, ${-2 * limits.historyLimit}, -1) end
+  if fresh or bytes == size or sub(before, -1) ~= sub(offset, -1) then
+    call('PEXPIRE', key, ${historyLifeMs})
+    call('PEXPIRE', P..'b:'..id, ${historyLifeMs + 60_000})
+  end
+  if bytes > ${cutBytes} then cut(id, key, bytes) end
   return tell(id, entry, long and body)
 end
 local function once(id, ttl, names, again)
@@ -207,21 +231,36 @@ local function act(letter, id, a, b, c, d, e, f)
   elseif letter == 'd' then -- read: id, since. Follows the chain from its top back to what is asked for.
     local top = call('GET', P..'t:'..id) or ''
     if a == '' or a == top then return {top, 1} end
-    local entries = call('LRANGE', P..'h:'..id, 0, -1)
-    local expected, found, n = top, {}, #entries
-    while n > 0 and expected ~= '' and #found < ${limits.historyLimit} do
-      local kind, size, before, from = match(entries[n], '^([fF])(%d+),(%d+),%d+,%d+:()')
-      if not kind or sub(entries[n], from, from + size - 1) ~= expected then break end
-      local entry = entries[n]
+    local key = P..'h:'..id
+    local n = call('LLEN', key)
+    local low, step, entries = n, ${readTogether}, {}
+    local function at(place)
+      while place <= low and low > 0 do
+        local from = math.max(0, low - step)
+        local part = call('LRANGE', key, from, low - 1)
+        for m = 1, #part do entries[from + m] = part[m] end
+        low, step = from, step * 2
+      end
+      return entries[place] or ''
+    end
+    local expected, found, bytes = top, {}, 0
+    while n > 1 and expected ~= '' do
+      local entry = at(n)
+      local kind, size, before, from = match(entry, '^([fF])(%d+),(%d+),%d+,%d+:()')
+      if not kind or sub(entry, from, from + size - 1) ~= expected then break end
       if kind == 'F' then
         n = n - 1
-        if n == 0 then break end
-        entry = 'f'..sub(entry, 2)..entries[n]
+        entry = 'f'..sub(entry, 2)..at(n)
       end
-      table.insert(found, 1, entry)
+      bytes = bytes + (tonumber(at(n - 1)) or ${historyBytes + 1})
+      if bytes > ${historyBytes} then break end
+      found[#found + 1] = entry
       expected = sub(entry, from + size, from + size + before - 1)
-      if expected == a then return {top, 1, concat(found)} end
-      n = n - 1
+      if expected == a then
+        for m = 1, math.floor(#found / 2) do found[m], found[#found + 1 - m] = found[#found + 1 - m], found[m] end
+        return {top, 1, concat(found)}
+      end
+      n = n - 2
     end
     return {top, 0}
   elseif letter == 'b' then -- entries may be missing: id, its length
