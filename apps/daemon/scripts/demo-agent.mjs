@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
 // tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
-//   size · tool · plan · think · perm · perms (two at once) · ask · form · slow · say N words · title
-//   withdraw (takes its question back and asks another one) · withdrawone (of two)
+//   size · tool · plan · think · perm · permquiet (says nothing after the answer) · perms (two at once) · write (asks for a write)
+//   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
+//   withdraw (takes its question back and asks another one) · withdrawone (of two) · takeback (its only one, and goes on)
+//   meanwhile (goes on while its question is open, and ends)
 //   look (names the images that came with it) · usage (tells context and slash commands)
-//   fail · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
+//   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   hang · mute · work · permwork (each without an end)
-// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images.
+// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images,
+// times (in its list).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
-// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id. $DEMO_AGENT_DAMAGE=resume: that call is
+// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -103,6 +106,43 @@ const commands = {
     if (outcome.outcome === 'cancelled') return 'cancelled';
     await say(`permission: ${outcome.optionId}`);
   },
+  async permquiet({ id, client, say }) {
+    await say('I would like to delete it.');
+    const asked = permission(id, 'c3', 'Delete everything', { command: 'rm -r build' });
+    await client.request(acp.methods.client.session.requestPermission, asked);
+  },
+  async write({ id, client, say }) {
+    const toolCall = {
+      toolCallId: 'c4',
+      title: 'write',
+      kind: 'edit',
+      status: 'pending',
+      locations: [{ path: path.join(rows(id)[0].cwd, 'src/a.ts') }],
+      content: [{ type: 'diff', path: path.join(rows(id)[0].cwd, 'src/a.ts'), oldText: null, newText: 'one\ntwo\n' }],
+    };
+    const asked = { ...permission(id, 'c4', 'write', {}), toolCall };
+    const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
+    await say(`permission: ${outcome.optionId}`);
+  },
+  async takeback({ id, client, send, say }) {
+    await say('May I?');
+    await withdrawn(client, permission(id, 'one', 'Run one', {}));
+    called('taken back');
+    // Ends when the test says so.
+    while (!fs.existsSync(path.join(home, 'go on'))) await delay(10);
+    await send({ sessionUpdate: 'tool_call', toolCallId: 'k', title: 'going on', kind: 'other', status: 'completed' });
+    await say('done without it');
+  },
+  async meanwhile({ id, client, say }) {
+    const back = new AbortController();
+    const asked = permission(id, 'one', 'Run one', {});
+    client
+      .request(acp.methods.client.session.requestPermission, asked, { cancellationSignal: back.signal })
+      .catch(() => undefined);
+    while (!fs.existsSync(path.join(home, 'go on'))) await delay(10);
+    await say('done meanwhile');
+    setTimeout(() => back.abort(), 50);
+  },
   async perms({ id, client, say }) {
     const ask = (name) =>
       client.request(acp.methods.client.session.requestPermission, permission(id, name, `Run ${name}`, {}));
@@ -164,6 +204,43 @@ const commands = {
     });
     await say(`elicited: ${JSON.stringify(answer)}`);
   },
+  async details({ id, client, say }) {
+    const answer = await client.request(acp.methods.client.elicitation.create, {
+      sessionId: id,
+      mode: 'form',
+      message: 'Where does it listen?',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          color: {
+            type: 'string',
+            title: 'Color',
+            oneOf: [
+              { const: 'r', title: 'Red', description: 'warm' },
+              { const: 'b', title: 'Blue' },
+            ],
+          },
+          note: { type: 'string', title: 'Note', description: 'What else matters' },
+          port: { type: 'integer', title: 'Port', minimum: 1024, maximum: 65535, default: 8080 },
+          mail: { type: 'string', title: 'Mail', format: 'email' },
+        },
+        required: ['color', 'port'],
+      },
+    });
+    await say(`elicited: ${JSON.stringify(answer)}`);
+  },
+  async media({ send, say }) {
+    const block = (content) => send({ sessionUpdate: 'agent_message_chunk', content });
+    await say('Look:');
+    await block({ type: 'image', mimeType: 'image/png', data: Buffer.alloc(3000).toString('base64') });
+    await block({ type: 'audio', mimeType: 'audio/wav', data: Buffer.alloc(30).toString('base64') });
+    await block({ type: 'resource_link', name: 'plan.md', uri: 'file:///tmp/plan.md' });
+    await say('That is all.');
+  },
+  async grumble({ say }) {
+    for (let n = 0; n < 100; n++) process.stderr.write(`demo-agent: old complaint ${n}\n`);
+    await say('grumbled');
+  },
   async slow({ send, signal }) {
     for (let n = 0; !signal.aborted && n < 400; n++) {
       await send(chunk('agent_message_chunk', `w${n} `));
@@ -181,6 +258,10 @@ const commands = {
   },
   fail: () => {
     throw new acp.RequestError(-32603, 'demo failure', { reason: 'asked for' });
+  },
+  badmodel: () => {
+    const said = { type: 'error', error: { type: 'not_found_error', message: 'model: mock-9 is not there' } };
+    throw new acp.RequestError(-32603, `API Error: 404 ${JSON.stringify(said)}`);
   },
   crash: () => {
     process.stderr.write('demo-agent: crashing on request\n');
@@ -289,7 +370,7 @@ acp
     if (fault === 'hang-new') await forever();
     if (fault === 'auth') throw acp.RequestError.authRequired();
     if (fault === 'no-id') return { sessionId: '' };
-    const id = randomUUID();
+    const id = `${fault === 'pending-id' ? 'PENDING-' : ''}${randomUUID()}`;
     add(id, { cwd: params.cwd, pwd: process.env.PWD });
     return { sessionId: id };
   })
@@ -330,7 +411,12 @@ acp
     const sessions = page.map((id) => {
       const all = rows(id);
       const title = all.find(({ role }) => role === 'user')?.text.slice(0, 60) ?? null;
-      return { sessionId: id, cwd: all[0].cwd, title, updatedAt: all.at(-1).t };
+      return {
+        sessionId: id,
+        cwd: all[0].cwd,
+        title,
+        ...(without.includes('times') ? {} : { updatedAt: all.at(-1).t }),
+      };
     });
     return { sessions, ...(page.at(-1) === ids.at(-1) ? {} : { nextCursor: page.at(-1) }) };
   })

@@ -114,7 +114,7 @@ describe('a question of the agent', () => {
     const wait = await connection.event('WAIT_FOR_USER', 't1');
     expect(wait).toMatchObject({
       prompt: 'Allow: Delete everything?',
-      result: 'I would like to delete it.\n\nrm -r build',
+      result: 'I would like to delete it.\n\nAllow: Delete everything?\n\nrm -r build',
       options: [{ label: 'Allow' }, { label: 'Reject' }],
     });
     await connection.status();
@@ -170,26 +170,87 @@ describe('a question of the agent', () => {
     const { connection } = await begin();
     start(connection, 't1', 'ask');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
-    expect(wait).toMatchObject({ prompt: 'Which color?', options: [{ label: 'Red' }, { label: 'Blue' }] });
+    expect(wait).toMatchObject({
+      prompt: 'Which color?',
+      options: [{ label: 'Red' }, { label: 'Blue' }, { label: 'Decline' }],
+    });
     resume(connection, 't2', wait.session_id ?? '', 'blue');
     const { result } = await connection.event('TASK_COMPLETE', 't2');
     expect(result).toBe('elicited: {"action":"accept","content":{"color":"Blue"}}');
   });
 
-  it('may be a form of several fields, asked one after the other; a free field takes words that are no choice', async () => {
+  it('A6: may be a form of several fields, asked one after the other; a wrong answer is refused and overwrites nothing', async () => {
     const { connection } = await begin();
-    start(connection, 't1', 'form');
-    const size = await connection.event('WAIT_FOR_USER', 't1');
-    expect(size).toMatchObject({ prompt: 'Two things\nSize', options: [{ label: 'Small' }, { label: 'Large' }] });
-    resume(connection, 't2', size.session_id ?? '', 'Large');
-    expect(await connection.event('WAIT_FOR_USER', 't2')).toMatchObject({
-      prompt: 'Two things\nGift wrap',
-      options: [{ label: 'Yes' }, { label: 'No' }],
+    let session = '';
+    let task = 0;
+    const asked = async () => {
+      const { session_id: id, prompt, result, options } = await connection.event('WAIT_FOR_USER', `t${task}`);
+      session = id ?? '';
+      return { prompt, result, options: options?.map(({ label }) => label) };
+    };
+    const answer = (words: string) => {
+      task++;
+      resume(connection, `t${task}`, session, words);
+    };
+    start(connection, 't0', 'details');
+    expect(await asked()).toEqual({
+      prompt: 'Where does it listen?\nColor',
+      result: 'Where does it listen?\nColor\n\nRed: warm',
+      options: ['Red', 'Blue', 'Decline'],
     });
-    resume(connection, 't3', size.session_id ?? '', 'only with a ribbon');
-    const { result } = await connection.event('TASK_COMPLETE', 't3');
-    expect(result).toBe('elicited: {"action":"accept","content":{"size":"l","note":"only with a ribbon"}}');
+    answer('dark green');
+    expect(await asked()).toMatchObject({
+      prompt: 'Where does it listen?\nColor',
+      result: expect.stringMatching(
+        /^“dark green” is no answer here: it is none of the choices\n\nWhere does it listen/,
+      ),
+    });
+    answer('Blue');
+    expect(await asked()).toMatchObject({
+      prompt: 'Where does it listen?\nNote\nWhat else matters',
+      options: ['Skip'],
+    });
+    answer('it is cold');
+    expect(await asked()).toEqual({
+      prompt: 'Where does it listen?\nPort',
+      result: 'Where does it listen?\nPort\n\nA whole number from 1024 to 65535.\nDefault: 8080',
+      options: ['8080', 'Decline'],
+    });
+    answer('80');
+    expect((await asked()).result).toMatch(/^“80” is no answer here: A whole number from 1024 to 65535\./);
+    answer('8080');
+    expect(await asked()).toMatchObject({ prompt: 'Where does it listen?\nMail', options: ['Skip'] });
+    answer('Skip');
+    const { result } = await connection.event('TASK_COMPLETE', `t${task}`);
+    expect(result).toBe('elicited: {"action":"accept","content":{"color":"b","note":"it is cold","port":8080}}');
   });
+
+  it('A7: for a write is asked with verb and object, and its lines', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'write');
+    expect(await connection.event('WAIT_FOR_USER', 't1')).toMatchObject({
+      prompt: 'Allow: Write src/a.ts?',
+      result: 'Allow: Write src/a.ts?\n\nsrc/a.ts (+2 −0)\n+ one\n+ two',
+    });
+  });
+
+  it.each([
+    ['Reject', 'The agent stopped, because it was not allowed to go on.'],
+    ['Allow', 'The agent ended its turn without words.'],
+  ])(
+    'A2: answered with "%s" by which the turn ends is not answered with what was said before it',
+    async (words, end) => {
+      const { connection } = await begin();
+      start(connection, 't1', 'permquiet');
+      const wait = await connection.event('WAIT_FOR_USER', 't1');
+      expect(wait.result).toMatch(/^I would like to delete it\.\n\n/);
+      resume(connection, 't2', wait.session_id ?? '', words);
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe(end);
+      connection.send({ type: 'get_messages', request_id: 'r', session_id: wait.session_id ?? '', limit: 50 });
+      const { messages } = await connection.frame('messages');
+      expect(messages?.map(({ content }) => content)).toEqual(['permquiet', wait.result, words, end]);
+    },
+  );
 
   it('is not answered by a message that was sent before it was asked', async () => {
     const { connection } = await begin();
@@ -245,7 +306,7 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
     ['answers with an error', 'fail', 'demo failure: asked for'],
     ['dies', 'crash', 'The agent ended with exit code 3.\ndemo-agent: crashing on request'],
     ['dies in the middle of a line', 'torn', 'The agent ended with exit code 5.'],
-    ['says nothing', 'silent', 'ended without an answer'],
+    ['A8: passes on an error of its model', 'badmodel', 'API Error: 404 model: mock-9 is not there'],
     ['refuses', 'refuse', 'refused to go on.\nnot that'],
     ['cancels by itself', 'cancelled', 'was cancelled at the agent'],
   ])('%s', async (_name, word, error) => {
@@ -270,6 +331,7 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
     ['cannot work', { env: { DEMO_AGENT_FAULT: 'exit' } }, 'exit code 4.\ndemo-agent: cannot work like this'],
     ['speaks another version', { env: { DEMO_AGENT_FAULT: 'version' } }, 'version 7 of ACP'],
     ['gives no id', { env: { DEMO_AGENT_FAULT: 'no-id' } }, 'no id'],
+    ['A8: gives an id that is the relay’s', { env: { DEMO_AGENT_FAULT: 'pending-id' } }, 'begins with PENDING-'],
     ['is not installed', { program: '/nowhere/agent' }, 'Cannot start "/nowhere/agent"'],
     ['is no agent', { program: 'cat', args: [] }, 'initialize'],
     ['ends at once', { program: 'true', args: [] }, 'exit code 0'],
@@ -279,6 +341,32 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
     expect((await connection.event('ERROR', 't1')).error).toContain(error);
     await connection.status();
     expect(connection.words().slice(2)).toEqual(['status[t1]', 'ERROR t1', 'status[]']);
+  });
+});
+
+describe('the end of a turn', () => {
+  it('A9: without words is complete', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'silent');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('The agent ended its turn without words.');
+  });
+
+  it('A9: names pictures, sounds and links of the answer, each on a line', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'media');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
+      'Look:\n[image: image/png, 3 KiB]\n[audio: audio/wav, 30 bytes]\nfile:///tmp/plan.md\nThat is all.',
+    );
+  });
+
+  it('A8: by a crash shows what was printed in this turn, and nothing older', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'grumble');
+    const { session_id: session } = await connection.event('TASK_COMPLETE', 't1');
+    resume(connection, 't2', session ?? '', 'crash');
+    expect((await connection.event('ERROR', 't2')).error).toBe(
+      'The agent ended with exit code 3.\ndemo-agent: crashing on request',
+    );
   });
 });
 

@@ -2,9 +2,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { outputStream, systemClock } from '@relay/daemon-kit';
-import { type Fields, createNarrator, describeCall } from '../src/agents/acp/narrator.ts';
+import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
+import { type Fields, textOf } from '../src/agents/acp/content.ts';
+import { askForm } from '../src/agents/acp/form.ts';
+import { type Told, createNarrator } from '../src/agents/acp/narrator.ts';
+import { askPermission } from '../src/agents/acp/permission.ts';
 import { presetOf } from '../src/agents/acp/presets.ts';
-import { askForm, askPermission, chosen } from '../src/agents/acp/questions.ts';
+import { chosen } from '../src/agents/acp/questions.ts';
+import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
 import { verdictOf } from '../src/agents/acp/verdict.ts';
 import { lineSplitter, messageOf } from '../src/agents/acp/wire.ts';
 
@@ -34,6 +39,9 @@ describe('an update', () => {
     [{ kind: 'read', rawInput: { file_path: '/etc/hosts' }, title: 'x' }, 'Reading /etc/hosts'],
     [{ kind: 'brand_new', title: 'Something' }, 'Working Something'],
     [{}, 'Working '],
+    // A7: the folder of a command is not what runs.
+    [{ kind: 'execute', locations: [{ path: '/my/project' }], title: '`npm test`' }, 'Running npm test'],
+    [{ kind: 'execute', locations: [{ path: '/my/project' }], rawInput: { command: 'npm test' } }, 'Running npm test'],
   ])('of a tool call %j is told as "%s"', (fields, words) => {
     expect(describeCall(fields, '/my/project').join(' ')).toBe(words);
   });
@@ -61,7 +69,7 @@ describe('an update', () => {
     const { narrator } = narrate(says('{"error":"bad model"}'), { sessionUpdate: 'session_info_update', _meta: meta });
     expect(verdictOf({ stopReason: 'end_turn' }, narrator.told(), { rejected: false })).toEqual({
       kind: 'error',
-      error: '{"error":"bad model"}',
+      error: 'bad model',
     });
   });
 
@@ -75,6 +83,119 @@ describe('an update', () => {
         },
       ),
     );
+  });
+});
+
+describe('a request for permission', () => {
+  const options = [
+    { optionId: 'y', name: 'Allow', kind: 'allow_once' },
+    { optionId: 'n', name: 'Reject', kind: 'reject_once' },
+  ];
+  const asked = (toolCall: Fields, more: Fields = { options }) =>
+    askPermission({ toolCall, ...more }, '/my/project').question('I will.');
+  const path = '/my/project/src/a.ts';
+  const diff = (oldText: string | null) => ({ type: 'diff', path, oldText, newText: 'one\nTWO\nthree\n' });
+
+  it.each<[Fields, string]>([
+    [{ kind: 'execute', title: '`npm test`', locations: [{ path: '/my/project' }] }, 'Allow: Run npm test?'],
+    [{ kind: 'execute', title: 'bash', rawInput: { command: 'npm test' } }, 'Allow: Run npm test?'],
+    [{ kind: 'execute', title: 'Run the tests', rawInput: { command: 'npm test' } }, 'Allow: Run the tests?'],
+    [{ kind: 'execute', title: 'x', rawInput: { command: 'cat <<E\nsecret\nE' } }, 'Allow: Run cat <<E …?'],
+    [{ kind: 'edit', title: 'write', locations: [{ path }] }, 'Allow: Write src/a.ts?'],
+    [{ kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] }, 'Allow: Edit src/a.ts?'],
+    [{ kind: 'edit', title: 'src/a.ts: one => two', locations: [{ path }] }, 'Allow: Edit src/a.ts?'],
+    [{ kind: 'edit', title: 'Edit src/a.ts', content: [diff(null)] }, 'Allow: Edit src/a.ts?'],
+    [{ title: 'a.ts', content: [diff(null)] }, 'Allow: Write src/a.ts?'],
+    [{ kind: 'delete', rawInput: { path } }, 'Allow: Delete src/a.ts?'],
+    [{ kind: 'other', title: 'mcp__garden__water' }, 'Allow: Use mcp__garden__water?'],
+    [{ title: 'Allow access to the network' }, 'Allow access to the network?'],
+    [{ title: 'Which colour?' }, 'Which colour?'],
+    [{}, 'Allow: Use a tool?'],
+  ])('A7: for %j asks with verb and object: "%s"', (call, prompt) => {
+    expect(asked(call).prompt).toBe(prompt);
+  });
+
+  it('A7: that is a question of the agent stands as it is', () => {
+    const choices = ['Red', 'Blue'].map((name) => ({ optionId: name, name, kind: 'choice' }));
+    expect(asked({ title: 'Which colour' }, { options: choices })).toMatchObject({
+      prompt: 'Which colour',
+      options: ['Red', 'Blue'],
+    });
+  });
+
+  it.each<[string, Fields, string]>([
+    [
+      'whole command',
+      { kind: 'execute', title: 'x', rawInput: { command: 'cat <<E\nsecret\nE' } },
+      'Allow: Run cat <<E …?\n\ncat <<E\nsecret\nE',
+    ],
+    [
+      'lines that change',
+      { kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] },
+      'Allow: Edit src/a.ts?\n\nsrc/a.ts (+1 −1)\n- two\n+ TWO',
+    ],
+    [
+      'input of a tool',
+      { kind: 'other', title: 'water', rawInput: { litres: 3, of: 'water' } },
+      'Allow: Use water?\n\n{\n  "litres": 3\n}',
+    ],
+  ])('A1: is told with the %s behind what was said', (_name, call, told) => {
+    expect(asked(call).result).toBe(`I will.\n\n${told}`);
+  });
+
+  it('A1: of any size is told within a bound', () => {
+    const result = asked({
+      kind: 'edit',
+      title: path,
+      content: [{ ...diff(''), newText: 'x\n'.repeat(100_000) }],
+    }).result;
+    expect(result).toMatch(/^I will\.\n\nAllow: Edit src\/a\.ts\?\n\nsrc\/a\.ts \(\+100000 −0\)/);
+    expect(result).toMatch(/characters more\]$/);
+    expect(result?.length).toBeLessThan(10_000);
+  });
+
+  it('of any shape is asked', () => {
+    fc.assert(
+      fc.property(fc.object(), (fields) => {
+        expect(intentOf(fields as Fields, '/')).not.toBe('');
+        asked(fields);
+      }),
+    );
+  });
+});
+
+describe('content that is no text', () => {
+  it.each<[unknown, string]>([
+    [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(4096) }, '[image: image/png, 3 KiB]\n'],
+    [{ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' }, '[audio: audio/wav, 3 bytes]\n'],
+    [{ type: 'image' }, '[image]\n'],
+    [{ type: 'resource', resource: { uri: 'file:///a.pdf', blob: 'AAAA' } }, '[file: file:///a.pdf, 3 bytes]\n'],
+    [{ type: 'resource', resource: { uri: 'file:///a.txt', text: 'its words' } }, 'its words'],
+    [{ type: 'resource_link', uri: 'file:///tmp/plan.md', name: 'plan.md' }, 'file:///tmp/plan.md\n'],
+    [{ type: 'resource_link', uri: 'https://a.example/7', title: 'The plan' }, 'The plan: https://a.example/7\n'],
+    [['see', { type: 'resource_link', uri: 'x:y' }, 'there'], 'see\nx:y\nthere'],
+    [{ type: 'hologram' }, ''],
+  ])('A9: %j becomes %j', (content, text) => {
+    expect(textOf(content)).toBe(text);
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    ['API Error: 404 {"type":"error","error":{"message":"no such model"}}', 'API Error: 404 no such model'],
+    ['{"error":{"message":"{\\"error\\":{\\"message\\":\\"key missing\\"}}"}}', 'key missing'],
+    ['[{"error":{"code":400,"message":"bad"}}]', 'bad'],
+    ['{"detail":"too long"}', 'too long'],
+    ['no {JSON} here', 'no {JSON} here'],
+    ['{"code":7}', '{"code":7}'],
+  ])('A8: %s is told as "%s"', (text, sentence) => {
+    expect(sentenceIn(text)).toBe(sentence);
+  });
+
+  it('A8: of a process ends with the last lines that it printed, without colours', () => {
+    const printed = `${'old\n'.repeat(50)}\u001b[31mred\u001b[0m\n\n\nlast\n`;
+    expect(lastLines(printed)).toBe(`${'old\n'.repeat(8)}red\nlast`);
+    expect(lastLines('x'.repeat(100_000)).length).toBe(2048);
   });
 });
 
@@ -105,6 +226,39 @@ describe('the end of a turn', () => {
     expect(verdictOf(response, told, options).kind).toBe(kind);
   });
 
+  const silent = { answer: '', acted: false, failed: false };
+  it.each<[string, Told, Parameters<typeof verdictOf>[2], string]>([
+    ['A9: without words is complete', silent, { rejected: false }, 'complete The agent ended its turn without words.'],
+    [
+      'after a tool is complete',
+      { ...silent, acted: true },
+      { rejected: true },
+      'complete Done. The agent said nothing more.',
+    ],
+    [
+      'A2: after a no says so',
+      silent,
+      { rejected: true },
+      'complete The agent stopped, because it was not allowed to go on.',
+    ],
+    [
+      'without words is an error of Kimi',
+      silent,
+      { quirks: presetOf('kimi')?.quirks, rejected: false },
+      'error The agent ended without an answer.',
+    ],
+  ])('%s', (_name, told, options, words) => {
+    const verdict = verdictOf({ stopReason: 'end_turn' }, told, options);
+    expect(`${verdict.kind} ${verdict.kind === 'complete' ? verdict.result : verdict.error}`).toBe(words);
+  });
+
+  it('A2: is not what was said before a question', () => {
+    const { narrator } = narrate(says('May I?'));
+    expect(narrator.said()).toBe('May I?');
+    narrator.update({ ...call({ status: 'failed' }), sessionUpdate: 'tool_call_update' });
+    expect(narrator.told().answer).toBe('');
+  });
+
   it('is an error when Copilot says so in words, and complete when others use the same words', () => {
     const words = { ...told, answer: 'Error: 400 no such model' };
     const quirks = presetOf('copilot')?.quirks;
@@ -128,7 +282,7 @@ describe('an answer', () => {
       _meta: { qwenQuestions: [{ question: 'Which?', options: [{ label: 'Red' }, { label: 'Blue' }] }] },
     };
     const asking = askPermission(request, '/');
-    expect(asking.question('')).toMatchObject({ prompt: 'Which?', options: ['Red', 'Blue'] });
+    expect(asking.question('')).toMatchObject({ prompt: 'Which?', options: ['Red', 'Blue', 'Decline'] });
     expect(asking.reply('2')).toEqual({
       kind: 'answer',
       response: { outcome: { outcome: 'selected', optionId: 'ok' }, answers: { '0': 'Blue' } },
@@ -149,8 +303,61 @@ describe('an answer', () => {
     };
     expect(form(list).reply('A, 2')).toMatchObject({ response: { content: { f: ['a', 'b'] } } });
     expect(form({ type: 'integer' }).reply('7')).toMatchObject({ response: { content: { f: 7 } } });
-    expect(form({ type: 'integer' }).reply('7.5')).toMatchObject({ kind: 'decline' });
     expect(form({ type: 'string' }).reply('any words')).toMatchObject({ response: { content: { f: 'any words' } } });
+  });
+
+  it.each<[Fields, string, string]>([
+    [{ type: 'integer' }, '7.5', 'A whole number.'],
+    [{ type: 'number', minimum: 1, maximum: 3 }, '4', 'A number from 1 to 3.'],
+    [{ type: 'string', minLength: 3 }, 'ab', 'At least 3 characters.'],
+    [{ type: 'string', format: 'email' }, 'ada', 'An e-mail address.'],
+    [{ type: 'string', format: 'date' }, '2026-02-31T', 'A date like 2026-12-31.'],
+    [{ type: 'string', enum: ['a', 'b'] }, 'c', 'it is none of the choices'],
+    [{ type: 'boolean' }, 'perhaps', 'it is none of the choices'],
+    [{ type: 'array', items: { enum: ['a', 'b'] }, maxItems: 1 }, 'a, b', 'Choose at most 1, separated by commas.'],
+    [{ type: 'array', items: { enum: ['a', 'b'] } }, 'a, c', 'not all of it is among the choices'],
+  ])('A6: to a field %j that does not fit, "%s", is refused with the reason: %s', (property, words, why) => {
+    const asking = askForm({
+      message: 'm',
+      requestedSchema: { properties: { f: property, free: { type: 'string' } } },
+    });
+    expect(asking.reply(words)).toEqual({ kind: 'ask', why: `“${words}” is no answer here: ${why}` });
+    expect(asking.question('').prompt).toBe('m\nf');
+  });
+
+  it('A6: of own words goes beside the choice only where the agent has a place for it', () => {
+    const color = { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] };
+    const claude = { question_0: color, question_0_custom: { type: 'string', title: 'Other' } };
+    const codex = { q: color, note: { type: 'string', _meta: { codex: { questionId: 'q', role: 'user_note' } } } };
+    for (const [properties, place] of [
+      [claude, 'question_0_custom'],
+      [codex, 'note'],
+    ] as const) {
+      const asking = askForm({ message: 'Which?', requestedSchema: { properties } });
+      expect(asking.question('').options).toEqual(['Red', 'Skip']);
+      expect(asking.reply('a dark green')).toMatchObject({ response: { content: { [place]: 'a dark green' } } });
+    }
+  });
+
+  it('A6: skips one optional field, or all that are left', () => {
+    const properties = { a: { type: 'string' }, b: { type: 'integer', default: 3 }, c: { type: 'boolean' } };
+    const asking = askForm({ message: 'm', requestedSchema: { properties } });
+    expect(asking.question('')).toMatchObject({ prompt: 'm\na', options: ['Skip', 'Skip the rest'] });
+    expect(asking.reply('skip')).toEqual({ kind: 'ask' });
+    expect(asking.question('')).toMatchObject({ prompt: 'm\nb', options: ['3', 'Skip', 'Skip the rest'] });
+    expect(asking.reply('3')).toEqual({ kind: 'ask' });
+    expect(asking.question('')).toMatchObject({ prompt: 'm\nc', options: ['Yes', 'No', 'Skip'] });
+    expect(asking.reply('Skip')).toEqual({ kind: 'answer', response: { action: 'accept', content: { b: 3 } } });
+    const other = askForm({ message: 'm', requestedSchema: { properties } });
+    expect(other.reply('Skip the rest')).toEqual({ kind: 'answer', response: { action: 'accept', content: {} } });
+  });
+
+  it('A6: may be no to the whole form where something is required', () => {
+    const schema = { properties: { a: { type: 'string' } }, required: ['a'] };
+    const refused = { kind: 'answer', response: { action: 'decline' }, rejected: true };
+    expect(askForm({ message: 'm', requestedSchema: schema }).reply('decline')).toEqual(refused);
+    expect(askForm({ message: 'm', requestedSchema: {} }).reply('Decline')).toEqual(refused);
+    expect(askForm({ message: 'm', requestedSchema: {} }).reply('hm')).toMatchObject({ kind: 'ask' });
   });
 });
 

@@ -96,6 +96,16 @@ describe('a session that an agent lists', () => {
     expect(new Set(messages.map(({ uuid }) => uuid)).size).toBe(4);
   });
 
+  it('A9: is reported, read and gone on with when the agent does not tell its time', async () => {
+    const { connection } = await begin({ env: { DEMO_AGENT_WITHOUT: 'times' } });
+    const sessions = await listed(connection);
+    expect(sessions.map(({ session_id: id, title }) => `${id} ${title}`)).toEqual(['desk-1 hi there', 'desk-3 old']);
+    expect(sessions.every((session) => session.last_activity === undefined)).toBe(true);
+    expect(words((await page(connection, 'desk-1')).messages ?? [])).toEqual(['USER hi there', 'AGENT hello']);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: from afar');
+  });
+
   it('can be gone on with, behind what was said at the desk', async () => {
     const { connection } = await begin();
     await listed(connection);

@@ -21,7 +21,7 @@ export interface OutsideSession {
   title: string;
   projectPath: string;
   lastMessage: string;
-  /** ISO 8601 */
+  /** ISO 8601; empty when the agent does not tell. */
   lastActivity: string;
   messageCount: number;
   /** A turn runs there. */

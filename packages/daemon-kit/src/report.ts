@@ -28,10 +28,10 @@ export function reportOf(
 const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   session_id: session.sessionId,
   last_message: session.lastMessage,
-  last_activity: session.lastActivity,
   is_active: isActive,
   message_count: session.messageCount,
-  // An empty title or path would hide what the relay knows better.
+  // An empty time would be none, an empty title or path would hide what the relay knows better.
+  ...(session.lastActivity === '' ? {} : { last_activity: session.lastActivity }),
   ...(session.title === '' ? {} : { title: session.title }),
   ...(session.projectPath === '' ? {} : { project: session.projectPath, project_name: basename(session.projectPath) }),
 });

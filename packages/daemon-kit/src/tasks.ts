@@ -3,7 +3,7 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type ToDaemon, limits } from '@relay/protocol';
+import { type DaemonEvent, type ToDaemon, isNativeId, limits } from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Clock, settledWithin } from './clock.ts';
@@ -132,9 +132,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
         signal: opening.signal,
         process: (pid) => journal.process(task.id, pid),
       });
-      if (!opened || opened.sessionId === '' || opened.sessionId.length > limits.idCharacters) {
-        throw new Error('the agent gave the conversation no usable id');
-      }
+      if (!opened || !isNativeId(opened.sessionId)) throw new Error(unusableId(opened?.sessionId ?? ''));
       sessionId = opened.sessionId;
       path = opened.projectPath ?? path;
     } catch (error) {
@@ -346,6 +344,12 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
     },
   };
 }
+
+/** Why a conversation with this id of the agent's cannot be had at a relay (contract §9). */
+export const unusableId = (sessionId: string): string =>
+  sessionId === ''
+    ? 'The agent gave the conversation no id.'
+    : `The agent gave the conversation an id that no relay takes (“${keepHead(sessionId, 80)}”): it begins with PENDING-, or has more than ${limits.idCharacters} characters. Nothing was sent to the agent.`;
 
 const unseen: End = {
   type: 'ERROR',

@@ -6,11 +6,12 @@
  * answer and hears the rest.
  */
 import type { Agent, Log, Opened, Opening, RunningTurn, Turn, TurnReport } from '@relay/daemon-kit';
-import { type Clock, reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
+import { type Clock, reasonOf, silentLog, systemClock, unusableId } from '@relay/daemon-kit';
+import { isNativeId } from '@relay/protocol';
 import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
-import type { Fields } from './narrator.ts';
+import { type Fields, wordsOf } from './content.ts';
 import { createNotes } from './notes.ts';
 import type { Quirks } from './presets.ts';
 import { pidRecord } from './pid-record.ts';
@@ -216,8 +217,9 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       async (started) => {
         const answer = await started.agent.request('session/new', { cwd, mcpServers: [] }, timings.openMs);
         const { sessionId } = answer;
-        if (typeof sessionId !== 'string' || sessionId === '')
-          throw new AgentFailure('The agent gave the session no id.');
+        // Before anything is said in it: the relay would never take an event of such a session.
+        if (typeof sessionId !== 'string' || !isNativeId(sessionId))
+          throw new AgentFailure(unusableId(wordsOf(sessionId)));
         await setMode(started.agent, sessionId);
         if (signal.aborted) throw new AgentFailure('The task was cancelled.');
         keep(sessionId, cwd, started);

@@ -12,11 +12,14 @@ import {
   reasonOf,
   settledWithin,
 } from '@relay/daemon-kit';
-import { type Fields, type Narrator, createNarrator } from './narrator.ts';
+import type { Fields } from './content.ts';
+import { type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';
-import { type Asking, askForm, askPermission } from './questions.ts';
+import { askForm } from './form.ts';
+import { askPermission } from './permission.ts';
+import type { Asking } from './questions.ts';
 import { verdictOf } from './verdict.ts';
 
 export interface ConversationTimings {
@@ -76,6 +79,7 @@ interface ActiveTurn {
   /** Ends of this turn are for nobody: it was cancelled, or the user said something else. */
   detached: boolean;
   cancelling: boolean;
+  /** The newest answer was a no. */
   rejected: boolean;
   /** Resolves the current task: it has had its end, or its question. */
   release: () => void;
@@ -111,13 +115,14 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 
   /** Shows the oldest open question to the user, which ends the current task. Without a task nobody would see it. */
-  const show = (active: ActiveTurn, again = false) => {
+  const show = (active: ActiveTurn, again?: { why: string }) => {
     const [question] = questions;
     if (!question || !active.attached || active.detached || (question.shown && !again)) return;
     question.shown = true;
     active.attached = false;
+    const said = [active.narrator.said(), again?.why ?? ''].filter((text) => text !== '').join('\n\n');
     active.output.flush();
-    active.report.wait(question.asking.question(active.narrator.said()));
+    active.report.wait(question.asking.question(said));
     active.release();
   };
 
@@ -206,9 +211,9 @@ export function createConversation(options: ConversationOptions): Conversation {
         const released = new Promise<void>((resolve) => (active.release = resolve));
         Object.assign(active, { taskId, report, attached: true });
         if (reply.kind !== 'decline') {
-          if (reply.kind === 'ask') show(active, true);
+          if (reply.kind === 'ask') show(active, { why: reply.why ?? '' });
           else {
-            active.rejected ||= reply.rejected ?? false;
+            active.rejected = reply.rejected ?? false;
             put(question, reply.response);
             show(active);
           }

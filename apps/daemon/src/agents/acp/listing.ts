@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 import { type Clock, type Log, type Outside, type OutsideMessage, type OutsideSession } from '@relay/daemon-kit';
 import { elapsedOn, reasonOf } from '@relay/daemon-kit';
 import type { AcpAgent } from './agent.ts';
-import { type Fields, textOf } from './narrator.ts';
+import { type Fields, pieceOf, wordsOf } from './content.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';
 
 export interface ListingTimings {
@@ -52,6 +52,9 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   let seen: string | undefined;
   /** The agent has no list. */
   let mute = false;
+  /** How often the agent was asked. Of a session without a time only that can be said: it may have changed since the last list. */
+  let lists = 0;
+  const stampOfSession = ({ lastActivity }: OutsideSession) => lastActivity || `list ${lists}`;
 
   const moved = () => marks.map(stampOf).join();
 
@@ -70,6 +73,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       const found = live ? await list(live, await live.ready) : await agent.visit({ use: list });
       const before = JSON.stringify([...listed.values()]);
       listed = new Map(found.map((session) => [session.sessionId, session]));
+      lists++;
       log.info('sessions at the desk listed', { sessions: listed.size });
       return JSON.stringify([...listed.values()]) !== before;
     } catch (error) {
@@ -83,7 +87,9 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
     }
   };
 
-  const load = async ({ sessionId, projectPath, lastActivity }: OutsideSession): Promise<void> => {
+  const load = async (session: OutsideSession): Promise<void> => {
+    const { sessionId, projectPath, lastActivity } = session;
+    const stamp = stampOfSession(session);
     const told = teller(sessionId);
     try {
       await agent.visit({
@@ -96,7 +102,8 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
         },
       });
       replays.delete(sessionId);
-      replays.set(sessionId, { stamp: lastActivity, messages: told.messages(lastActivity) });
+      const time = lastActivity || new Date(clock.now()).toISOString();
+      replays.set(sessionId, { stamp, messages: told.messages(time) });
       const [oldest] = replays.keys();
       if (replays.size > maxReplays && oldest !== undefined) replays.delete(oldest);
       seen = moved();
@@ -113,12 +120,15 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       return due() ? (asking = ask()) : Promise.resolve(false);
     },
     sessions: () => [...listed.values()].sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : -1)),
-    stamp: (sessionId) => listed.get(sessionId)?.lastActivity,
+    stamp(sessionId) {
+      const session = listed.get(sessionId);
+      return session && stampOfSession(session);
+    },
     fetch(sessionId, since) {
       const session = listed.get(sessionId);
-      if (!session || replays.get(sessionId)?.stamp === session.lastActivity) return undefined;
-      const isNew = since === undefined || Date.parse(session.lastActivity) > Date.parse(since) + timings.slackMs;
-      if (!isNew) return undefined;
+      if (!session || replays.get(sessionId)?.stamp === stampOfSession(session)) return undefined;
+      const isOld = since !== undefined && Date.parse(session.lastActivity) <= Date.parse(since) + timings.slackMs;
+      if (isOld) return undefined;
       const loading = coming.get(sessionId) ?? load(session);
       coming.set(sessionId, loading);
       return loading;
@@ -126,7 +136,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
     read(sessionId) {
       const session = listed.get(sessionId);
       const replay = replays.get(sessionId);
-      if (!session || replay?.stamp !== session.lastActivity) return undefined;
+      if (!session || replay?.stamp !== stampOfSession(session)) return undefined;
       return { projectPath: session.projectPath, messages: replay.messages, open: false };
     },
   };
@@ -149,16 +159,15 @@ function sessionOf(entry: unknown): OutsideSession[] {
   if (typeof entry !== 'object' || entry === null) return [];
   const { sessionId, cwd, title, updatedAt } = entry as Fields;
   if (typeof sessionId !== 'string' || sessionId === '' || typeof cwd !== 'string') return [];
-  const time = Date.parse(typeof updatedAt === 'string' ? updatedAt : '');
-  // Without a time nobody could tell whether it is new.
-  if (Number.isNaN(time)) return [];
+  const time = Date.parse(wordsOf(updatedAt));
   return [
     {
       sessionId,
-      title: typeof title === 'string' ? title : '',
+      title: wordsOf(title),
       projectPath: cwd,
       lastMessage: '',
-      lastActivity: new Date(time).toISOString(),
+      // Optional in ACP.
+      lastActivity: Number.isNaN(time) ? '' : new Date(time).toISOString(),
       messageCount: 0,
       isActive: false,
     },
@@ -179,8 +188,8 @@ function teller(sessionId: string) {
       }
       const id = typeof update.messageId === 'string' ? update.messageId : undefined;
       const last = messages.at(-1);
-      if (open && last?.role === role && last.id === id) last.content += textOf(update.content);
-      else messages.push({ role, id, content: textOf(update.content) });
+      if (open && last?.role === role && last.id === id) last.content += pieceOf(last.content, update.content);
+      else messages.push({ role, id, content: pieceOf('', update.content) });
       open = true;
     },
     /**

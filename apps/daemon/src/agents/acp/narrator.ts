@@ -2,11 +2,9 @@
  * What an agent tells during a turn, from the updates of ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
  * processes nor questions. Tolerant: an update of an unknown kind or shape says nothing.
  */
-import { relative } from 'node:path';
 import { type OutputStream, fieldBytes, keepTail } from '@relay/daemon-kit';
-
-/** The updates are read by shape: agents differ, and one odd field must not cost the others. */
-export type Fields = Readonly<Record<string, unknown>>;
+import { contentOf, describeCall, hasInput } from './calls.ts';
+import { type Fields, pieceOf, recordOf, textOf } from './content.ts';
 
 export interface Listener {
   progress(action: string, target: string): void;
@@ -15,9 +13,9 @@ export interface Listener {
 }
 
 export interface Told {
-  /** The last message of the agent that says something. */
+  /** The last message of the agent that says something, since `said` was asked last. */
   answer: string;
-  /** Something was told besides words: a tool was called. */
+  /** Something was told besides words since then: a tool was called. */
   acted: boolean;
   /** The agent itself marked the turn as failed. */
   failed: boolean;
@@ -28,21 +26,10 @@ export interface Narrator {
   /** A tool call as a permission request shows it. */
   call(call: Fields): void;
   told(): Told;
-  /** What was said since this was asked last. */
+  /** What was said since this was asked last. It goes with a question: `told` begins anew. */
   said(): string;
 }
 
-const actions: Readonly<Record<string, string>> = {
-  read: 'Reading',
-  edit: 'Editing',
-  delete: 'Deleting',
-  move: 'Moving',
-  search: 'Searching',
-  execute: 'Running',
-  think: 'Thinking',
-  fetch: 'Fetching',
-  switch_mode: 'Switching',
-};
 const maxCalls = 1000;
 
 export function createNarrator(listener: Listener, cwd: string): Narrator {
@@ -73,10 +60,10 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   };
 
   const say = (update: Fields) => {
-    const text = textOf(update.content);
-    if (text === '') return;
     const id = typeof update.messageId === 'string' ? update.messageId : undefined;
     if (id !== undefined && messageId !== undefined && id !== messageId) endMessage();
+    const text = pieceOf(current, update.content);
+    if (text === '') return;
     messageId = id ?? messageId;
     current += text;
     unasked += text;
@@ -151,8 +138,13 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       }
     },
     said() {
+      endMessage();
+      messageId = undefined;
       const said = keepTail(unasked, fieldBytes.message).trim();
       unasked = '';
+      // It goes with the question, and is no answer to what comes after it.
+      answer = '';
+      acted = false;
       return said;
     },
     told: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, failed }),
@@ -162,67 +154,4 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
 const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
-const metaOf = (fields: Fields): Fields =>
-  typeof fields._meta === 'object' && fields._meta !== null ? (fields._meta as Fields) : {};
-
-/** Text of a content block, of a list of them, or of something that is text already. */
-export function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (Array.isArray(content)) return content.map(textOf).join('');
-  if (typeof content !== 'object' || content === null) return '';
-  const { type, text, resource, uri } = content as Fields;
-  if (typeof text === 'string') return text;
-  if (type === 'resource') return textOf((resource as Fields | undefined)?.text);
-  return type === 'resource_link' && typeof uri === 'string' ? uri : '';
-}
-
-const inputOf = (call: Fields): Fields =>
-  typeof call.rawInput === 'object' && call.rawInput !== null ? (call.rawInput as Fields) : {};
-
-const hasInput = (call: Fields) =>
-  Object.keys(inputOf(call)).length > 0 || (Array.isArray(call.locations) && call.locations.length > 0);
-
-/** What a tool call does, and to what: its command, else its path, else its title. */
-export function describeCall(call: Fields, cwd: string): [action: string, target: string] {
-  const kind = typeof call.kind === 'string' ? call.kind : '';
-  const title = typeof call.title === 'string' ? call.title : '';
-  const action = actions[kind] ?? 'Working';
-  return [action, commandOf(call) ?? pathOf(call, cwd) ?? title];
-}
-
-export function commandOf(call: Fields): string | undefined {
-  const { command, cmd } = inputOf(call);
-  for (const value of [command, cmd]) {
-    if (typeof value === 'string' && value !== '') return value;
-    if (Array.isArray(value) && value.length > 0) return value.map(String).join(' ');
-  }
-  return undefined;
-}
-
-function pathOf(call: Fields, cwd: string): string | undefined {
-  const [location] = Array.isArray(call.locations) ? (call.locations as Fields[]) : [];
-  const input = inputOf(call);
-  const path = [location?.path, input.file_path, input.filePath, input.path].find(
-    (value) => typeof value === 'string' && value !== '',
-  ) as string | undefined;
-  return path === undefined ? undefined : shortened(path, cwd);
-}
-
-/** Relative when the path lies below the folder of the session. */
-function shortened(path: string, cwd: string): string {
-  if (!path.startsWith('/')) return path;
-  const below = relative(cwd, path);
-  return below === '' || below.startsWith('..') ? path : below;
-}
-
-/** What a tool call brought about, as text: its output, and of changed files the path. */
-export function contentOf(content: unknown, cwd: string): string {
-  if (!Array.isArray(content)) return '';
-  return (content as Fields[])
-    .map((item) => {
-      if (item.type === 'content') return textOf(item.content);
-      return item.type === 'diff' && typeof item.path === 'string' ? `changed ${shortened(item.path, cwd)}` : '';
-    })
-    .filter((text) => text !== '')
-    .join('\n');
-}
+const metaOf = (fields: Fields): Fields => recordOf(fields._meta);

@@ -1,7 +1,7 @@
 /** What agents say about a session besides what they do in it: slash commands, and how full the context is. */
 import type { Agent } from '@relay/daemon-kit';
 import { AgentFailure } from './process.ts';
-import type { Fields } from './narrator.ts';
+import type { Fields } from './content.ts';
 
 type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
 type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;

@@ -9,6 +9,8 @@ export interface Quirks {
   resumeIsLoad?: true;
   /** After a rejected permission the turn ends with `cancelled`; it is complete all the same. */
   rejectCancels?: true;
+  /** A turn that ends without words and without a tool is an error of the model that is not told. */
+  silentFailure?: true;
   /** An answer that begins like this is an error of the model. */
   errorText?: RegExp;
 }
@@ -99,6 +101,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "kimi" once in a terminal and log in.',
     marks: ['{home}/.kimi-code/session_index.jsonl'],
     node: '22.19.0',
+    quirks: { silentFailure: true },
   },
   {
     name: 'copilot',

@@ -14,7 +14,8 @@ import {
 } from '@agentclientprotocol/sdk';
 import { type Clock, type Log, reasonOf, settledWithin, systemCode, tail } from '@relay/daemon-kit';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
-import type { Fields } from './narrator.ts';
+import { type Fields, recordOf } from './content.ts';
+import { lastLines, sentenceIn } from './sentence.ts';
 import { messageStream } from './wire.ts';
 
 export interface AgentProcessTimings extends KillTimings {
@@ -87,7 +88,8 @@ export class AgentFailure extends Error {
 
 export const errorCodes = { authRequired: -32000, methodNotFound: -32601 } as const;
 
-const complaintBytes = 4096;
+/** Kept of what the agent printed to its standard error. */
+const complaintBytes = 16 * 1024;
 
 export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   const { program, args, env, cwd, clock, timings, log } = options;
@@ -105,7 +107,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     problem = error;
   }
   const pid = child?.pid;
-  const complaint = tail(complaintBytes);
+  /** Since the turn began, or the process if there was none. */
+  let complaint = tail(complaintBytes);
   let alive = pid !== undefined;
   let ending = false;
 
@@ -123,7 +126,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     child.stderr.on('data', (chunk: Buffer) => complaint.push(chunk));
   });
   const withComplaint = (sentence: string) => {
-    const said = complaint.text().trim();
+    const said = lastLines(complaint.text());
     return said === '' ? sentence : `${sentence}\n${said}`;
   };
   // What it started must not outlive it.
@@ -145,7 +148,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   const failureOf = async (error: unknown): Promise<AgentFailure> => {
     const code = codeOf(error);
     if (code === errorCodes.authRequired) {
-      return new AgentFailure(`The agent is not logged in. ${options.login} (${reasonOf(error)})`, code);
+      return new AgentFailure(`The agent is not logged in. ${options.login} (${sentenceIn(reasonOf(error))})`, code);
     }
     if (code !== undefined) return new AgentFailure(sentenceOf(error), code, { cause: error });
     // The connection closes before it is known how the process ended.
@@ -162,6 +165,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
 
   const request = async (method: string, params: unknown, limitMs?: number): Promise<Fields> => {
     if (!connection) throw new AgentFailure(await exited);
+    if (method === methods.agent.session.prompt) complaint = tail(complaintBytes);
     const answer = connection.agent.request<Fields | undefined>(method, params);
     answer.catch(() => undefined);
     if (limitMs !== undefined && !(await settledWithin(clock, limitMs, answer))) {
@@ -273,13 +277,12 @@ const codeOf = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined;
 };
 
-/** The message of a JSON-RPC error with what stands beside it. */
+/** The message of a JSON-RPC error with what stands beside it, each as a sentence. */
 function sentenceOf(error: unknown): string {
   const data = recordOf(error).data;
   const { details, message, reason } = recordOf(data);
-  const more = [details, message, reason, data].find((text) => typeof text === 'string' && text !== '');
-  const said = reasonOf(error);
-  return typeof more !== 'string' || said.includes(more) ? said : `${said}: ${more}`;
+  const found = [details, message, reason, data].find((text) => typeof text === 'string' && text !== '');
+  const more = typeof found === 'string' ? sentenceIn(found) : '';
+  const said = sentenceIn(reasonOf(error));
+  return said.includes(more) ? said : `${said}: ${more}`;
 }
-
-const recordOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});

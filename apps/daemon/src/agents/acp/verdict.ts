@@ -1,5 +1,7 @@
 /** How a turn ended, from the stop reason of ACP and what was told: an answer, an error, or nothing because it was cancelled. Pure. */
-import { type Fields, type Told } from './narrator.ts';
+import type { Fields } from './content.ts';
+import type { Told } from './narrator.ts';
+import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
 export type Verdict = { kind: 'complete'; result: string } | { kind: 'error'; error: string };
@@ -9,7 +11,9 @@ const notes: Readonly<Record<string, string>> = {
   max_turn_requests: 'The agent stopped here: it reached the number of steps that a turn may take.',
 };
 
-/** `rejected`: the user said no to a permission in this turn. */
+const notAllowed = 'The agent stopped, because it was not allowed to go on.';
+
+/** `rejected`: the newest answer of the user in this turn was a no. */
 export function verdictOf(
   response: Fields,
   told: Told,
@@ -17,10 +21,10 @@ export function verdictOf(
 ): Verdict {
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
   const failed = told.failed || quirks.errorText?.test(told.answer);
-  if (failed) return { kind: 'error', error: told.answer || 'The agent failed without saying why.' };
+  if (failed) return { kind: 'error', error: sentenceIn(told.answer) || 'The agent failed without saying why.' };
   switch (reason) {
     case 'end_turn':
-      return spoken(told);
+      return spoken(told, { quirks, rejected });
     case 'max_tokens':
     case 'max_turn_requests':
       return { kind: 'complete', result: [told.answer, notes[reason]].filter(Boolean).join('\n\n') };
@@ -28,17 +32,21 @@ export function verdictOf(
       return { kind: 'error', error: `The agent refused to go on.${told.answer ? `\n${told.answer}` : ''}` };
     case 'cancelled':
       if (rejected && quirks.rejectCancels) {
-        return { kind: 'complete', result: told.answer || 'The agent stopped, because it was not allowed to go on.' };
+        return { kind: 'complete', result: told.answer || notAllowed };
       }
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
       // A reason that this daemon does not know yet: what was said still counts.
-      return told.answer ? spoken(told) : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
+      return told.answer
+        ? spoken(told, { quirks, rejected })
+        : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
   }
 }
 
-function spoken({ answer, acted }: Told): Verdict {
+function spoken({ answer, acted }: Told, { quirks, rejected }: { quirks: Quirks; rejected: boolean }): Verdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return { kind: 'complete', result: 'Done. The agent said nothing more.' };
-  return { kind: 'error', error: 'The agent ended without an answer.' };
+  if (rejected) return { kind: 'complete', result: notAllowed };
+  if (quirks.silentFailure) return { kind: 'error', error: 'The agent ended without an answer.' };
+  return { kind: 'complete', result: 'The agent ended its turn without words.' };
 }

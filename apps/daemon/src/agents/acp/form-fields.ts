@@ -1,0 +1,145 @@
+/** The fields of a form as ACP describes them (a part of JSON Schema), and what words mean for one of them. Pure. */
+import type { ElicitationContentValue } from '@agentclientprotocol/sdk';
+import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import { chosen } from './questions.ts';
+
+export interface FormField {
+  name: string;
+  title: string;
+  description: string;
+  /** Its schema, for type, bounds and default. */
+  schema: Fields;
+  required: boolean;
+  /** Choices as they are shown, what each of them is for the agent, and what it means. */
+  choices: { label: string; value: ElicitationContentValue; about: string }[];
+  /** Where words go that are none of the choices; without it they are no answer. */
+  words?: string;
+}
+
+/** What the words are for the agent, or why they are no answer. */
+export type Value = { value: ElicitationContentValue } | { why: string };
+
+/** In their order. A field that only takes words of one's own instead of a choice is part of the field with the choices. */
+export function fieldsOf(schema: Fields): FormField[] {
+  const properties = recordOf(schema.properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const fields = Object.entries(properties).map(([name, value]): FormField => {
+    const property = recordOf(value);
+    const choices = choicesOf(property);
+    const words = choices.length > 0 ? ownWordsOf(name, properties) : undefined;
+    return {
+      name,
+      title: wordsOf(property.title),
+      description: wordsOf(property.description),
+      schema: property,
+      required: required.includes(name),
+      choices,
+      ...(words === undefined ? {} : { words }),
+    };
+  });
+  const beside = new Set(fields.map(({ words }) => words));
+  return fields.filter(({ name }) => !beside.has(name));
+}
+
+/** By the name that Claude Code gives to the field for own words, or by the note of Codex on it. */
+function ownWordsOf(name: string, properties: Fields): string | undefined {
+  return Object.entries(properties).find(
+    ([other, value]) =>
+      other === `${name}_custom` || recordOf(recordOf(recordOf(value)._meta).codex).questionId === name,
+  )?.[0];
+}
+
+function choicesOf(property: Fields): FormField['choices'] {
+  if (property.type === 'boolean')
+    return [
+      { label: 'Yes', value: true, about: '' },
+      { label: 'No', value: false, about: '' },
+    ];
+  const source = property.type === 'array' ? recordOf(property.items) : property;
+  const titled = listOf(source.oneOf ?? source.anyOf).flatMap(({ const: value, title, description }) =>
+    typeof value === 'string' ? [{ label: wordsOf(title) || value, value, about: wordsOf(description) }] : [],
+  );
+  if (titled.length > 0) return titled;
+  const plain: unknown[] = Array.isArray(source.enum) ? source.enum : [];
+  return plain.flatMap((value) => (typeof value === 'string' ? [{ label: value, value, about: '' }] : []));
+}
+
+/** The default as people see it; empty if there is none. */
+export function defaultOf({ schema, choices }: FormField): string {
+  const values: unknown[] = Array.isArray(schema.default) ? schema.default : [schema.default];
+  return values
+    .filter((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    .map((value) => choices.find((choice) => choice.value === value)?.label ?? String(value))
+    .join(', ');
+}
+
+/** What must be known to answer: what the choices mean, the bounds, the default. */
+export function aboutField(field: FormField): string {
+  const { choices, words } = field;
+  const meanings = choices.flatMap(({ label, about }) => (about === '' ? [] : [`${label}: ${about}`]));
+  const fallback = defaultOf(field);
+  const own = words === undefined ? '' : 'Words of your own are an answer too.';
+  return [...meanings, boundsOf(field), fallback && `Default: ${fallback}`, own].filter(Boolean).join('\n');
+}
+
+const formats: Readonly<Record<string, { is: (text: string) => boolean; name: string }>> = {
+  email: { is: (text) => /^[^\s@]+@[^\s@]+$/.test(text), name: 'an e-mail address' },
+  uri: { is: (text) => URL.canParse(text), name: 'a URL' },
+  date: { is: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isTime(text), name: 'a date like 2026-12-31' },
+  'date-time': { is: (text) => /T/.test(text) && isTime(text), name: 'a time like 2026-12-31T18:00:00Z' },
+};
+const isTime = (text: string) => !Number.isNaN(Date.parse(text));
+
+/** A sentence; empty when there is nothing to keep to. */
+function boundsOf({ schema, choices }: FormField): string {
+  const { type } = schema;
+  if (type === 'array') return `Choose ${range(schema.minItems, schema.maxItems, 'one or more')}, separated by commas.`;
+  if (choices.length > 0) return '';
+  if (type === 'integer' || type === 'number') {
+    const what = type === 'integer' ? 'A whole number' : 'A number';
+    return `${what}${range(schema.minimum, schema.maximum, '', ' ')}.`;
+  }
+  const length = range(schema.minLength, schema.maxLength, '');
+  const format = formats[wordsOf(schema.format)]?.name;
+  // Checked by the agent alone: a pattern of its own could keep this process busy for ever.
+  const pattern = wordsOf(schema.pattern);
+  const parts = [length && `${length} characters`, format, pattern && `like ${pattern}`].filter(Boolean).join(', ');
+  return parts === '' ? '' : `${parts[0]?.toUpperCase()}${parts.slice(1)}.`;
+}
+
+function range(from: unknown, to: unknown, otherwise: string, before = ''): string {
+  const [low, high] = [numberOf(from), numberOf(to)];
+  if (low !== undefined && high !== undefined) return `${before}from ${low} to ${high}`;
+  if (low !== undefined) return `${before}at least ${low}`;
+  return high === undefined ? otherwise : `${before}at most ${high}`;
+}
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined);
+const outside = (value: number, from: unknown, to: unknown) =>
+  value < (numberOf(from) ?? -Infinity) || value > (numberOf(to) ?? Infinity);
+
+export function valueOf(field: FormField, words: string): Value {
+  const { schema, choices } = field;
+  const labels = choices.map(({ label }) => label);
+  if (schema.type === 'array') {
+    const whole = chosen(words, labels);
+    const picks = new Set(whole >= 0 ? [whole] : words.split(',').map((word) => chosen(word, labels)));
+    if (picks.has(-1)) return { why: 'not all of it is among the choices' };
+    if (outside(picks.size, schema.minItems, schema.maxItems)) return { why: boundsOf(field) };
+    return { value: [...picks].map((pick) => String(choices[pick]?.value)) };
+  }
+  if (choices.length > 0) {
+    const choice = choices[chosen(words, labels)];
+    return choice ? { value: choice.value } : { why: 'it is none of the choices' };
+  }
+  if (schema.type === 'integer' || schema.type === 'number') {
+    const number = Number(words);
+    const fits =
+      words.trim() !== '' && Number.isFinite(number) && (schema.type === 'number' || Number.isInteger(number));
+    return fits && !outside(number, schema.minimum, schema.maximum) ? { value: number } : { why: boundsOf(field) };
+  }
+  const fits = formats[wordsOf(schema.format)]?.is(words.trim()) ?? true;
+  return fits && !outside([...words].length, schema.minLength, schema.maxLength)
+    ? { value: words }
+    : { why: boundsOf(field) };
+}

@@ -1,0 +1,85 @@
+/**
+ * A form (`elicitation/create`), asked field by field. An answer belongs to the field that was asked: one that does not fit is refused with
+ * the reason, and the field is asked again. Optional fields can be skipped, a form with required ones be declined.
+ */
+import type { CreateElicitationResponse, ElicitationContentValue } from '@agentclientprotocol/sdk';
+import { oneLine } from './calls.ts';
+import { type Fields, recordOf, wordsOf } from './content.ts';
+import { type FormField, aboutField, defaultOf, fieldsOf, valueOf } from './form-fields.ts';
+import { type Asking, type Reply, chosen, named, questionOf } from './questions.ts';
+
+const labels = { ok: 'OK', skip: 'Skip', skipRest: 'Skip the rest', decline: 'Decline' } as const;
+/** The daemon shows a hundred labels; there is always room for those above. */
+const maxChoices = 95;
+
+export interface Responses<R> {
+  cancelled: R;
+  declined: R;
+  accepted: (content: Record<string, ElicitationContentValue>) => R;
+}
+
+export function askForm(request: Fields): Asking<CreateElicitationResponse> {
+  const message = wordsOf(request.message) || 'The agent asks:';
+  return askFields<CreateElicitationResponse>(message, fieldsOf(recordOf(request.requestedSchema)), {
+    cancelled: { action: 'cancel' },
+    declined: { action: 'decline' },
+    accepted: (content) => ({ action: 'accept', content }),
+  });
+}
+
+/** `message` stands above every field. */
+export function askFields<R>(message: string, fields: readonly FormField[], responses: Responses<R>): Asking<R> {
+  const content: Record<string, ElicitationContentValue> = {};
+  let at = 0;
+
+  const controls = (field: FormField): string[] => {
+    if (field.required) return [labels.decline];
+    const rest = fields.slice(at);
+    return rest.length > 1 && rest.every(({ required }) => !required) ? [labels.skip, labels.skipRest] : [labels.skip];
+  };
+  /** What can be chosen: the choices, or the default of a field without any, and what a form offers besides. */
+  const offered = (field: FormField): string[] => {
+    const fallback = field.choices.length > 0 ? '' : defaultOf(field);
+    const own = fallback === '' ? field.choices.slice(0, maxChoices).map(({ label }) => label) : [fallback];
+    return [...own, ...controls(field).filter((label) => named(label, own) < 0)];
+  };
+  const accept = (): Reply<R> => ({ kind: 'answer', response: responses.accepted(content) });
+  const refuse = (): Reply<R> => ({ kind: 'answer', response: responses.declined, rejected: true });
+  const next = (): Reply<R> => (++at < fields.length ? { kind: 'ask' } : accept());
+
+  return {
+    cancelled: responses.cancelled,
+    question(said) {
+      const field = fields[at];
+      if (!field) return questionOf(said, message, '', [labels.ok, labels.decline]);
+      const many = fields.length > 1;
+      const name = field.title || (many && field.description === '' ? field.name : '');
+      const lines = [message, isIn(message, name) ? '' : name, many ? field.description : ''].filter(Boolean);
+      const about = [many ? '' : field.description, aboutField(field)].filter(Boolean).join('\n');
+      return questionOf(said, lines.join('\n'), about, offered(field));
+    },
+    reply(words) {
+      const field = fields[at];
+      if (!field) {
+        const pick = chosen(words, [labels.ok, labels.decline]);
+        if (pick < 0) return { kind: 'ask', why: `Answer with ${labels.ok} or ${labels.decline}.` };
+        return pick === 0 ? accept() : refuse();
+      }
+      const shown = offered(field);
+      // Where anything may be typed, a number is a number.
+      const pick = shown[field.choices.length > 0 ? chosen(words, shown) : named(words, shown)] ?? '';
+      if (controls(field).includes(pick) && !field.choices.some(({ label }) => label === pick)) {
+        if (pick === labels.decline) return refuse();
+        if (pick === labels.skipRest) at = fields.length;
+        return next();
+      }
+      const value = valueOf(field, words);
+      if ('value' in value) content[field.name] = value.value;
+      else if (field.words !== undefined) content[field.words] = words;
+      else return { kind: 'ask', why: `“${oneLine(words)}” is no answer here: ${value.why}` };
+      return next();
+    },
+  };
+}
+
+const isIn = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());

@@ -1,0 +1,78 @@
+/** `session/request_permission` as a question: may the agent do this? Some agents ask questions of their own in the same way. */
+import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import { detailsOf, intentOf, titleOf } from './calls.ts';
+import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import { askFields } from './form.ts';
+import type { FormField } from './form-fields.ts';
+import { type Asking, chosen, questionOf } from './questions.ts';
+
+interface PermissionOption {
+  optionId: string;
+  name: string;
+  kind: string;
+}
+
+export function askPermission(request: Fields, cwd: string): Asking<RequestPermissionResponse> {
+  const call = recordOf(request.toolCall);
+  const options = listOf(request.options).flatMap(({ optionId, name, kind }): PermissionOption[] =>
+    typeof optionId === 'string' ? [{ optionId, name: wordsOf(name) || optionId, kind: wordsOf(kind) }] : [],
+  );
+  const own = ownQuestions(request, options);
+  if (own) return own;
+  const labels = options.map(({ name }) => name);
+  const prompt = promptOf(call, options, cwd);
+  const select = (option: PermissionOption): RequestPermissionResponse => ({
+    outcome: { outcome: 'selected', optionId: option.optionId },
+  });
+  const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
+  return {
+    cancelled,
+    question: (said) => questionOf(said, prompt, detailsOf(call, cwd, prompt), labels),
+    reply(words) {
+      const option = options[chosen(words, labels)];
+      if (option) return { kind: 'answer', response: select(option), rejected: option.kind.startsWith('reject') };
+      const no =
+        options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
+      return { kind: 'decline', response: no ? select(no) : cancelled };
+    },
+  };
+}
+
+/** A question of the agent's own stands as it is; anything else is a request to be allowed. */
+function promptOf(call: Fields, options: readonly PermissionOption[], cwd: string): string {
+  const title = titleOf(call);
+  if (title.endsWith('?')) return title;
+  if (title !== '' && !options.some(({ kind }) => /^(allow|reject)/.test(kind))) return title;
+  const intent = intentOf(call, cwd);
+  return /^(allow|permit|grant)\s/i.test(intent) ? `${intent}?` : `Allow: ${intent}?`;
+}
+
+/** The questions stand beside the request, and the answers go beside the outcome, by index. Own words are an answer too. */
+function ownQuestions(
+  request: Fields,
+  options: readonly PermissionOption[],
+): Asking<RequestPermissionResponse> | undefined {
+  const beside = (fields: Fields) => listOf(recordOf(fields._meta).qwenQuestions);
+  const questions = beside(request).length > 0 ? beside(request) : beside(recordOf(request.toolCall));
+  const allow = options.find(({ kind }) => kind.startsWith('allow'));
+  if (questions.length === 0 || !allow) return undefined;
+  const fields = questions.map((question, index): FormField => ({
+    name: String(index),
+    title: wordsOf(question.question) || 'The agent asks:',
+    description: '',
+    schema: {},
+    required: true,
+    words: String(index),
+    choices: listOf(question.options).flatMap(({ label, description }) =>
+      typeof label === 'string' ? [{ label, value: label, about: wordsOf(description) }] : [],
+    ),
+  }));
+  const reject = options.find(({ kind }) => kind.startsWith('reject'));
+  const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
+  return askFields<RequestPermissionResponse>('', fields, {
+    cancelled,
+    declined: reject ? { outcome: { outcome: 'selected', optionId: reject.optionId } } : cancelled,
+    accepted: (answers) =>
+      ({ outcome: { outcome: 'selected', optionId: allow.optionId }, answers }) as RequestPermissionResponse,
+  });
+}

@@ -1,0 +1,40 @@
+/** What people are told of an error: the sentence inside of what an agent passes on as JSON, and the last lines of what it printed. Pure. */
+import { stripVTControlCharacters } from 'node:util';
+import { keepHead, keepTail } from '@relay/daemon-kit';
+import { listOf, recordOf, wordsOf } from './content.ts';
+
+const maxBytes = 16 * 1024;
+const complaintBytes = 2 * 1024;
+const complaintLines = 10;
+const maxDepth = 5;
+
+/** `API Error: 404 {"error":{"message":"no such model"}}` becomes `API Error: 404 no such model`. Text without such JSON stays as it is. */
+export function sentenceIn(text: string, depth = 0): string {
+  const said = keepHead(text, maxBytes);
+  const from = said.search(/\[\s*\{|\{/);
+  const to = Math.max(said.lastIndexOf('}'), said.lastIndexOf(']'));
+  if (from < 0 || to < from || depth === maxDepth) return said;
+  let value: unknown;
+  try {
+    value = JSON.parse(said.slice(from, to + 1));
+  } catch {
+    return said;
+  }
+  const inside = messageIn(Array.isArray(value) ? listOf(value)[0] : value);
+  if (inside === '') return said;
+  return [said.slice(0, from).trim(), sentenceIn(inside, depth + 1)].filter((part) => part !== '').join(' ');
+}
+
+function messageIn(value: unknown): string {
+  const { error, message, detail, details } = recordOf(value);
+  const nested = recordOf(error);
+  return [nested.message, message, error, nested.details, detail, details].map(wordsOf).find(Boolean) ?? '';
+}
+
+/** The last lines of what a program printed, without the colours of a terminal. */
+export function lastLines(printed: string): string {
+  const lines = stripVTControlCharacters(printed)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  return keepTail(lines.slice(-complaintLines).join('\n'), complaintBytes);
+}
