@@ -55,6 +55,8 @@ export function connectionDeps(config: RelayConfig, metrics: GatewayMetrics, log
 }
 
 const malformedAllowed = 2;
+/** Between two lines about frames of one connection that were dropped. */
+const droppedLineMs = 60_000;
 
 /** There may be thousands, most of them silent: what a silent one does not need is not made. */
 export class DaemonConnection implements HeartbeatPeer {
@@ -81,6 +83,8 @@ export class DaemonConnection implements HeartbeatPeer {
   #heartbeat: Heartbeat | undefined;
   #leaving = false;
   #malformedAtMs: number[] | undefined;
+  /** When the log last told of dropped frames, and how many were dropped since. */
+  #droppedFrames: { atMs: number; count: number } | undefined;
   /** A report comes every 30 s: the log hears once of its size. */
   #warnedOfEntries = false;
   /** When the newest ping left, until it is answered. */
@@ -159,9 +163,20 @@ export class DaemonConnection implements HeartbeatPeer {
       return decoded.frame;
     }
     this.#shared.metrics.ignored.inc({ cause: decoded.kind });
-    this.logger.debug({ reason: decoded.reason }, `${decoded.kind} frame`);
+    if (decoded.kind === 'invalid') this.#warnOfDropped(decoded.reason);
+    else this.logger.debug({ reason: decoded.reason }, `${decoded.kind} frame`);
     if (decoded.kind === 'malformed') this.#countMalformed();
     return undefined;
+  }
+
+  /** What this daemon says and the relay cannot take is lost: the first at once, then one line a minute. */
+  #warnOfDropped(reason: string): void {
+    const now = Date.now();
+    const { atMs, count } = (this.#droppedFrames ??= { atMs: -Infinity, count: 0 });
+    this.#droppedFrames.count = count + 1;
+    if (now - atMs < droppedLineMs) return;
+    this.logger.warn({ reason, frames: count + 1 }, 'a frame with wrong fields was dropped');
+    this.#droppedFrames = { atMs: now, count: 0 };
   }
 
   #countRoundTrip(): void {

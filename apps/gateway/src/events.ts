@@ -178,7 +178,7 @@ export function createEvents(deps: InboundDeps): Events {
       return { ended, notified, record, resolved };
     });
     memory.ending = undefined;
-    const isNew = ended === 'ended' || (isAgain && ended === 'repeated');
+    const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
     memory.tasks.delete(taskId);
     board.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });

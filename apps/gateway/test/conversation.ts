@@ -123,6 +123,7 @@ export async function readTask(relay: TestRelay, taskId: string) {
     finishedAt?: string;
     result?: string;
     error?: { code: string; error: string };
+    note?: string;
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, counted, end, messageIn, path, readSession, readTask, run, say, tick } from './conversation.ts';
+import { begin, end, messageIn, path, readSession, readTask, run, say, tick } from './conversation.ts';
 
 describe('event ERROR', () => {
   let relay: TestRelay;
@@ -64,12 +64,11 @@ describe('event ERROR', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
   });
 
-  it('without a text is dropped and counted', async () => {
-    const { taskId } = await run(relay, daemon, app, 'wrong');
-    const before = await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'invalid' });
-    daemon.event(taskId, 'ERROR');
-    daemon.event(taskId, 'ERROR', { error: null });
-    await tick(daemon, app);
-    expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'invalid' })).toBe(before + 2);
+  it('K9: without a text ends the task all the same', async () => {
+    for (const [n, fields] of [{}, { error: null }].entries()) {
+      const { taskId } = await run(relay, daemon, app, `wordless-${n}`);
+      expect(await end(daemon, app, taskId, 'ERROR', fields)).toMatchObject({ status: 'failed' });
+      expect(await readTask(relay, taskId)).toMatchObject({ state: 'failed', error: { code: 'AGENT_ERROR' } });
+    }
   });
 });

@@ -4,12 +4,12 @@ import {
   begin,
   counted,
   end,
-  idOf,
   messageIn,
   path,
   readSession,
   readTask,
   run,
+  say,
   sessionIn,
   tick,
 } from './conversation.ts';
@@ -97,8 +97,11 @@ describe('event TASK_COMPLETE', () => {
     await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'too late');
     await tick(daemon, app);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'cancelled' });
-    expect(await readTask(relay, taskId)).not.toHaveProperty('result');
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
+    // It is heard once, however often it is said.
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'too late' });
+    await tick(daemon, app);
+    expect(saidIn(id).map(({ content }) => content)).toEqual(['too late']);
   });
 
   it('of a session that was deleted is shown to nobody', async () => {
@@ -133,14 +136,42 @@ describe('event TASK_COMPLETE', () => {
     expect((await readTask(relay, taskId)).result).toBe(message!.content);
   });
 
-  it('without a result is dropped and counted, and the task goes on', async () => {
-    const { taskId } = await run(relay, daemon, app, 'wrong');
-    const before = await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'invalid' });
-    daemon.event(taskId, 'TASK_COMPLETE');
-    daemon.event(taskId, 'TASK_COMPLETE', { result: { text: 'no' } });
+  it.each([{}, { result: null }, { result: { text: 'no' } }])(
+    'K9: without a text (%j) ends the task all the same',
+    async (fields) => {
+      const { taskId, id } = await run(relay, daemon, app, `wordless-${JSON.stringify(fields)}`);
+      expect(await end(daemon, app, taskId, 'TASK_COMPLETE', fields)).toMatchObject({ id, status: 'idle' });
+      expect(saidIn(id)).toEqual([]);
+      expect(await readTask(relay, taskId)).toMatchObject({ state: 'completed', result: '' });
+    },
+  );
+
+  it('K1: answered at the desk after its question, is shown and settles the session', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'at-the-desk');
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Shall I?', options: [{ label: 'Yes' }] });
+    const queued = await say(relay, id, 'a hint');
+    expect(await daemon.next('task_resume')).toMatchObject({ task_id: queued });
+    await end(daemon, app, queued, 'WAIT_FOR_USER', { prompt: 'Which?' });
+    // The same text is the same news.
+    daemon.event(queued, 'TASK_COMPLETE', { result: 'Which?\n' });
+    daemon.event(queued, 'TASK_COMPLETE', { result: '' });
     await tick(daemon, app);
-    expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'invalid' })).toBe(before + 2);
-    expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
-    expect(await end(daemon, app, taskId)).toMatchObject({ id: idOf(daemon, 'wrong') });
+    expect(await readSession(relay, id)).toMatchObject({ status: 'waiting', prompt: { prompt: 'Which?' } });
+    // An end of the earlier question: the newer one still waits.
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'the first is done' });
+    await tick(daemon, app);
+    expect(await readSession(relay, id)).toMatchObject({ status: 'waiting', lastTask: { id: queued } });
+    daemon.event(queued, 'TASK_COMPLETE', { result: 'the second is done' });
+    await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
+    expect(await readSession(relay, id)).not.toHaveProperty('prompt');
+    expect(await readSession(relay, id)).toMatchObject({ lastMessage: 'the second is done' });
+    for (const settled of [taskId, queued])
+      expect(await readTask(relay, settled)).toMatchObject({ state: 'completed', note: expect.any(String) });
+    expect(saidIn(id).map(({ content }) => content)).toEqual([
+      'Shall I?',
+      'Which?',
+      'the first is done',
+      'the second is done',
+    ]);
   });
 });

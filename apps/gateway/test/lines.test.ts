@@ -36,4 +36,17 @@ describe('the log of a gateway', () => {
     expect(line).toMatchObject({ deviceId: daemon.deviceId });
     await again.drop();
   });
+
+  it('K9: names the device whose frames are dropped and the field that is wrong, once for many', async () => {
+    const daemon = await connectDaemon(relay);
+    for (let n = 0; n < 5; n += 1) daemon.event('t', 'WAIT_FOR_USER', { prompt: { text: 'my secret' } });
+    daemon.send({ type: 'something new' });
+    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'later' } });
+    await daemon.next('task_start');
+    daemon.event('t', 'PROGRESS', { action: 'x' });
+    await daemon.close();
+    expect(logged('was dropped')).toMatchObject([{ level: 'warn', deviceId: daemon.deviceId }]);
+    expect(lines.join('')).toContain('event WAIT_FOR_USER');
+    expect(lines.join('')).not.toContain('my secret');
+  });
 });

@@ -100,7 +100,7 @@ describe('the first status after a reconnect', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle' });
   });
 
-  it('shows the late result of a lost task, and revives nothing', async () => {
+  it('F14: makes completed, with a note, what was taken for lost and answers later', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'late');
     await reconnect([status()]);
     expect(await ended(taskId)).toMatchObject({
@@ -111,7 +111,10 @@ describe('the first status after a reconnect', () => {
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'I was only slow' });
     await app.next('new_message', (frame) => messageIn(frame).content === 'I was only slow');
     await tick(daemon, app);
-    expect(await readTask(relay, taskId)).toMatchObject({ state: 'failed' });
+    const task = await readTask(relay, taskId);
+    expect(task).toMatchObject({ state: 'completed', result: 'I was only slow', note: expect.any(String) });
+    expect(task).not.toHaveProperty('error');
+    expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'completed' } });
   });
 
   it('cancels again what was cancelled while the daemon was away', async () => {

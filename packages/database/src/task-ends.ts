@@ -2,7 +2,7 @@
  * How a task ends (contract §2, §9): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
  * guess. Must run inside `withDevice`. Each function also leaves the session in the state that follows.
  */
-import { type Prompt, type TaskErrorCode, cutText, limits, taskErrors } from '@relay/protocol';
+import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits, taskErrors } from '@relay/protocol';
 import { type Db, Prisma } from './transaction.ts';
 
 export type Outcome =
@@ -11,45 +11,108 @@ export type Outcome =
   | { kind: 'failed'; code: TaskErrorCode; error: string };
 
 /**
- * What became of an ending: `ended` — the task ended with it; `repeated` — the task had ended with such an event before, and
- * this is the same news once more; `late` — the task was cancelled, lost or unknown before its result came, which is shown
- * and never revives it. The last two change nothing.
+ * What became of an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost or had its answer from
+ * the history, and is now what this says, with a note; `late` — it was cancelled or is unknown, which it stays, and only the text is
+ * news; `repeated` — the same text again, no text, or another end of what the daemon had ended: nothing changed.
  */
-export type Ended = 'ended' | 'repeated' | 'late';
+export type Ended = 'ended' | 'settled' | 'late' | 'repeated';
 
-export async function endTask(db: Db, taskId: string, outcome: Outcome): Promise<Ended> {
-  const result =
-    outcome.kind === 'completed' ? outcome.result : outcome.kind === 'waiting' ? outcome.prompt.result : null;
-  const code = outcome.kind === 'failed' ? outcome.code : null;
-  const error = outcome.kind === 'failed' ? cutText(outcome.error, limits.messageBytes) : null;
-  const [ended] = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = ${outcome.kind}, finished_at = now(), instruction = '', images = NULL,
-      result = ${result === null ? null : cutText(result, limits.messageBytes)}, error_code = ${code}, error_text = ${error}
-    WHERE id = ${taskId} AND state IN ('sent', 'running') RETURNING session_key`;
-  if (!ended) return howItEnded(db, taskId);
-  const said =
-    outcome.kind === 'failed'
-      ? ''
-      : outcome.kind === 'waiting'
-        ? outcome.prompt.result || outcome.prompt.prompt
-        : outcome.result;
-  const status = outcome.kind === 'completed' ? 'idle' : outcome.kind;
-  await db.$executeRaw`
-    UPDATE sessions SET status = ${status}, progress = NULL,
-      prompt = ${outcome.kind === 'waiting' ? JSON.stringify(outcome.prompt) : null}::jsonb,
-      prompt_seq = CASE WHEN ${outcome.kind === 'waiting'} THEN (SELECT max(seq) FROM tasks WHERE session_key = ${ended.session_key}) ELSE prompt_seq END,
-      last_message = CASE WHEN ${said} = '' THEN last_message ELSE ${cutText(said, limits.lastMessageBytes)} END,
-      message_count = message_count + ${said === '' ? 0 : 1}, updated_at = now()
-    WHERE key = ${ended.session_key}`;
-  await cancelUnreachable(db, [ended.session_key]);
-  return 'ended';
+/** How the outcome of a task was learned, when no event told it in time: the `note` of its record. */
+export const notes = {
+  history: 'The end was never reported. The answer was found in the history of the daemon.',
+  later: 'The task had another outcome before; this end came later.',
+} as const;
+
+interface Ending {
+  state: Outcome['kind'];
+  /** The words it ended with; '' without any. */
+  said: string;
+  result: string | null;
+  code: TaskErrorCode | null;
+  error: string | null;
+  prompt: string | null;
 }
 
-async function howItEnded(db: Db, taskId: string): Promise<Ended> {
-  const [task] = await db.$queryRaw<{ state: string; error_code: string | null }[]>`
-    SELECT state, error_code FROM tasks WHERE id = ${taskId}`;
-  const bySuchAnEvent = task?.state === 'completed' || task?.state === 'waiting' || task?.error_code === 'AGENT_ERROR';
-  return bySuchAnEvent ? 'repeated' : 'late';
+function endingOf(outcome: Outcome): Ending {
+  const nothing = { state: outcome.kind, result: null, code: null, error: null, prompt: null };
+  if (outcome.kind === 'failed') {
+    const error = cutText(outcome.error, limits.messageBytes);
+    return { ...nothing, said: error, code: outcome.code, error: error || null };
+  }
+  const { prompt } = outcome.kind === 'waiting' ? outcome : { prompt: undefined };
+  const text = prompt ? prompt.result || prompt.prompt : outcome.kind === 'completed' ? outcome.result : '';
+  const said = cutText(text, limits.messageBytes);
+  return { ...nothing, said, result: said, prompt: prompt ? JSON.stringify(prompt) : null };
+}
+
+/**
+ * Ends a task. `note`: the outcome was not told by an event. A later ending with another text settles what waited or was taken for
+ * lost (contract §10).
+ */
+export async function endTask(db: Db, taskId: string, outcome: Outcome, note: string | null = null): Promise<Ended> {
+  const ending = endingOf(outcome);
+  const [task] = await db.$queryRaw<
+    {
+      session_key: string;
+      state: TaskState;
+      result: string | null;
+      error_code: string | null;
+      error_text: string | null;
+      note: string | null;
+    }[]
+  >`SELECT session_key, state, result, error_code, error_text, note FROM tasks WHERE id = ${taskId}`;
+  if (!task) return 'late';
+  if (task.state === 'sent' || task.state === 'running') {
+    await writeEnd(db, taskId, ending, note);
+    await showEnd(db, task.session_key, ending);
+    return 'ended';
+  }
+  const { said } = ending;
+  const isLost = task.error_code === 'TASK_LOST';
+  if (!isLost && (said === '' || isSaid(task.result, said))) return 'repeated';
+  const hadNoText = task.state === 'completed' && task.result === '' && ending.state === 'completed';
+  if (task.state === 'waiting' || isLost || task.note !== null || hadNoText) {
+    await writeEnd(db, taskId, ending, notes.later);
+    // What was sent since says more about the session than a late end.
+    if (!(await sentSince(db, taskId))) await showEnd(db, task.session_key, ending);
+    return 'settled';
+  }
+  if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
+  // Kept, so that a daemon which repeats it is heard once.
+  await db.$executeRaw`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
+  return 'late';
+}
+
+/** Whether these words are known, of which only the beginning may be kept. White space at their end makes no difference. */
+function isSaid(known: string | null, said: string): boolean {
+  if (!known) return false;
+  return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
+}
+
+async function writeEnd(db: Db, taskId: string, ending: Ending, note: string | null): Promise<void> {
+  await db.$executeRaw`
+    UPDATE tasks SET state = ${ending.state}, finished_at = now(), instruction = '', images = NULL, result = ${ending.result},
+      error_code = ${ending.code}, error_text = ${ending.error}, note = ${note}
+    WHERE id = ${taskId}`;
+}
+
+async function sentSince(db: Db, taskId: string): Promise<boolean> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT t.id FROM tasks t JOIN tasks ended ON ended.id = ${taskId} AND ended.session_key = t.session_key
+    WHERE t.id <> ended.id AND t.sent_at >= ended.sent_at LIMIT 1`;
+  return rows.length > 0;
+}
+
+async function showEnd(db: Db, key: string, { state, said, prompt }: Ending): Promise<void> {
+  const status = state === 'completed' ? 'idle' : state;
+  const isWords = state !== 'failed' && said !== '';
+  await db.$executeRaw`
+    UPDATE sessions SET status = ${status}, progress = NULL, prompt = ${prompt}::jsonb,
+      prompt_seq = CASE WHEN ${prompt === null} THEN prompt_seq ELSE (SELECT max(seq) FROM tasks WHERE session_key = ${key}) END,
+      last_message = CASE WHEN ${isWords} THEN ${cutText(said, limits.lastMessageBytes)} ELSE last_message END,
+      message_count = message_count + ${isWords ? 1 : 0}, updated_at = now()
+    WHERE key = ${key}`;
+  await cancelUnreachable(db, [key]);
 }
 
 /** sent → unknown: the connection died before the daemon confirmed it. The queue of the session stands still. */

@@ -310,13 +310,14 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
       result: string | null;
       error_code: string | null;
       error_text: string | null;
+      note: string | null;
       device_id: string;
       agent_type: string;
       native_id: string;
       late: boolean;
     }[]
   >`
-    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text,
+    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note,
       s.device_id, s.agent_type, s.native_id, t.state = 'queued' AND t.expires_at <= now() AS late
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
   const row = rows[0];
@@ -333,6 +334,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(finishedAt ? { finishedAt: finishedAt.toISOString() } : {}),
     ...(row.result === null ? {} : { result: row.result }),
     ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
+    ...(row.note === null ? {} : { note: row.note }),
   };
 }
 

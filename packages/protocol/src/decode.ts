@@ -109,11 +109,16 @@ function decoded(name: string, checked: Checked<unknown> & { shortened?: number 
   return shortened === undefined ? frame : { ...frame, shortened };
 }
 
+/** An ending ends, whatever became of its words (contract §10). */
+const wordsOf: Readonly<Record<string, string>> = { TASK_COMPLETE: 'result', ERROR: 'error' };
+
 function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   const eventType = value.event_type;
   if (typeof eventType !== 'string') return { kind: 'invalid', reason: 'event: "event_type" is required' };
   const check = events.get(eventType);
   if (!check) return { kind: 'unknown', reason: `event ${named(eventType)}` };
+  const words = wordsOf[eventType];
+  if (words !== undefined && typeof value[words] !== 'string') value[words] = '';
   return decoded(`event ${eventType}`, check(value));
 }
 

@@ -13,6 +13,10 @@ import { type Registered, registry } from '../src/registry.ts';
 /** These fields choose the schema; another value is another frame, not a wrong field. */
 const choosing = new Set(['type', 'event_type', 'kind']);
 
+/** An ending ends, whatever became of its words (contract §10). */
+const wordsOfEndings = new Set(['from-daemon.event.TASK_COMPLETE result', 'from-daemon.event.ERROR error']);
+const isRefused = ([name, field]: readonly [string, string, ...unknown[]]) => !wordsOfEndings.has(`${name} ${field}`);
+
 const propertiesOf = (schema: TSchema) => Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
 const requiredOf = (schema: TSchema) => ((schema.required ?? []) as string[]).filter((name) => !choosing.has(name));
 const without = (example: unknown, field: string) =>
@@ -29,20 +33,22 @@ const cases = (plane: string): [string, Registered][] =>
   Object.entries(registry).filter(([, entry]) => entry.plane === plane);
 
 describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
-  const fields = cases(plane).flatMap(([name, entry]) =>
-    requiredOf(entry.schema).map((field) => [name, field, entry.example] as const),
-  );
+  const fields = cases(plane)
+    .flatMap(([name, entry]) => requiredOf(entry.schema).map((field) => [name, field, entry.example] as const))
+    .filter(isRefused);
 
   it.each(fields)('%s without "%s" is refused by that name', (_name, field, example) => {
     const decoded = decode(JSON.stringify(without(example, field)));
     expect(decoded).toMatchObject({ kind: 'invalid', reason: expect.stringContaining(`"${field}"`) });
   });
 
-  const typed = cases(plane).flatMap(([name, entry]) =>
-    propertiesOf(entry.schema)
-      .filter(([field]) => !choosing.has(field))
-      .map(([field, schema]) => [name, field, { ...(entry.example as object), [field]: wrong(schema) }] as const),
-  );
+  const typed = cases(plane)
+    .flatMap(([name, entry]) =>
+      propertiesOf(entry.schema)
+        .filter(([field]) => !choosing.has(field))
+        .map(([field, schema]) => [name, field, { ...(entry.example as object), [field]: wrong(schema) }] as const),
+    )
+    .filter(isRefused);
 
   it.each(typed)('%s with a wrong "%s" is refused by that name', (_name, field, value) => {
     const decoded = decode(JSON.stringify(value));
@@ -51,6 +57,16 @@ describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
 });
 
 describe('an event', () => {
+  it.each([
+    ['TASK_COMPLETE', 'result'],
+    ['ERROR', 'error'],
+  ])('K9: %s without "%s", or with a wrong one, ends with an empty text', (eventType, field) => {
+    for (const words of [{}, { [field]: null }, { [field]: { not: 'this' } }]) {
+      const text = JSON.stringify({ type: 'event', task_id: 't', event_type: eventType, ...words });
+      expect(decodeDaemonFrame(text)).toMatchObject({ kind: 'frame', frame: { [field]: '' } });
+    }
+  });
+
   it.each([{ type: 'event' }, { type: 'event', event_type: 7 }, { type: 'event', event_type: null }])(
     'without a text event_type is refused by that name: %j',
     (value) => {

@@ -189,6 +189,7 @@ export const Task = record('Task', 'One run inside a session.', {
   error: maybe(
     record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('For people') }),
   ),
+  note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
 });
 
 export const CommandList = record('CommandList', 'What the agent of a session understands after a slash.', {
