@@ -134,13 +134,24 @@ describe('everything that can be asked', () => {
     }, 120_000);
   }
 
-  it('is answered while Redis is out of memory: what it need not keep goes on', async () => {
+  it('R9: is answered while Redis is out of memory: what it need not keep goes on, and gateways are not ready', async () => {
     const limit = (size: string) => cluster.redis.command('CONFIG', 'SET', 'maxmemory', size);
-    const answers = await during(
+    const gatewayReady = async () => {
+      const response = await fetch(`${cluster.gateways[1]!.url}/ready`);
+      return { status: response.status, body: await response.json() };
+    };
+    const [answers, notReady] = await during(
       () => limit('100kb'),
       () => limit('0'),
-      askAll,
+      async () => {
+        const all = await askAll();
+        // R9: who is cut off now cannot come back here, and the gateway says so.
+        await until('the gateway is not ready', async () => (await gatewayReady()).status === 503);
+        return [all, await gatewayReady()] as const;
+      },
     );
+    expect(notReady.body).toMatchObject({ checks: { database: 'ok', backplane: 'ok', claims: 'failed' } });
+    await until('the gateway is ready again', async () => (await gatewayReady()).status === 200);
     fromTheDatabase(answers);
     expect(answers.ticket).toEqual(unavailable);
     for (const { status, code } of [answers.messages, answers.now, answers.app])

@@ -21,6 +21,7 @@ import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { createTeller } from './tell.ts';
 import { mountWeb } from './web.ts';
 
 export interface Api {
@@ -51,20 +52,8 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
   const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
     logger.warn({ err: error }, 'a frame for apps could not be published'),
   );
-  const operations: Operations = {
-    ...deps,
-    publisher,
-    tell: (deviceId, command) => {
-      backplane
-        .route(deviceId, JSON.stringify(command), config.commandTimeoutMs)
-        .catch((error: unknown) =>
-          logger.warn(
-            { err: error, deviceId, kind: command.kind },
-            'a command could not be routed; a sweep makes up for it, unless it is "open"',
-          ),
-        );
-    },
-  };
+  const teller = createTeller(backplane, logger, config.commandTimeoutMs);
+  const operations: Operations = { ...deps, publisher, tell: teller.tell };
   const door = createAttentionDoor(deps);
   const transports = options.transports ?? [logTransport(logger)];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
@@ -165,6 +154,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     drain: (overMs) => door.drain(overMs),
     close: async () => {
       stopHealing?.();
+      teller.stop();
       await door.close();
       await outbox.stop();
       await lag.stop();

@@ -23,6 +23,7 @@ import {
   createTracer,
   startMetricsServer,
 } from '@relay/telemetry';
+import { claimsCheck } from './claims-check.ts';
 import { gathered } from './gather.ts';
 import { createProbes } from './probes.ts';
 import { createGateway } from './server.ts';
@@ -74,6 +75,7 @@ async function start(): Promise<Service> {
     checks: observed.watchDependencies({
       database: () => database.health(),
       backplane: () => backplane.health(),
+      claims: claimsCheck(backplane),
     }),
     timeoutMs: readinessTimeoutMs,
   });

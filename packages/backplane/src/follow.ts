@@ -1,5 +1,6 @@
 /**
- * A user's frames as one app reads them: what it missed, then live, without gap or duplicate, or told that there is a gap.
+ * A user's frames as one app reads them: what it missed, then live, without gap or duplicate, or told that there is a gap. What this
+ * instance heard is delivered behind a gap too: some readers cannot be told, and have nothing else.
  * Works on any backplane: it only subscribes and reads, and believes the chain of offsets instead of the order of arrival.
  */
 import type { Backplane, UserFrame } from './backplane.ts';
@@ -36,6 +37,8 @@ export async function follow(
   let overflowed = false;
   /** Offset the reader is at; undefined until a reader who begins afresh has heard its first frame. */
   let last: string | undefined;
+  /** What the last read of the history delivered: it may be heard yet. */
+  let delivered = new Set<string>();
 
   const isStopped = () => state === 'stopped';
 
@@ -52,6 +55,16 @@ export async function follow(
     return true;
   };
 
+  /** Behind a gap nothing follows anything: all that was heard counts, in the order in which it was heard. */
+  const deliverHeard = (frames: readonly UserFrame[]): void => {
+    for (const frame of frames) {
+      if (isStopped()) return;
+      if (!frame.hot && delivered.has(frame.offset)) continue;
+      if (frame.offset !== '') last = frame.offset;
+      handlers.onFrame(frame);
+    }
+  };
+
   const takeWaiting = (): boolean => {
     const frames = waiting;
     waiting = [];
@@ -62,8 +75,9 @@ export async function follow(
   };
 
   const readOn = async (): Promise<void> => {
-    // An entry is in the history before it is heard, so the page covers every entry that waits already. Hot frames among
+    // An entry is in the history before it is heard, so a whole page covers every entry that waits already. Hot frames among
     // them are older than what the page ends with.
+    const heard = waiting;
     waiting = [];
     overflowed = false;
     const page = await backplane.read(user, last).catch(() => undefined);
@@ -71,8 +85,11 @@ export async function follow(
     // Without an offset there is nothing to go on from: what was lost cannot be named.
     if (!page?.recovered || !last) {
       last = page?.top;
-      return handlers.onGap();
+      handlers.onGap();
+      deliverHeard([...heard, ...waiting.splice(0)]);
+      return;
     }
+    delivered = new Set(page.items.map(({ offset }) => offset));
     let previous = last;
     for (const { offset, body } of page.items) {
       if (isStopped()) return;
@@ -95,6 +112,7 @@ export async function follow(
     if (state === 'stopped') return;
     if (state === 'live') {
       if (deliver(frame)) return;
+      waiting.push(frame);
       void catchUp();
       return;
     }

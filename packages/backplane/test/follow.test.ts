@@ -91,6 +91,43 @@ describe('following a user', () => {
     expect(ear.heard.at(-1)).toBe('live');
   });
 
+  it('K6: gives what it heard although the store has lost everything, behind a gap and once', async () => {
+    const ear = createEar<string>();
+    const following = await follow(backplane, 'user', reader(ear));
+    await following.resume();
+    await append('first');
+    await settle();
+    bus.flush();
+    await append('heard');
+    await append('heard too');
+    await backplane.publish('user', 'hot');
+    await settle();
+    await append('live');
+    for (const body of ['first', 'GAP', 'heard', 'heard too', 'hot', 'live']) expect(await ear.next()).toBe(body);
+    await settle();
+    expect(ear.heard).toHaveLength(6);
+  });
+
+  it('K6: gives what it heard although the history cannot be read', async () => {
+    const ear = createEar<string>();
+    let deaf = false;
+    const line = {
+      read: () => Promise.reject(new Error('unreachable')),
+      subscribe: (user: string, listener: (frame: UserFrame) => void, onInterrupted?: () => void) =>
+        backplane.subscribe(user, (frame) => !deaf && listener(frame), onInterrupted),
+    };
+    const following = await follow(line, 'user', reader(ear));
+    await following.resume();
+    await append('first');
+    await settle();
+    deaf = true;
+    await append('lost');
+    await settle();
+    deaf = false;
+    await append('heard', 'heard too');
+    for (const body of ['first', 'GAP', 'heard', 'heard too']) expect(await ear.next()).toBe(body);
+  });
+
   it('takes a history that cannot be read for a gap', async () => {
     const ear = createEar<string>();
     const broken = {
