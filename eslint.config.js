@@ -24,6 +24,33 @@ export default tseslint.config(
     },
   },
   {
+    // Text of strangers reaches a terminal through one door per program (findings S6; tests/terminal-doors.test.ts).
+    files: ['apps/{cli,daemon}/src/**/*.ts', 'packages/daemon-kit/src/**/*.ts'],
+    ignores: [
+      'apps/cli/src/terminal.ts',
+      'apps/daemon/src/commands/terminal.ts',
+      // A tool of its own, for people who write a daemon.
+      'packages/daemon-kit/src/conformance/**',
+    ],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-imports': ['error', 'node:console', 'console', 'node:process', 'process', 'node:tty', 'tty'],
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'MemberExpression[object.name=process][property.name=/^std(out|err)$/]',
+          'MemberExpression[object.name=process][computed=true]',
+          'VariableDeclarator[init.name=process]',
+          'Literal[value=inherit]',
+          'Literal[value=/^\\u002fdev\\u002f(tty|std|fd)/]',
+        ].map((selector) => ({
+          selector,
+          message: 'Write through the Terminal: it makes text of strangers harmless.',
+        })),
+      ],
+    },
+  },
+  {
     // Tests look into answers of every shape; a wrong look fails the test.
     files: ['**/*.test.ts', '**/*.cluster.ts'],
     rules: {

@@ -38,7 +38,20 @@ export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, h
   );
 }
 
-/** True when a credential sent to this address could be read on the way. */
+/**
+ * A sign-in over http to another machine hands the credential to everybody on the way: only with `--insecure` (findings S14).
+ * @throws Failure INSECURE_ADDRESS
+ */
+export function refuseClear(address: string, insecure: boolean): void {
+  if (insecure || !travelsInClear(address)) return;
+  throw new Failure(
+    'INSECURE_ADDRESS',
+    `${address} is not encrypted: anybody on the way could read your credential and your messages. Use an https:// address. If you trust the network in between, add --insecure.`,
+    exitCodes.usage,
+  );
+}
+
+/** True when a credential sent to this address could be read on the way: http, and not to this machine. */
 export function travelsInClear(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

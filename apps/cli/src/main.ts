@@ -3,9 +3,7 @@
 import { runCli } from './cli.ts';
 import { processTerminal } from './terminal.ts';
 
-// Whoever reads our output has read enough (`relay sessions | head`).
-process.stdout.on('error', () => process.exit(0));
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());
-// Standard input that nobody closes, or a kept connection, must not keep a finished command alive.
+// Standard input that stays open, or a kept connection, must not keep a finished command alive.
 process.stdin.unref?.();
 setTimeout(() => process.exit(), 1000).unref();

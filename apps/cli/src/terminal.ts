@@ -1,10 +1,18 @@
-/** Where a command reads and writes: results on `out`, everything else on `err`. Knows no command. */
+/**
+ * Where a command reads and writes: results on `out`, everything else on `err`. Knows no command. The only place of this program
+ * that writes to its standard output and error, and the place where text of strangers is made harmless (findings S6).
+ */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { visible } from '@relay/protocol';
 import { usage } from './failure.ts';
 
 export interface Terminal {
+  /** Controls in the text are written as `\u001b`, except styles of our own. The same holds for `err` and `ask`. */
   out: (text: string) => void;
   err: (text: string) => void;
+  /** Stands for ESC where a style of our own begins. Random, so that no text of a stranger can hold it. */
+  mark: string;
   env: NodeJS.ProcessEnv;
   /** Somebody looks at `out`: colours, and tables no wider than the screen. */
   outIsScreen: boolean;
@@ -20,17 +28,38 @@ export interface Terminal {
   ask: (question: string) => Promise<string>;
 }
 
+/** The terminal of this process. An error that nothing caught leaves through the same door. */
 export function processTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process;
+  const terminal = terminalOn(process);
+  // A reader that has seen enough (`relay sessions | head`) ends the command.
+  process.stdout.on('error', () => process.exit(0));
+  process.on('uncaughtException', (error) => {
+    terminal.err(`${error.stack ?? error.message}\n`);
+    process.exit(1);
+  });
+  return terminal;
+}
+
+export interface Streams {
+  stdin: Pick<NodeJS.ReadStream, 'isTTY' | typeof Symbol.asyncIterator>;
+  stdout: Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'writableNeedDrain' | 'once'>;
+  stderr: Pick<NodeJS.WriteStream, 'write'>;
+  env: NodeJS.ProcessEnv;
+}
+
+export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
+  const mark = `<${randomUUID()}>`;
+  const shown = (text: string) => visible(text).replaceAll(mark, '\u001b');
   return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
-    env: process.env,
+    out: (text) => void stdout.write(shown(text)),
+    err: (text) => void stderr.write(shown(text)),
+    mark,
+    env,
     outIsScreen: stdout.isTTY,
     inIsScreen: stdin.isTTY,
     columns: stdout.columns || 80,
     drained: async () => {
-      if (stdout.writableNeedDrain) await once(stdout, 'drain');
+      if (stdout.writableNeedDrain) await once(stdout as NodeJS.WriteStream, 'drain');
     },
     async readInput(limitBytes) {
       const chunks: Buffer[] = [];
@@ -43,7 +72,7 @@ export function processTerminal(): Terminal {
       return Buffer.concat(chunks).toString('utf8');
     },
     async ask(question) {
-      stderr.write(question);
+      stderr.write(shown(question));
       for await (const chunk of stdin as AsyncIterable<Buffer>) return chunk.toString('utf8').split('\n')[0]!.trim();
       return '';
     },

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { send } from '@relay/testing';
 import { createDesk } from './desk.ts';
+import { startRelayDouble } from './relay-double.ts';
 import { type World, followLink, linkIn, logIn, openWorld } from './world.ts';
 
 let world: World;
@@ -83,6 +85,34 @@ describe('relay login', () => {
     expect(program.lines()[1]).toMatchObject({ event: 'signed_in', email: person.email });
   });
 
+  it('S13: answers broken request targets with 404, and waits on', async () => {
+    const person = await world.person();
+    const program = desk.open().start(['login', '--no-browser', '--url', world.url]);
+    await program.says('Waiting');
+    const link = linkIn(program.out());
+    const { port } = new URL(new URL(link).searchParams.get('redirect_uri')!);
+    for (const target of ['//', '///', '/\\\\[', 'http://[', '*', '//[::1', '/%', '/callback/']) {
+      expect([target, await statusOf(Number(port), target)]).toEqual([target, 404]);
+    }
+    await followLink(person.browser, link);
+    expect((await program.exit).code).toBe(0);
+  });
+
+  it('S14: refuses http to another machine, unless told that this is meant', async () => {
+    const own = desk.open();
+    const refused = await own.run(['login', '--no-browser', '--url', 'http://relay.invalid:4000']);
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toMatch(
+      /^http:\/\/relay\.invalid:4000 is not encrypted: .*https:\/\/.*--insecure\. \[INSECURE_ADDRESS\]\n$/,
+    );
+    expect(await own.json(['login', '--no-browser', '--insecure', '--url', 'http://relay.invalid:4000'])).toMatchObject(
+      {
+        exit: 75,
+        code: 'UNREACHABLE',
+      },
+    );
+  });
+
   it('takes no answer of another issuer', async () => {
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url]);
@@ -145,6 +175,47 @@ describe('relay login', () => {
     const own = desk.open();
     const url = world.relay.issuer.config.issuer;
     expect(await own.json(['login', '--no-browser', '--url', url])).toMatchObject({ exit: 1, code: 'NOT_A_RELAY' });
+  });
+});
+
+/** The status of a GET whose target no client would write. */
+async function statusOf(port: number, target: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  let answer = '';
+  for await (const chunk of socket as AsyncIterable<Buffer>) answer += chunk.toString('latin1');
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+}
+
+describe('a relay that names another address for its sign-in', () => {
+  it.each([
+    ['a file', 'authorization_endpoint', 'file:///etc/passwd'],
+    ['a program', 'authorization_endpoint', 'vscode://x/y?z'],
+    ['another origin', 'authorization_endpoint', 'https://evil.example/auth'],
+    ['another port of this machine', 'authorization_endpoint', 'http://127.0.0.1:1/auth'],
+    ['its own host with a user', 'authorization_endpoint', 'http://user@HOST/auth'],
+    ['no address, but an escape sequence', 'authorization_endpoint', '\u001b]0;x\u0007\u202e'],
+    ['another origin for its tokens', 'token_endpoint', 'https://evil.example/token'],
+  ])('S5: opens nothing and says why: %s', async (_what, field, address) => {
+    const relay = await startRelayDouble();
+    const own = desk.open();
+    const opened = join(own.folder, 'opened');
+    writeFileSync(join(own.folder, 'xdg-open'), `#!/bin/sh\ntouch "${opened}"\n`, { mode: 0o755 });
+    const document = {
+      issuer: relay.url,
+      authorization_endpoint: `${relay.url}/auth/oauth2/authorize`,
+      token_endpoint: `${relay.url}/auth/oauth2/token`,
+      [field]: address.replace('HOST', new URL(relay.url).host),
+    };
+    relay.answers.set('GET /.well-known/openid-configuration', [{ status: 200, body: document }]);
+    const { code, out, err } = await own.run(['login', '--url', relay.url], {
+      PATH: `${own.folder}:${process.env.PATH}`,
+    });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/nothing was opened\..* \[SIGN_IN_ELSEWHERE\]\n$/);
+    expect(err).not.toMatch(/[\u0000-\u0009\u001b\u202e]/);
+    expect(existsSync(opened)).toBe(false);
+    await relay.close();
   });
 });
 

@@ -8,12 +8,13 @@ import { fitted, oneLine, plain, widthOf } from '../src/show/text.ts';
 import { ago } from '../src/show/times.ts';
 import type { Terminal } from '../src/terminal.ts';
 
-const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) => ({ outIsScreen: true, columns, env }) as Terminal;
+const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) =>
+  ({ outIsScreen: true, columns, env, mark: '\u001b' }) as Terminal;
 
 describe('text of strangers', () => {
-  it('loses everything that could steer the terminal, and keeps the rest', () => {
-    expect(plain('a\u001b[2Jb\u001b]8;;http://x\u0007c\u001b\\d\u009b31me\u202ef\tg\r\nh')).toBe(
-      'abcde'.replace('e', '31me') + 'f\tg\nh',
+  it('S6: shows everything that could steer the terminal as text, drops colours, and keeps the rest', () => {
+    expect(plain('a\u001b[2Jb\u001b]8;;http://x\u0007c\u009b31me\u202ef\tg\r\nh\u001b[1;31mi\u001b[0m')).toBe(
+      'a\\u001b[2Jb\\u001b]8;;http://x\\u0007c\\u009b31me\\u202ef\tg\nhi',
     );
     expect(plain('naïve — 電腦 👩‍💻')).toBe('naïve — 電腦 👩‍💻');
     expect(oneLine(' a\n\n b\tc ')).toBe('a b c');

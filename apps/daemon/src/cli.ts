@@ -84,11 +84,13 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .option('--qr', 'draw the link for a camera also when this is no screen')
     .option('--no-qr', 'never draw it')
     .option('--force', 'replace an existing registration')
+    .option('--insecure', 'use http to a relay on another machine: everybody on the way can read the credential')
     .action(async (words: string[], options: RegisterOptions) => done(await registerCommand(words, options, terminal)));
 
   withAgent(command('up', 'connect and do the work; ends with SIGINT or SIGTERM'))
     .alias('run')
     .option('--verbose', 'also log what is said')
+    .option('--insecure', 'use http to a relay on another machine, for this run')
     .option('--supervised', 'exit with 0 where 78 would say that starting again will not help')
     .addHelpText('after', examples)
     .action(async (words: string[], options: UpOptions) => done(await upCommand(words, options, terminal)));

@@ -11,6 +11,8 @@ export interface Config {
   name: string;
   agent_type: string;
   registered_at: string;
+  /** The relay may be reached over http on another machine. */
+  insecure?: boolean;
   /** Who answers here; without it, what the agent type says, else the demonstration. */
   agent?: AgentChoice;
   /** Folders that an app may name as a project, with everything below; default: the home of the user. */
@@ -55,9 +57,10 @@ export function readConfig(home: Home): Config | undefined {
   const record = value as Record<string, unknown>;
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
-  const { agent, allow, project } = record;
+  const { agent, allow, project, insecure } = record;
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not understood');
   if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
+  if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
   if (project !== undefined && typeof project !== 'string') throw broken('"project" must be a folder');
   return value as Config;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { house } from './house.ts';
 import { runProgram } from './program.ts';
@@ -125,6 +125,27 @@ describe('relay-daemon register', () => {
     expect(result.err).toMatch(/\.\n$/);
     expect(existsSync(join(folder, 'config.json'))).toBe(false);
     expect(existsSync(join(folder, 'credentials.json'))).toBe(false);
+  });
+
+  it('S14: refuses http to another machine at register and at up, unless told that this is meant', async () => {
+    const server = 'http://relay.invalid:4000';
+    const folder = home.folder();
+    const sentence = /^http:\/\/relay\.invalid:4000 is not encrypted: .*https:\/\/.*--insecure\.\n$/;
+    const refused = await runProgram(['register', '--server', server, '--home', folder]);
+    expect(refused).toMatchObject({ code: 64, out: '', err: expect.stringMatching(sentence) });
+    const meant = await runProgram(['register', '--insecure', '--server', server, '--home', folder]);
+    expect(meant).toMatchObject({ code: 69, err: expect.stringContaining('Cannot reach') });
+
+    const relay = await home.relay();
+    const old = registered(home, relay);
+    const file = join(old, 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...config, server }));
+    expect(await runProgram(['up', '--home', old])).toMatchObject({ code: 78, err: expect.stringMatching(sentence) });
+    // What was meant at the registration is not asked again: a broken credential is the next thing in the way.
+    writeFileSync(file, JSON.stringify({ ...config, server, insecure: true }));
+    rmSync(join(old, 'credentials.json'));
+    expect((await runProgram(['up', '--home', old])).err).toContain('credentials.json does not exist');
   });
 
   it('refuses to overwrite a registration without --force, and asks the relay for nothing', async () => {

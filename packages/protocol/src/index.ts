@@ -4,6 +4,7 @@ export * from './session-id.ts';
 export * from './cut-text.ts';
 export * from './last-string.ts';
 export * from './read-time.ts';
+export * from './terminal-text.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
 export {

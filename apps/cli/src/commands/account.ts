@@ -18,6 +18,7 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay login --url https://relay.example.com --token - < token.txt     a relay with another issuer',
   )
     .option('--no-browser', 'only print the link')
+    .option('--insecure', 'sign in over http to another machine: everybody on the way can read the credential')
     .option('--port <number>', 'where the browser answers on 127.0.0.1 (default: any free port)')
     .option('--token <token>', 'take this access token instead; "-" reads it from standard input')
     .action(async (options: LoginOptions) => done(await loginCommand(options, terminal)));

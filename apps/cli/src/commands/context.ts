@@ -1,6 +1,6 @@
 /** What every command that talks to a relay has: which one, who is asking, and how to say the result. */
 import { type Api, createApi } from '../api.ts';
-import { currentAddress, travelsInClear } from '../address.ts';
+import { currentAddress } from '../address.ts';
 import { type Home, homeOf } from '../home.ts';
 import { type Access, createAccess } from '../sign-in/access.ts';
 import { type Style, styleOf } from '../show/style.ts';
@@ -36,10 +36,4 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
 
 export function speech({ json = false }: CommonOptions, terminal: Terminal): Pick<Context, 'json' | 'say'> {
   return { json, say: (record, text) => terminal.out(json ? `${JSON.stringify(record)}\n` : text()) };
-}
-
-export function warnIfClear(url: string, terminal: Terminal): void {
-  if (travelsInClear(url)) {
-    terminal.err(`Warning: ${url} is not encrypted. Anybody on the way can read your credential and your messages.\n`);
-  }
 }

@@ -1,5 +1,5 @@
 /** `relay login`: signs in through the browser, or takes an access token of another issuer. */
-import { chosenAddress, localRelay } from '../address.ts';
+import { chosenAddress, localRelay, refuseClear } from '../address.ts';
 import { createApi } from '../api.ts';
 import { exitCodes, usage } from '../failure.ts';
 import { homeOf, makePrivateFolder } from '../home.ts';
@@ -9,11 +9,12 @@ import { signInWithBrowser } from '../sign-in/browser-flow.ts';
 import { openBrowser } from '../sign-in/open-browser.ts';
 import { expiryOf } from '../sign-in/token-text.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
-import { speech, warnIfClear } from './context.ts';
+import { speech } from './context.ts';
 
 export interface LoginOptions extends CommonOptions {
   token?: string;
   browser: boolean;
+  insecure?: boolean;
   port?: string;
 }
 
@@ -24,9 +25,9 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const { env } = terminal;
   const home = homeOf(env);
   const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
-  // Before anybody signs in: tokens that cannot be stored would be lost.
+  refuseClear(url, options.insecure ?? false);
+  // Before the person signs in: tokens that cannot be stored would be lost.
   makePrivateFolder(home.folder);
-  warnIfClear(url, terminal);
   const tokens =
     options.token === undefined ? await fromBrowser(url, options, terminal) : await fromToken(options.token, terminal);
 

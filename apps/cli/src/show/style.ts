@@ -14,11 +14,12 @@ const codes: Readonly<Record<Paint, readonly [on: number, off: number]>> = {
 
 export type Style = (paint: Paint | undefined, text: string) => string;
 
-export function styleOf({ outIsScreen, env }: Terminal): Style {
+/** The styles end up as ANSI sequences at the door of the terminal, and nowhere before. */
+export function styleOf({ outIsScreen, env, mark }: Terminal): Style {
   const colours = outIsScreen && !env.NO_COLOR && env.TERM !== 'dumb';
   return (paint, text) =>
     colours && paint !== undefined && text !== ''
-      ? `\u001b[${codes[paint][0]}m${text}\u001b[${codes[paint][1]}m`
+      ? `${mark}[${codes[paint][0]}m${text}${mark}[${codes[paint][1]}m`
       : text;
 }
 

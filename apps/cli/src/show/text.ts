@@ -1,15 +1,14 @@
 /**
- * Text of strangers (agents, titles, names) made fit for a terminal: nothing in it may move the cursor, change a colour or ring.
+ * Text of strangers (agents, titles, names) as it is shown: nothing in it may move the cursor, change a colour or ring. The door
+ * of the terminal sees to that too; here it is done before widths are measured.
  */
+import { visible } from '@relay/protocol';
 
-// C0 and C1 control characters, DEL, and what reorders text in the eye of the reader (Unicode TR 36).
-const unfit = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-// Whole sequences first, so that no visible rest of them stays.
-const sequences =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g;
+/** Colours that a program gave its output: they carry no words, and ours are the only ones on this screen. */
+const colours = /\u001b\[[\d;:]*m/g;
 
-/** Lines and tabs stay. */
-export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(sequences, '').replace(unfit, '');
+/** Lines and tabs stay; every other control is shown as `\u001b`. */
+export const plain = (text: string): string => visible(text.replace(/\r\n?/g, '\n').replace(colours, ''));
 
 /** One line: what breaks lines becomes a space. */
 export const oneLine = (text: string): string => plain(text).replace(/\s+/g, ' ').trim();

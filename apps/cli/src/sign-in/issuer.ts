@@ -58,11 +58,32 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
       exitCodes.usage,
     );
   }
+  let server: oauth.AuthorizationServer;
   try {
-    return await oauth.processDiscoveryResponse(new URL(url), response);
+    server = await oauth.processDiscoveryResponse(new URL(url), response);
   } catch (error) {
     throw notARelay(url, reasonOf(error));
   }
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint'] as const)
+    if (server[name] !== undefined) refuseElsewhere(url, name, server[name]);
+  return server;
+}
+
+/**
+ * A page that is opened in a browser, or an address that gets a secret, belongs to the relay that the person named: same scheme,
+ * host and port (findings S5). Whoever answers there could otherwise start any program that has an address, such as `vscode:`.
+ */
+function refuseElsewhere(url: string, name: string, address: string): void {
+  const { origin } = new URL(url);
+  if (URL.canParse(address)) {
+    const named = new URL(address);
+    const isWeb = named.protocol === 'https:' || named.protocol === 'http:';
+    if (isWeb && named.origin === origin && named.username === '' && named.password === '') return;
+  }
+  throw new Failure(
+    'SIGN_IN_ELSEWHERE',
+    `The relay at ${url} wants the sign-in to go to ${address.slice(0, 200)} (${name}). That is not an address of ${origin}, so nothing was opened. Check the address of the relay, and tell its operator.`,
+  );
 }
 
 /** A text in the JSON of an answer; undefined when there is none. */

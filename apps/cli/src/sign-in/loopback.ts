@@ -47,17 +47,19 @@ export async function listenForAnswer(state: string, port: number): Promise<Loop
   let waiting: ServerResponse | undefined;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    if (request.method !== 'GET' || url.pathname !== path) {
+    // By text: what a stranger asks for may be no address at all, such as `//`.
+    const [, asked, query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? '') ?? [];
+    if (request.method !== 'GET' || asked !== path) {
       show(response, 404, 'Nothing here', 'This page belongs to a sign-in of the relay command line.');
       return;
     }
-    if (waiting || url.searchParams.get('state') !== state || url.searchParams.getAll('state').length > 1) {
+    const parameters = new URLSearchParams(query);
+    if (waiting || parameters.get('state') !== state || parameters.getAll('state').length > 1) {
       show(response, 400, 'Not this sign-in', 'This answer does not belong to the sign-in that is being waited for.');
       return;
     }
     waiting = response;
-    took?.(url.searchParams);
+    took?.(parameters);
   };
 
   const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 10_000 }, onRequest);

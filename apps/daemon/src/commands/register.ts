@@ -16,6 +16,7 @@ import {
   systemClock,
   travelsInClear,
 } from '@relay/daemon-kit';
+import { refuseClear } from '../insecure.ts';
 import { readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
@@ -27,6 +28,7 @@ export interface RegisterOptions extends CommonOptions, ChoiceOptions {
   name?: string;
   hostname?: string;
   force?: boolean;
+  insecure?: boolean;
   qr?: boolean;
   allow?: string[];
   project?: string;
@@ -39,6 +41,7 @@ export async function registerCommand(
 ): Promise<number> {
   const home = homeOf({ home: options.home, profile: options.profile, env: terminal.env });
   const server = serverAddress(options.server);
+  refuseClear(server, options.insecure ?? false, exitCodes.usage);
   const hostname = options.hostname ?? thisHost();
   const agent = choiceOf(words, options, terminal.env);
   const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
@@ -48,9 +51,6 @@ export async function registerCommand(
   // Before anybody confirms anything: a credential that cannot be stored would be lost.
   makePrivateFolder(home.configDir);
   makePrivateFolder(home.stateDir);
-  if (travelsInClear(server)) {
-    terminal.err(`Warning: ${server} is not encrypted. Anybody on the way can read the credential of this device.\n`);
-  }
 
   const say = (record: Record<string, unknown>) => terminal.out(`${JSON.stringify(record)}\n`);
   const progress = progressOn(terminal, options.json ?? false);
@@ -76,6 +76,8 @@ export async function registerCommand(
     name: device.name,
     agent_type: device.agentType,
     registered_at: new Date().toISOString(),
+    // What was allowed now is not asked again at every start.
+    ...(travelsInClear(server) ? { insecure: true } : {}),
     ...(agent ? { agent } : {}),
     ...(options.allow ? { allow: options.allow.map((folder) => resolve(fromHome(folder))) } : {}),
     ...(options.project === undefined ? {} : { project: resolve(fromHome(options.project)) }),
@@ -128,7 +130,7 @@ function checkDevice({ hostname, agentType, name }: { hostname: string; agentTyp
 }
 
 /** On a screen one line that counts down, elsewhere a dot per poll; with --json nothing but problems. */
-function progressOn({ err, isScreen }: Terminal, json: boolean) {
+function progressOn({ err, overwrite, isScreen }: Terminal, json: boolean) {
   let open = false;
   let told: string | undefined;
   const breakLine = () => {
@@ -145,7 +147,7 @@ function progressOn({ err, isScreen }: Terminal, json: boolean) {
       if (json) return;
       const seconds = Math.round(remainingMs / 1000);
       const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-      if (isScreen) err(`\rWaiting for confirmation, ${left} left … `);
+      if (isScreen) overwrite(`Waiting for confirmation, ${left} left … `);
       else err(open ? '.' : 'Waiting for confirmation …');
       open = true;
     },

@@ -13,6 +13,8 @@ import {
 } from '../service/service.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
+const maxLogBytes = 64 * 1024 * 1024;
+
 export interface ServiceOptions extends CommonOptions {
   /** Only show the definition. */
   print?: boolean;
@@ -60,8 +62,11 @@ export function serviceCommand(
     }
     case 'logs': {
       const [program = '', ...args] = system.run.logs;
-      const { status, error } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+      // Not straight to the terminal: other programs may have written to that log too.
+      const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: maxLogBytes });
       if (error) throw failed(`${program}: ${error.message}`);
+      terminal.out(stdout);
+      terminal.err(stderr);
       return status ?? exitCodes.failed;
     }
   }

@@ -5,6 +5,7 @@ import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, rulesOf } from '
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
+import { refuseClear } from '../insecure.ts';
 import { lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../version.ts';
@@ -15,6 +16,7 @@ export interface UpOptions extends CommonOptions, ChoiceOptions {
   project?: string;
   verbose?: boolean;
   supervised?: boolean;
+  insecure?: boolean;
 }
 
 interface Running {
@@ -75,6 +77,7 @@ async function begin(
   terminal: Terminal,
 ): Promise<Running> {
   const config = requireConfig(home);
+  refuseClear(config.server, options.insecure ?? config.insecure ?? false, exitCodes.config);
   const refreshToken = readCredentials(home);
   const choice = given ?? choiceOfConfig(config);
   const log = createLog({

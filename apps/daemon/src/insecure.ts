@@ -1,0 +1,15 @@
+/** Where a credential may be sent: encrypted, or not off this machine. */
+import { Failure, travelsInClear } from '@relay/daemon-kit';
+
+/**
+ * A relay on another machine is reached over https, unless the person says that the network in between is trusted (findings S14).
+ * @throws Failure INSECURE_ADDRESS, with `exitCode`
+ */
+export function refuseClear(server: string, insecure: boolean, exitCode: number): void {
+  if (insecure || !travelsInClear(server)) return;
+  throw new Failure(
+    'INSECURE_ADDRESS',
+    `${server} is not encrypted: anybody on the way could read the credential of this device and everything that is said. Use an https:// address ("relay-daemon register --force --server https://..." replaces this one). If you trust the network in between, add --insecure.`,
+    exitCode,
+  );
+}

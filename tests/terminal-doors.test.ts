@@ -1,0 +1,37 @@
+/** The programs for people write to a terminal at one place each: the lint rule that says so can fail. */
+import { describe, expect, it } from '@jest/globals';
+import { ESLint, Linter } from 'eslint';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+const doors = ['apps/cli/src/terminal.ts', 'apps/daemon/src/commands/terminal.ts'];
+const rules = ['no-console', 'no-restricted-imports', 'no-restricted-syntax'];
+
+/** What the configuration of the house says about this text in this file, of these rules alone. */
+async function complaints(file: string, text: string): Promise<string[]> {
+  const config = (await new ESLint({ cwd: root }).calculateConfigForFile(resolve(root, file))) as {
+    rules: Record<string, Linter.RuleEntry>;
+  };
+  const chosen = Object.fromEntries(rules.flatMap((name) => (config.rules[name] ? [[name, config.rules[name]]] : [])));
+  return new Linter()
+    .verify(text, { rules: chosen, languageOptions: { sourceType: 'module' } })
+    .map(({ ruleId }) => String(ruleId));
+}
+
+describe('text for a terminal', () => {
+  it.each([
+    'process.stdout.write("x");',
+    'process.stderr.write("x");',
+    'process["stdout"].write("x");',
+    'const { stderr } = process; stderr.write("x");',
+    'console.error("x");',
+    'import { stdout } from "node:process"; stdout.write("x");',
+    'import { Console } from "node:console"; new Console();',
+    'spawnSync("tail", [], { stdio: ["ignore", "inherit", "inherit"] });',
+    'writeFileSync("/dev/tty", "x");',
+  ])('S6: is written at the door of its program and nowhere else: %s', async (text) => {
+    for (const file of ['apps/cli/src/follow.ts', 'apps/daemon/src/commands/up.ts', 'packages/daemon-kit/src/log.ts'])
+      expect(await complaints(file, text)).not.toEqual([]);
+    for (const door of doors) expect(await complaints(door, text)).toEqual([]);
+  });
+});
