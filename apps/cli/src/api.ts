@@ -4,6 +4,8 @@ import type {
   ConnectionList,
   CreateSession,
   CreatedSession,
+  ReleasedSession,
+  SessionSummary,
   Device,
   Me,
   SendMessage,
@@ -42,6 +44,8 @@ export interface Api {
   createSession(body: CreateSession, idempotencyKey: string): Promise<CreatedSession & Replayed>;
   sendMessage(id: string, body: SendMessage, idempotencyKey: string): Promise<SentMessage & Replayed>;
   commands(id: string): Promise<CommandList['commands']>;
+  summary(id: string): Promise<SessionSummary>;
+  release(id: string): Promise<ReleasedSession>;
   cancel(id: string): Promise<{ taskId: string; state: 'cancelled' }>;
   task(id: string): Promise<Task>;
   watch(id: string): Promise<WatchState>;
@@ -97,6 +101,9 @@ export function createApi(access: Access): Api {
       return { ...having<SentMessage>(reply, 'taskId', 'sessionId'), replayed: reply.replayed };
     },
     commands: async (id) => list(await request('GET', `${session(id)}/commands`), 'commands'),
+    summary: async (id) =>
+      having<SessionSummary>(await request('GET', `${session(id)}/summary`), 'title', 'recentMessages'),
+    release: async (id) => having<ReleasedSession>(await request('POST', `${session(id)}/release`), 'result'),
     cancel: async (id) =>
       having<{ taskId: string; state: 'cancelled' }>(await request('POST', `${session(id)}/cancel`), 'taskId', 'state'),
     task: async (id) => having<Task>(await request('GET', `/api/tasks/${encodeURIComponent(id)}`), 'id', 'state'),

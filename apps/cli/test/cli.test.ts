@@ -16,6 +16,8 @@ const commands = [
     'new',
     'send',
     'answer',
+    'summary',
+    'release',
     'cancel',
     'tail',
     'watch',

@@ -3,7 +3,7 @@
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
-import type { Command } from '@relay/protocol';
+import type { Command, FromDaemon } from '@relay/protocol';
 import type { UnderWay } from './reconcile.ts';
 import { SparseMap } from './sparse-map.ts';
 
@@ -16,12 +16,14 @@ export interface TaskEntry extends UnderWay {
   record?: SessionRecord | undefined;
 }
 
+/** What answers a question. */
+export type Answer = FromDaemon<'messages' | 'usage_response' | 'context_response' | 'force_quit_result'>;
 /** What a daemon is asked and answers with a frame. */
-export type Question = Extract<Command, { kind: 'history' | 'ask_context' }>;
+export type Question = Extract<Command, { kind: 'history' | 'ask_context' | 'ask_summary' | 'release' }>;
 
 export interface DaemonRequest {
   /** The frame that answers it. */
-  answer: 'messages' | 'context_response';
+  answer: Answer['type'];
   /** Identical questions share one frame. */
   question: Question;
   waiters: { replyTo: string; correlation: string }[];

@@ -1,20 +1,16 @@
-/**
- * History and context: what the relay asks a daemon for and waits (contract §5; `context_request`: field daemons). Identical
- * requests in flight share one frame.
- */
+/** What was asked of a daemon and is not answered yet (contract §5). Identical requests in flight share one frame. */
 import { randomUUID } from 'node:crypto';
-import { type FromDaemon, type Reply, type ToDaemon, limits } from '@relay/protocol';
+import type { Reply } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
-import type { Question } from './device-memory.ts';
+import type { Answer, Question } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { contextReply, historyReply } from './translate.ts';
+import { asked, replyOf } from './questions.ts';
 
-type Answer = FromDaemon<'messages' | 'context_response'>;
 const maxRequests = 1000;
 
 export interface History {
-  /** Asks the daemon. False when the frame could not be written: nobody will answer. */
+  /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */
   ask(connection: DaemonConnection, command: Question, replyTo: string, correlation: string): boolean;
   /** The answer to a request of this connection, or a stray. */
   answered(connection: DaemonConnection, frame: Answer): void;
@@ -47,9 +43,8 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
       }
       if (requests.size >= maxRequests) return false;
       const requestId = randomUUID();
-      const frame = frameOf(command, requestId);
-      const written = connection.send(frame);
-      if (!written) return false;
+      const request = asked(command, requestId, (capability) => connection.can(capability));
+      if (!request || !connection.send(request.frame)) return false;
       const timer = setTimeout(() => {
         finish(connection, requestId, {
           v: 1,
@@ -58,15 +53,15 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
           error: 'The daemon did not answer in time. Try again.',
         });
       }, timeoutMs);
-      const answer = frame.type === 'get_messages' ? 'messages' : 'context_response';
+      const { answer } = request;
       requests.set(requestId, { answer, question: command, waiters: [{ replyTo, correlation }], timer });
       return true;
     },
     answered: (connection, frame) => {
-      const isAnswer = connection.memory.requests.get(frame.request_id)?.answer === frame.type;
-      const reply = () => (frame.type === 'messages' ? historyReply(frame, new Date()) : contextReply(frame));
-      if (!isAnswer || !finish(connection, frame.request_id, reply()))
-        metrics.ignored.inc({ cause: `stray ${frame.type}` });
+      const request = connection.memory.requests.get(frame.request_id);
+      if (request?.answer === frame.type)
+        finish(connection, frame.request_id, replyOf(request.question, frame, new Date()));
+      else metrics.ignored.inc({ cause: `stray ${frame.type}` });
     },
     abandon: (connection) => {
       for (const requestId of [...connection.memory.requests.keys()]) {
@@ -85,17 +80,4 @@ function isSame(one: Question, other: Question): boolean {
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;
   return one.limit === other.limit && one.before === other.before && one.after === other.after;
-}
-
-function frameOf(command: Question, requestId: string): ToDaemon<'get_messages'> | ToDaemon<'context_request'> {
-  if (command.kind === 'ask_context')
-    return { type: 'context_request', session_id: command.sessionId, request_id: requestId };
-  return {
-    type: 'get_messages',
-    session_id: command.sessionId,
-    limit: Math.min(command.limit, limits.historyPage),
-    ...(command.before === undefined ? {} : { before_uuid: command.before }),
-    ...(command.after === undefined ? {} : { after_uuid: command.after }),
-    request_id: requestId,
-  };
 }

@@ -14,6 +14,7 @@ import {
   openTasks,
   readSessions,
   saveReportHash,
+  saveSlashCommandSets,
   saveSlashCommands,
   startRunning,
   taskWithin,
@@ -24,6 +25,7 @@ import { createEvents } from './events.ts';
 import { gathered } from './gather.ts';
 import type { InboundDeps } from './inbound-deps.ts';
 import { message, sessionUpdate } from '@relay/attention';
+import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import { activityFacts, reportFacts, slashCommands, toTime } from './translate.ts';
 
@@ -228,9 +230,14 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
   };
 
   const onCommands = async (connection: DaemonConnection, frame: FromDaemon<'report_slash_commands'>) => {
+    if (frame.sets) {
+      const sets = frame.sets.map(({ project, commands }) => ({ project, commands: slashCommands(commands) }));
+      await saveSlashCommandSets(database.prisma, connection.deviceId, sets);
+      return;
+    }
     const nativeId = frame.session_id ?? '';
     if (nativeId === '' || isNativeId(nativeId))
-      await saveSlashCommands(database.prisma, connection.deviceId, nativeId, slashCommands(frame));
+      await saveSlashCommands(database.prisma, connection.deviceId, nativeId, slashCommands(frame.commands ?? []));
     else metrics.ignored.inc({ cause: 'unknown session' });
   };
 
@@ -239,7 +246,9 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     report_sessions: onReport,
     session_activity: onActivity,
     messages: (connection, frame) => history.answered(connection, frame),
+    usage_response: (connection, frame) => history.answered(connection, frame),
     context_response: (connection, frame) => history.answered(connection, frame),
+    force_quit_result: (connection, frame) => history.answered(connection, frame),
     report_slash_commands: onCommands,
     pong: () => undefined,
     event: (connection, frame) => events.handle(connection, frame),
@@ -262,7 +271,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       await handle(connection, frame, text);
     },
     frameAtOnce: (connection, frame, text) => {
-      if (frame.type === 'messages' || frame.type === 'context_response') history.answered(connection, frame);
+      if (isAnswer(frame)) history.answered(connection, frame);
       else if (frame.type === 'event') return events.handleAtOnce(connection, frame, text);
       else return frame.type === 'pong';
       return true;

@@ -48,8 +48,8 @@ export function createOutbound({
       case 'open':
         return later(watching.open(connection, body.sessionKey));
       case 'ask_context':
-        if (!connection.can('context')) return false;
-      // falls through
+      case 'ask_summary':
+      case 'release':
       case 'history':
         return command.replyTo !== undefined && command.correlation !== undefined
           ? history.ask(connection, body, command.replyTo, command.correlation)

@@ -124,7 +124,7 @@ export function historyReply(frame: FromDaemon<'messages'>, now: Date): Reply {
 }
 
 /** Commands in their order, each name once and without its slash. */
-export function slashCommands({ commands }: FromDaemon<'report_slash_commands'>): SlashCommand[] {
+export function slashCommands(commands: readonly SlashCommand[]): SlashCommand[] {
   const byName = new Map<string, SlashCommand>();
   for (const { name, description, input_hint: hint } of commands) {
     const bare = name.trim().replace(/^\//, '');
@@ -133,15 +133,6 @@ export function slashCommands({ commands }: FromDaemon<'report_slash_commands'>)
     byName.set(bare, hint ? { ...shown, input_hint: cutText(hint, limits.lastMessageBytes) } : shown);
   }
   return [...byName.values()];
-}
-
-/** A `context_response` as the answer to whoever asked. */
-export function contextReply({ context, error }: FromDaemon<'context_response'>): Reply {
-  const failure = (why: string) => ({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: why }) as const;
-  if (error || !context) return failure(`The device answered: ${cutText(error || 'nothing', 1024)}`);
-  const text = JSON.stringify(context);
-  if (Buffer.byteLength(text) > limits.contextBytes) return failure('The device answered too much.');
-  return { v: 1, kind: 'session_context', context: text };
 }
 
 /** Roles may grow; one that apps do not know is shown as a system message. */

@@ -86,16 +86,16 @@ describe('what a daemon declares', () => {
 
     beforeAll(async () => {
       await daemon.close();
-      daemon = await again('context');
+      daemon = await again('usage');
       await idleSession(relay, daemon, app, 'deep');
     });
 
     it('is asked of the daemon and handed on', async () => {
       const answer = read('deep');
-      const asked = await daemon.next('context_request');
-      expect(asked).toEqual({ type: 'context_request', request_id: expect.any(String), session_id: 'deep' });
+      const asked = await daemon.next('usage_request');
+      expect(asked).toEqual({ type: 'usage_request', request_id: expect.any(String), session_id: 'deep' });
       const context = { used_tokens: 1200, max_tokens: 200_000, files: ['a.ts'] };
-      daemon.send({ type: 'context_response', request_id: asked.request_id, context });
+      daemon.send({ type: 'usage_response', request_id: asked.request_id, usage: context });
       expect(await answer).toMatchObject({
         status: 200,
         body: { sessionId: idOf(daemon, 'deep'), usedTokens: 1200, maxTokens: 200_000, details: context },
@@ -104,26 +104,44 @@ describe('what a daemon declares', () => {
 
     it('is null where the daemon does not know', async () => {
       const answer = read('deep');
-      const { request_id: requestId } = await daemon.next('context_request');
-      daemon.send({ type: 'context_response', request_id: requestId, context: { used_tokens: null } });
+      const { request_id: requestId } = await daemon.next('usage_request');
+      daemon.send({ type: 'usage_response', request_id: requestId, usage: { used_tokens: null } });
       expect((await answer).body).toMatchObject({ usedTokens: null, maxTokens: null });
     });
 
+    it('is asked in the older spelling of a daemon that was released with it', async () => {
+      const older = await connectDaemon(relay, { headers: declaring('context') });
+      await idleSession(relay, older, app, 'older');
+      const answer = relay.call('GET', path(idOf(older, 'older'), '/context'));
+      const asked = await older.next('context_request');
+      expect(asked).toEqual({ type: 'context_request', request_id: expect.any(String), session_id: 'older' });
+      older.send({
+        type: 'context_response',
+        request_id: asked.request_id,
+        context: { used_tokens: 7, max_tokens: 'x' },
+      });
+      expect(await answer).toMatchObject({ status: 200, body: { usedTokens: 7, maxTokens: null } });
+      expect(await relay.call('GET', path(idOf(older, 'older'), '/summary'))).toMatchObject({
+        status: 409,
+        body: { code: 'NOT_SUPPORTED_BY_DEVICE' },
+      });
+    });
+
     it('is an error of the device when it answers one, nothing, or too much', async () => {
-      for (const fields of [{ error: 'no idea' }, {}, { context: { text: 'x'.repeat(70_000) } }]) {
+      for (const fields of [{ error: 'no idea' }, {}, { usage: { text: 'x'.repeat(70_000) } }]) {
         const answer = read('deep');
-        const { request_id: requestId } = await daemon.next('context_request');
-        daemon.send({ type: 'context_response', request_id: requestId, ...fields });
+        const { request_id: requestId } = await daemon.next('usage_request');
+        daemon.send({ type: 'usage_response', request_id: requestId, ...fields });
         expect(await answer).toMatchObject({ status: 502, body: { code: 'DEVICE_ERROR' } });
       }
     });
 
     it('is not answered by an answer to something else', async () => {
       const answer = read('deep');
-      const { request_id: requestId } = await daemon.next('context_request');
+      const { request_id: requestId } = await daemon.next('usage_request');
       daemon.send({ type: 'messages', request_id: requestId, messages: [] });
-      daemon.send({ type: 'context_response', request_id: 'made up', context: { used_tokens: 1 } });
-      daemon.send({ type: 'context_response', request_id: requestId, context: { used_tokens: 2 } });
+      daemon.send({ type: 'usage_response', request_id: 'made up', usage: { used_tokens: 1 } });
+      daemon.send({ type: 'usage_response', request_id: requestId, usage: { used_tokens: 2 } });
       expect((await answer).body).toMatchObject({ usedTokens: 2 });
     });
 
@@ -145,7 +163,7 @@ describe('what a daemon declares', () => {
       daemon = await again('images');
       await nextStart(relay, daemon);
       expect(await read('deep')).toMatchObject({ status: 409, body: { code: 'NOT_SUPPORTED_BY_DEVICE' } });
-      expect(daemon.inbox.count('context_request')).toBe(0);
+      expect(daemon.inbox.count('usage_request')).toBe(0);
     });
   });
 });

@@ -81,6 +81,42 @@ describe('report_slash_commands', () => {
     expect(await commands('two')).toHaveLength(500);
   });
 
+  it('F13: takes the sets of daemons in the field: by project, each report whole', async () => {
+    const other = await connectDaemon(relay);
+    const told = async (nativeId: string) => (await read(idOf(other, nativeId))).body.commands as unknown;
+    const tell = async (sets: unknown) => {
+      other.send({ type: 'report_slash_commands', sets });
+      const { taskId } = await nextStart(relay, other);
+      other.event(taskId, 'TASK_COMPLETE', { result: 'done', session_id: `marker-${taskId}` });
+    };
+    other.send({
+      type: 'report_sessions',
+      sessions: [
+        { session_id: 'garden', project: '/home/ada/garden', last_message: 'x' },
+        { session_id: 'house', project: '/home/ada/house/', last_message: 'x' },
+        { session_id: 'nowhere', last_message: 'x' },
+      ],
+    });
+    await tell([
+      { project: '/home/ada/garden', commands: [{ name: 'water', description: 'Waters', usage_hint: '<bed>' }, 'mow'] },
+      { project: '/home/ada/house', commands: [{ name: '/clean' }, { name: 7 }] },
+      { project: 7, commands: [] },
+      'nothing',
+      { project: '/none' },
+    ]);
+    expect(await told('garden')).toEqual([
+      { name: 'water', description: 'Waters', inputHint: '<bed>' },
+      { name: 'mow', description: '' },
+    ]);
+    expect(await told('house')).toEqual([{ name: 'clean', description: '' }]);
+    expect(await told('nowhere')).toEqual([]);
+    await tell([{ project: '/home/ada/house', commands: ['sweep'] }]);
+    expect(await told('garden')).toEqual([]);
+    expect(await told('house')).toEqual([{ name: 'sweep', description: '' }]);
+    await tell([]);
+    expect(await told('house')).toEqual([]);
+  });
+
   it('is read by the owner of the session, and by nobody else', async () => {
     expect(await read(idOf(daemon, 'two'), 'bob')).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
   });

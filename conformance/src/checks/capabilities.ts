@@ -78,16 +78,58 @@ export const capabilities: readonly Check[] = [
   contract('§9', 'the context of a session is asked of a daemon that declared it, and of no other', async (world) => {
     const plain = await world.session();
     await world.rest.refused('readContext', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.id } });
-    const daemon = await declaring(world, 'context');
+    const daemon = await declaring(world, 'usage');
     const { id, native } = await world.session({}, daemon);
     const answer = world.rest.ok('readContext', { params: { id } });
-    const asked = await daemon.inbox.until('context_request', ({ session_id }) => session_id === native);
+    const asked = await daemon.inbox.until('usage_request', ({ session_id }) => session_id === native);
     const context = { used_tokens: 12, max_tokens: 34, more: true };
-    daemon.send({ type: 'context_response', request_id: asked.request_id, session_id: native, context });
+    daemon.send({ type: 'usage_response', request_id: asked.request_id, session_id: native, usage: context });
     const { body } = await answer;
     same([body.sessionId, body.usedTokens, body.maxTokens, body.details], [id, 12, 34, context], 'the context');
-    same((await world.desk()).inbox.all('context_request').length, 0, 'requests to the other daemon');
+    same((await world.desk()).inbox.all('usage_request').length, 0, 'requests to the other daemon');
     await daemon.close();
+  }),
+  contract('§3', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
+    const daemon = await world.desk();
+    const { id, native } = await world.session();
+    const answer = world.rest.ok('readSummary', { params: { id } });
+    const asked = await daemon.inbox.until('context_request', ({ session_id }) => session_id === native);
+    same(asked.include, { initial_prompt: true, recent_messages: 10, last_tool_use: true }, 'include');
+    const context = {
+      title: 'Garden',
+      project_path: '/garden',
+      recent_messages: [{ role: 'AGENT', content: 'Watered.' }],
+      message_count: 3,
+      last_activity_at: '2026-03-14T09:10:00Z',
+      status: 'completed',
+    };
+    daemon.send({ type: 'context_response', request_id: asked.request_id, session_id: native, context });
+    const { body } = await answer;
+    same(
+      [body.sessionId, body.title, body.projectPath, body.messageCount, body.lastActivityAt, body.status],
+      [id, 'Garden', '/garden', 3, '2026-03-14T09:10:00.000Z', 'completed'],
+      'sessionId, title, projectPath, messageCount, lastActivityAt, status',
+    );
+    same(body.recentMessages, [{ role: 'AGENT', content: 'Watered.' }], 'recentMessages');
+  }),
+  contract('§3', 'POST …/release is force_quit_session, and answers its result', async (world) => {
+    const daemon = await world.desk();
+    const { id, native } = await world.session();
+    const answer = world.rest.ok('releaseSession', { params: { id } });
+    const { request_id } = await daemon.inbox.until('force_quit_session', ({ session_id }) => session_id === native);
+    daemon.send({ type: 'force_quit_result', request_id, session_id: native, status: 'busy', detail: 'a turn runs' });
+    same((await answer).body, { sessionId: id, result: 'busy', detail: 'a turn runs' }, 'the answer');
+  }),
+  contract('§9', 'report_slash_commands with sets holds for the sessions of each project', async (world) => {
+    const daemon = await world.desk();
+    const session = await world.session({ project: '/garden' });
+    const set = { project: '/garden', commands: [{ name: 'water', usage_hint: '<bed>' }] };
+    daemon.send({ type: 'report_slash_commands', sets: [set] });
+    await world.caughtUp(session);
+    const { body } = await world.rest.ok('listCommands', { params: { id: session.id } });
+    same(body.commands, [{ name: 'water', description: '', inputHint: '<bed>' }], 'commands');
+    daemon.send({ type: 'report_slash_commands', sets: [] });
+    await world.caughtUp(session);
   }),
   contract(
     '§2',

@@ -1,4 +1,4 @@
-import type { Capability, Context, SlashCommand } from '@relay/protocol';
+import type { Capability, SlashCommand, Usage } from '@relay/protocol';
 
 /**
  * The seam between the daemon and whatever does the work. An agent knows no relay, no frame and no file of the daemon.
@@ -73,8 +73,8 @@ export interface Agent {
   open?(opening: Opening): Promise<Opened>;
   /** May throw, which counts as an error of the turn. The answer to a question is the next turn of the session. */
   start(turn: Turn, report: TurnReport): RunningTurn;
-  /** With `context`: how full the context of a session is. A rejection is told to whoever asked. */
-  context?(sessionId: string): Promise<Context>;
+  /** With `usage`: how full the context of a session is. A rejection is told to whoever asked. */
+  context?(sessionId: string): Promise<Usage>;
   /** Called once, at the start: the listener is told whenever the agent says what it understands after a slash. */
   onCommands?(listener: (sessionId: string, commands: readonly SlashCommand[]) => void): void;
   /** Nobody will answer what the turn of this task asked. Unknown ids are ignored. */

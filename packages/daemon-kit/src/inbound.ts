@@ -2,6 +2,7 @@
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { pageOf } from './history.ts';
+import { summaryOf } from './summary.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Store } from './store.ts';
@@ -80,12 +81,12 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
     }
   };
 
-  const tellContext = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'context_request'>) => {
-    const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
+  const tellUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
+    const reply = { type: 'usage_response', request_id: requestId, session_id: sessionId } as const;
     const asked = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
     if (!asked) return void send({ ...reply, error: 'this device has no such session, or its agent tells no context' });
     asked.then(
-      (context) => send({ ...reply, context }),
+      (usage) => send({ ...reply, usage }),
       (error: unknown) => send({ ...reply, error: reasonOf(error) }),
     );
   };
@@ -102,7 +103,18 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
     },
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
-    context_request: tellContext,
+    usage_request: tellUsage,
+    context_request({ request_id: requestId, session_id: sessionId, include }) {
+      const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
+      const context = summaryOf(store, sessionId, include ?? {}, tasks.isActive(sessionId));
+      send(context ? { ...reply, context } : { ...reply, error: 'this device has no such session' });
+    },
+    force_quit_session({ request_id: requestId, session_id: sessionId }) {
+      const reply = { type: 'force_quit_result', request_id: requestId, session_id: sessionId } as const;
+      if (!store.has(sessionId)) return send({ ...reply, status: 'unknown_session' });
+      if (tasks.isActive(sessionId)) return send({ ...reply, status: 'busy' });
+      send({ ...reply, status: 'failed', detail: 'This daemon cannot tell which program holds a session.' });
+    },
     version_status({ status, message, latest_version: latest, changelog_url: changelog }) {
       if (status === 'current') return;
       log.warn(status === 'update_required' ? 'update required' : 'update available', { latest, message, changelog });

@@ -20,7 +20,7 @@ function able() {
   const turns: Turn[] = [];
   let tell: Listener = () => undefined;
   const agent: Agent = {
-    capabilities: ['images', 'context'],
+    capabilities: ['images', 'usage'],
     context: (sessionId) =>
       turns.some((turn) => turn.sessionId === sessionId && turn.message === 'fail')
         ? Promise.reject(new Error('no idea'))
@@ -38,7 +38,7 @@ function able() {
 describe('what an agent can do besides', () => {
   it('is declared, besides what the daemon does for every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, context');
+    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage');
     const plain = await begin(echo());
     expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts');
   });
@@ -63,8 +63,8 @@ describe('what an agent can do besides', () => {
     );
     await connection.settle();
     expect(connection.ends('t1')).toHaveLength(1);
-    connection.send({ type: 'context_request', request_id: 'r1', session_id: 'nobody' });
-    expect(await connection.frame('context_response')).toMatchObject({
+    connection.send({ type: 'usage_request', request_id: 'r1', session_id: 'nobody' });
+    expect(await connection.frame('usage_response')).toMatchObject({
       request_id: 'r1',
       error: expect.stringContaining('no such session'),
     });
@@ -73,19 +73,53 @@ describe('what an agent can do besides', () => {
   it('tells the context of a session, or why it cannot', async () => {
     const { connection } = await begin(able().agent);
     for (const [taskId, instruction, answer] of [
-      ['t1', 'hello', { context: { used_tokens: 1, max_tokens: 2 } }],
+      ['t1', 'hello', { usage: { used_tokens: 1, max_tokens: 2 } }],
       ['t2', 'fail', { error: 'no idea' }],
     ] as const) {
       connection.send({ type: 'task_start', task_id: taskId, instruction });
       const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', taskId);
-      connection.send({ type: 'context_request', request_id: taskId, session_id: sessionId ?? '' });
-      expect(await connection.frame('context_response')).toEqual({
-        type: 'context_response',
+      connection.send({ type: 'usage_request', request_id: taskId, session_id: sessionId ?? '' });
+      expect(await connection.frame('usage_response')).toEqual({
+        type: 'usage_response',
         request_id: taskId,
         session_id: sessionId,
         ...answer,
       });
     }
+  });
+
+  it('F13: tells what a session is about, from its history', async () => {
+    const { connection } = await begin(able().agent);
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'water the plants', project_path: '/garden' });
+    const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
+    await connection.status();
+    const include = { initial_prompt: true, recent_messages: 1, last_tool_use: true };
+    connection.send({ type: 'context_request', request_id: 'r1', session_id: sessionId ?? '', include });
+    expect(await connection.frame('context_response')).toMatchObject({
+      request_id: 'r1',
+      context: {
+        title: 'water the plants',
+        project_path: '/garden',
+        initial_prompt: 'water the plants',
+        recent_messages: [{ role: 'AGENT', content: 'done' }],
+        message_count: 2,
+      },
+    });
+    connection.send({ type: 'context_request', request_id: 'r2', session_id: 'nobody', include });
+    expect(await connection.frame('context_response')).toMatchObject({
+      request_id: 'r2',
+      error: expect.stringContaining('no such session'),
+    });
+  });
+
+  it('F15: says what it cannot release', async () => {
+    const { connection } = await begin(able().agent);
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
+    connection.send({ type: 'force_quit_session', request_id: 'r1', session_id: 'nobody' });
+    expect(await connection.frame('force_quit_result')).toMatchObject({ request_id: 'r1', status: 'unknown_session' });
+    connection.send({ type: 'force_quit_session', request_id: 'r2', session_id: sessionId ?? '' });
+    expect((await connection.frame('force_quit_result')).status).toMatch(/^(busy|failed)$/);
   });
 
   it('reports slash commands at once, and the newest ones again after a reconnect', async () => {

@@ -13,6 +13,7 @@ const steps: readonly Step[] = [
   (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
   purgeTasks,
   (db) => db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
+  (db) => db.$executeRaw`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
   (db) => db.$executeRaw`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
   (db) => db.$executeRaw`DELETE FROM logins WHERE expires_at < now()`,
   (db) => db.$executeRaw`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,

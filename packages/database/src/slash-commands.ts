@@ -1,5 +1,5 @@
 /** What daemons told of slash commands: the newest report per session, and one for all of the device. */
-import type { CommandList, SlashCommand } from '@relay/protocol';
+import type { CommandList, SlashCommand, SlashCommandSet } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
 /** Sessions of a device whose commands are remembered; the one that was reported longest ago is forgotten first. */
@@ -27,11 +27,43 @@ export async function saveSlashCommands(
       ORDER BY reported_at DESC OFFSET ${maxSessions - 1})`;
 }
 
-/** What was told of the session, else of its device, else nothing. */
-export async function readSlashCommands(db: Db, deviceId: string, nativeId: string): Promise<CommandList['commands']> {
+/** The set of the project, for a path with and without a slash at its end. */
+const projectOf = (path: string) => path.replace(/(?<=.)\/+$/, '');
+
+/**
+ * Keeps the sets of a device, by project, in place of all that it told by project before. Each project may be named once. What is the
+ * same is written down at most once a day. Nothing happens when the device is gone.
+ */
+export async function saveSlashCommandSets(db: Db, deviceId: string, sets: readonly SlashCommandSet[]): Promise<void> {
+  const byProject = new Map(sets.map(({ project, commands }) => [projectOf(project), commands]));
+  const asked = JSON.stringify([...byProject].map(([project, commands]) => ({ project, commands })));
+  await db.$executeRaw`
+    WITH asked AS (
+      SELECT * FROM jsonb_to_recordset(${asked}::jsonb) AS a(project text, commands jsonb)
+    ), gone AS (
+      DELETE FROM slash_command_sets WHERE device_id = ${deviceId} AND project NOT IN (SELECT project FROM asked)
+    )
+    INSERT INTO slash_command_sets AS c (device_id, project, commands)
+    SELECT d.id, asked.project, asked.commands FROM asked JOIN devices d ON d.id = ${deviceId} AND d.removed_at IS NULL
+    ON CONFLICT (device_id, project) DO UPDATE SET commands = excluded.commands, reported_at = now()
+    WHERE c.commands <> excluded.commands OR c.reported_at < now() - interval '1 day'`;
+}
+
+/** What was told of the session, else of its project, else of its device, else nothing. */
+export async function readSlashCommands(
+  db: Db,
+  deviceId: string,
+  nativeId: string,
+  projectPath: string,
+): Promise<CommandList['commands']> {
   const rows = await db.$queryRaw<{ commands: SlashCommand[] }[]>`
-    SELECT commands FROM slash_commands WHERE device_id = ${deviceId} AND native_id IN (${nativeId}, '')
-    ORDER BY native_id DESC LIMIT 1`;
+    SELECT commands FROM (
+      SELECT commands, CASE native_id WHEN '' THEN 4 ELSE 1 END AS place FROM slash_commands
+      WHERE device_id = ${deviceId} AND native_id IN (${nativeId}, '')
+      UNION ALL
+      SELECT commands, CASE project WHEN '' THEN 3 ELSE 2 END AS place FROM slash_command_sets
+      WHERE device_id = ${deviceId} AND project IN (${projectOf(projectPath)}, '')
+    ) told ORDER BY place LIMIT 1`;
   return (rows[0]?.commands ?? []).map((command) => ({
     name: command.name,
     description: command.description ?? '',

@@ -11,6 +11,8 @@ import {
   ReportEntry as ReportEntrySchema,
   type SlashCommand,
   SlashCommand as SlashCommandSchema,
+  type SlashCommandSet,
+  SlashCommandSet as SlashCommandSetSchema,
   daemonEvents,
   fromDaemonFrames,
 } from './frames/from-daemon.ts';
@@ -61,6 +63,7 @@ const toDaemon = compile(toDaemonFrames);
 const entry = validator(ReportEntrySchema, { frames: true });
 const isEntry = predicate(ReportEntrySchema);
 const slashCommand = validator(SlashCommandSchema, { frames: true });
+const slashCommandSet = validator(SlashCommandSetSchema, { frames: true });
 /** How many wrong entries of one report are explained; the others are only counted. */
 const reasonsGiven = 100;
 const auth = validator(Auth, { frames: true });
@@ -188,20 +191,58 @@ function modern(candidate: unknown): unknown {
 const missing = (value: unknown) => value === undefined || value === null;
 
 function decodeCommands(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
-  const { session_id: sessionId, commands } = value;
-  if (!Array.isArray(commands))
-    return { kind: 'invalid', reason: 'report_slash_commands: "commands" must be an array' };
-  if (!missing(sessionId) && typeof sessionId !== 'string')
-    return { kind: 'invalid', reason: 'report_slash_commands: "session_id" must be string' };
-  const good: SlashCommand[] = [];
+  const { session_id: sessionId, commands, sets } = value;
+  const invalid = (why: string) => ({ kind: 'invalid', reason: `report_slash_commands: ${why}` }) as const;
+  if (missing(sets) && !Array.isArray(commands)) return invalid('"commands" must be an array');
+  if (!missing(sets) && !Array.isArray(sets)) return invalid('"sets" must be an array');
+  if (!missing(commands) && !Array.isArray(commands)) return invalid('"commands" must be an array');
+  if (!missing(sessionId) && typeof sessionId !== 'string') return invalid('"session_id" must be string');
   const dropped: string[] = [];
-  for (const candidate of (commands as unknown[]).slice(0, limits.slashCommands)) {
-    const checked = slashCommand(typeof candidate === 'string' ? { name: candidate } : candidate);
+  const good = {
+    ...(Array.isArray(commands) ? { commands: takeCommands(commands as unknown[], dropped) } : {}),
+    ...(Array.isArray(sets) ? { sets: takeSets(sets as unknown[], dropped) } : {}),
+  };
+  return { kind: 'frame', frame: { ...value, type: 'report_slash_commands', ...good }, dropped };
+}
+
+/** The good ones; together they hold as many commands as ten sets may. */
+function takeSets(sets: readonly unknown[], dropped: string[]): SlashCommandSet[] {
+  const good: SlashCommandSet[] = [];
+  let left: number = limits.slashCommands * 10;
+  for (const candidate of sets.slice(0, limits.slashCommandSets)) {
+    const { commands } = (candidate ?? {}) as { commands?: unknown };
+    if (typeof candidate !== 'object' || !Array.isArray(commands)) {
+      if (dropped.length < reasonsGiven) dropped.push('a set without "commands"');
+      continue;
+    }
+    const set = { ...candidate, commands: takeCommands(commands as unknown[], dropped).slice(0, left) };
+    const checked = slashCommandSet(set);
+    if (checked.ok) {
+      left -= set.commands.length;
+      good.push(checked.value);
+    } else if (dropped.length < reasonsGiven) dropped.push(checked.reason);
+  }
+  if (sets.length > limits.slashCommandSets) dropped.push(`more than ${limits.slashCommandSets} sets`);
+  return good;
+}
+
+function takeCommands(commands: readonly unknown[], dropped: string[]): SlashCommand[] {
+  const good: SlashCommand[] = [];
+  for (const candidate of commands.slice(0, limits.slashCommands)) {
+    const checked = slashCommand(typeof candidate === 'string' ? { name: candidate } : hinted(candidate));
     if (checked.ok) good.push(checked.value);
     else if (dropped.length < reasonsGiven) dropped.push(checked.reason);
   }
   if (commands.length > limits.slashCommands) dropped.push(`more than ${limits.slashCommands} commands`);
-  return { kind: 'frame', frame: { ...value, type: 'report_slash_commands', commands: good }, dropped };
+  return good;
+}
+
+/** Daemons in the field write `usage_hint`. Filled in in place, as in `modern`. */
+function hinted(candidate: unknown): unknown {
+  if (typeof candidate !== 'object' || candidate === null) return candidate;
+  const fields = candidate as Record<string, unknown>;
+  if (missing(fields.input_hint) && !missing(fields.usage_hint)) fields.input_hint = fields.usage_hint;
+  return fields;
 }
 
 /** A frame that the relay sent: for daemons. */

@@ -23,7 +23,8 @@ export {
   type FromDaemonFrame,
   type ReportEntry,
   type SlashCommand,
-  type Context,
+  type SlashCommandSet,
+  type Usage,
 } from './frames/from-daemon.ts';
 export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } from './frames/attention.ts';
 export * from './frames/instance.ts';

@@ -67,6 +67,8 @@ export const limits = {
   sessionsDefault: 1000,
   queuedTasks: 20,
   slashCommands: 500,
+  /** Projects with commands of their own, per device. */
+  slashCommandSets: 200,
   contextBytes: 64 * 1024,
   capabilities: 32,
   queueTtlSeconds: 86_400,

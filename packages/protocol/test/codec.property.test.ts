@@ -80,10 +80,12 @@ describe('decoding', () => {
 
   it.each(withDecoder)('gives back every %s that was encoded, unknown fields included', (name, { schema, decode }) => {
     fc.assert(
-      fc.property(arbitraryOf(schema), unknownFields, (frame, more) => {
-        const grown = { ...(frame as object), ...more };
+      fc.property(arbitraryOf(schema) as fc.Arbitrary<object>, unknownFields, (frame, more) => {
+        const grown = { ...frame, ...more };
         // An entry that looks like our placeholder is left out, which has its own test.
         fc.pre(name !== 'from-daemon.report_sessions' || !JSON.stringify(grown).includes('PENDING-'));
+        // One of the two is needed, which a schema alone does not say.
+        fc.pre(name !== 'from-daemon.report_slash_commands' || 'commands' in frame || 'sets' in frame);
         expect(decode?.(JSON.stringify(grown))).toEqual(grown);
       }),
       { numRuns: 60 },

@@ -17,7 +17,7 @@ import { readIdempotencyKey } from '../sessions/accept.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
-import { listCommands, readContext } from '../sessions/read-agent.ts';
+import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
 import { readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
@@ -31,6 +31,8 @@ type Names =
   | 'sendMessage'
   | 'listCommands'
   | 'readContext'
+  | 'readSummary'
+  | 'releaseSession'
   | 'cancelSession'
   | 'readTask';
 
@@ -95,6 +97,14 @@ export function sessionRoutes(deps: Operations): Pick<Handlers, Names> {
     readContext: async (call: Call) => ({
       status: 200,
       body: await readContext(deps, userOf(call).userId, idOf(call)),
+    }),
+    readSummary: async (call: Call) => ({
+      status: 200,
+      body: await readSummary(deps, userOf(call).userId, idOf(call)),
+    }),
+    releaseSession: async (call: Call) => ({
+      status: 200,
+      body: await releaseSession(deps, userOf(call).userId, idOf(call)),
     }),
     cancelSession: async (call: Call) => ({
       status: 202,

@@ -1,6 +1,14 @@
-/** What the agent of a session understands after a slash, and how full its context is. Both are the daemon's to tell. */
+/** What only the daemon of a session can tell or do: commands after a slash, how full the context is, a summary, releasing it. */
 import { capabilitiesOf, readSlashCommands } from '@relay/database';
-import { type CommandList, type Context, RelayError, type SessionContext, capabilities } from '@relay/protocol';
+import {
+  type CommandList,
+  RelayError,
+  type ReleasedSession,
+  type SessionContext,
+  type SessionSummary,
+  type Usage,
+  capabilities,
+} from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requireSession } from './find.ts';
@@ -9,8 +17,12 @@ import { requireSession } from './find.ts';
 export async function listCommands(deps: Operations, userId: string, sessionId: string): Promise<CommandList> {
   const db = deps.database.prisma;
   const { session, nativeId } = await requireSession(db, userId, sessionId);
-  return { commands: await readSlashCommands(db, session.deviceId, nativeId) };
+  return { commands: await readSlashCommands(db, session.deviceId, nativeId, session.projectPath) };
 }
+
+/** Daemons released before `usage_response` are not held to its schema. */
+const countOf = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
 
 /**
  * GET /api/sessions/:id/context.
@@ -21,19 +33,54 @@ export async function readContext(deps: Operations, userId: string, sessionId: s
   const db = deps.database.prisma;
   const record = await requireSession(db, userId, sessionId);
   const { deviceId, id } = record.session;
-  if (!(await capabilitiesOf(db, deviceId)).includes(capabilities.context))
+  const declared = await capabilitiesOf(db, deviceId);
+  if (!declared.includes(capabilities.usage) && !declared.includes(capabilities.context))
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
-      'The daemon of this device does not tell the context of a session: it did not declare "context".',
+      'The daemon of this device does not tell the context of a session: it did not declare "usage".',
     );
   requireNamed(record, 'context');
   const command = { v: 1, kind: 'ask_context', sessionId: record.nativeId } as const;
   const reply = await askDaemon(deps, deviceId, command, 'session_context');
-  const context = JSON.parse(reply.context) as Context;
+  const context = JSON.parse(reply.context) as Usage;
   return {
     sessionId: id,
-    usedTokens: context.used_tokens ?? null,
-    maxTokens: context.max_tokens ?? null,
+    usedTokens: countOf(context.used_tokens),
+    maxTokens: countOf(context.max_tokens),
     details: context,
   };
+}
+
+/**
+ * GET /api/sessions/:id/summary. A daemon that has never heard of it does not answer.
+ * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, NOT_SUPPORTED_BY_DEVICE, DEVICE_OFFLINE, DEVICE_TIMEOUT,
+ *   DEVICE_ERROR, SERVICE_UNAVAILABLE
+ */
+export async function readSummary(deps: Operations, userId: string, sessionId: string): Promise<SessionSummary> {
+  const db = deps.database.prisma;
+  const record = await requireSession(db, userId, sessionId);
+  const { deviceId, id } = record.session;
+  requireNamed(record, 'summary');
+  const declared = await capabilitiesOf(db, deviceId);
+  if (declared.includes(capabilities.context) && !declared.includes(capabilities.usage))
+    throw new RelayError(
+      'NOT_SUPPORTED_BY_DEVICE',
+      'The daemon of this device is too old to tell what a session is about. Update it.',
+    );
+  const command = { v: 1, kind: 'ask_summary', sessionId: record.nativeId } as const;
+  const { summary } = await askDaemon(deps, deviceId, command, 'session_summary');
+  return { sessionId: id, ...summary };
+}
+
+/**
+ * POST /api/sessions/:id/release: ends the program on the machine that holds the session. What comes of it is the daemon's to say;
+ * one that has never heard of it does not answer.
+ * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
+ */
+export async function releaseSession(deps: Operations, userId: string, sessionId: string): Promise<ReleasedSession> {
+  const record = await requireSession(deps.database.prisma, userId, sessionId);
+  requireNamed(record, 'program to end');
+  const command = { v: 1, kind: 'release', sessionId: record.nativeId } as const;
+  const { result, detail } = await askDaemon(deps, record.session.deviceId, command, 'session_released');
+  return { sessionId: record.session.id, result, ...(detail === undefined ? {} : { detail }) };
 }

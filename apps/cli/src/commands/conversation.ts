@@ -8,6 +8,7 @@ import type { SendingOptions } from './message.ts';
 import { type NewOptions, newCommand } from './new.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
 import { type SessionsOptions, sessionsCommand } from './sessions.ts';
+import { releaseCommand, summaryCommand } from './summary.ts';
 import { type TailOptions, tailCommand } from './tail.ts';
 import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
 
@@ -84,6 +85,19 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
   )
     .argument('<session>', 'id or a part of it')
     .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
+
+  addCommand(program, 'summary', 'what a session is about, as its machine says', 'relay summary k3j9x2ab')
+    .argument('<session>', 'id or a part of it')
+    .action(async (session: string, options: CommonOptions) => done(await summaryCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'release',
+    'end the program on the machine that holds a session, to go on here',
+    'relay release k3j9x2ab',
+  )
+    .argument('<session>', 'id or a part of it')
+    .action(async (session: string, options: CommonOptions) => done(await releaseCommand(session, options, terminal)));
 
   sending(
     addCommand(

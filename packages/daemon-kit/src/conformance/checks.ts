@@ -329,18 +329,18 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'answers context_request if it declares context, and ignores it otherwise',
+    name: 'answers usage_request if it declares usage, and ignores it otherwise',
     rule: '§9',
     async run({ connection }) {
       const declared = String(connection.headers['x-daemon-capabilities'] ?? '').split(/[\s,]+/);
       const session = await conversation(connection);
       for (const asked of [session, id('nobody')]) {
         const requestId = id('request');
-        connection.send({ type: 'context_request', request_id: requestId, session_id: asked });
-        if (!declared.includes('context')) continue;
-        const answer = await connection.frame('context_response');
+        connection.send({ type: 'usage_request', request_id: requestId, session_id: asked });
+        if (!declared.includes('usage')) continue;
+        const answer = await connection.frame('usage_response');
         must(answer.request_id === requestId, 'the answer echoes request_id');
-        must(Boolean(answer.context) !== Boolean(answer.error), 'the answer has a context or an error');
+        must(Boolean(answer.usage) !== Boolean(answer.error), 'the answer has a usage or an error');
       }
       await connection.settle();
     },

@@ -53,7 +53,14 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     changelog_url: 'https://relay.example.com/daemons/claude_code/changelog',
     message: 'Version 1.5.3 is available.',
   },
-  context_request: { type: 'context_request', request_id: requestId, session_id: nativeId },
+  usage_request: { type: 'usage_request', request_id: requestId, session_id: nativeId },
+  context_request: {
+    type: 'context_request',
+    request_id: requestId,
+    session_id: nativeId,
+    include: { initial_prompt: true, recent_messages: 10, last_tool_use: true },
+  },
+  force_quit_session: { type: 'force_quit_session', request_id: requestId, session_id: nativeId },
 };
 
 export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
@@ -105,8 +112,25 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     type: 'context_response',
     request_id: requestId,
     session_id: nativeId,
-    context: { used_tokens: 41_200, max_tokens: 200_000 },
+    context: {
+      title,
+      project_path: projectPath,
+      initial_prompt: title,
+      recent_messages: [{ role: 'AGENT', content: result }],
+      last_tool_use: 'npm test',
+      message_count: messages.length,
+      started_at: times.created,
+      last_activity_at: times.completed,
+      status: 'completed',
+    },
   },
+  usage_response: {
+    type: 'usage_response',
+    request_id: requestId,
+    session_id: nativeId,
+    usage: { used_tokens: 41_200, max_tokens: 200_000 },
+  },
+  force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
 };
 
 export const eventExamples: ExamplesOf<typeof daemonEvents> = {

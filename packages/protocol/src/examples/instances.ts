@@ -1,7 +1,7 @@
 /** What instances say to each other: one golden example per kind. */
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
-import { deviceId, messages, nativeId, sessionKey, tasks, userId } from './story.ts';
+import { deviceId, messages, nativeId, sessionKey, summary, tasks, userId } from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -10,6 +10,8 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   open: { v: 1, kind: 'open', sessionKey },
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, after: messages[0].uuid },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
+  ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
+  release: { v: 1, kind: 'release', sessionId: nativeId },
 };
 
 export const replyExamples: ExamplesOf<typeof replies> = {
@@ -22,6 +24,8 @@ export const replyExamples: ExamplesOf<typeof replies> = {
     newestUuid: messages[3].uuid,
   },
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
+  session_summary: { v: 1, kind: 'session_summary', summary },
+  session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
 };
 

@@ -58,6 +58,8 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     maxTokens: 200_000,
     details: { used_tokens: 41_200, max_tokens: 200_000 },
   },
+  SessionSummary: { sessionId, ...story.summary },
+  ReleasedSession: { sessionId, result: 'released' },
   CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },
   Task: {
     id: tasks.answer,

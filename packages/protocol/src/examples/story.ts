@@ -3,7 +3,7 @@
  * time zone, she answers, and it finishes. The facts that several examples share stand here, and only here.
  */
 import { formatSessionId, placeholderNativeId } from '../session-id.ts';
-import type { Message } from '../rest/conversation.ts';
+import type { Message, Summary } from '../rest/conversation.ts';
 
 export const userId = '01KGFRDGBRV7YVSD1SJ8N31SAV';
 export const deviceId = '01KKNS432D55V5NJG7Z511KRKZ';
@@ -70,3 +70,15 @@ export const messages = [
   { uuid: '8e2a7c45-1f6d-4b93-b5c8-7a3d9e0f2c82', role: 'USER', content: answer, timestamp: times.answered },
   { uuid: 'c47b9d56-2e8f-4a1b-96d7-8b5e0f1a3d93', role: 'AGENT', content: result, timestamp: times.completed },
 ] as const satisfies readonly Message[];
+
+export const summary = {
+  title,
+  projectPath,
+  initialPrompt: title,
+  recentMessages: [{ role: 'AGENT', content: result }],
+  lastToolUse: 'npm test',
+  messageCount: 4,
+  startedAt: times.created,
+  lastActivityAt: times.completed,
+  status: 'completed',
+} satisfies Summary;

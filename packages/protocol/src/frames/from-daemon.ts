@@ -13,6 +13,7 @@ import {
   limits,
   line,
   list,
+  maybe,
   opaque,
   overlong,
   record,
@@ -80,19 +81,29 @@ export const SessionActivity = frame('session_activity', 'A watched session chan
 export const SlashCommand = record('SlashCommand', 'A command that the agent understands.', {
   name: text('Without the slash', { minLength: 1, maxLength: 128 }),
   description: lenient(text('What it does')),
-  input_hint: lenient(text('What to write behind it; absent if it takes nothing')),
+  input_hint: lenient(text('What to write behind it; absent if it takes nothing (in the field: `usage_hint`)')),
+});
+
+export const SlashCommandSet = record('SlashCommandSet', 'The commands of the sessions in one project.', {
+  project: text('Working directory, as the sessions report it; empty: every session of the device', {
+    maxLength: limits.pathCharacters,
+  }),
+  commands: list(SlashCommand, 'Commands; a text alone counts as its name', { maxItems: limits.slashCommands }),
 });
 
 export const ReportSlashCommands = frame(
   'report_slash_commands',
-  'What may be written after a slash. Takes the place of the report before, whole.',
+  'What may be written after a slash. Either `commands`, which take the place of those of the same session, or `sets`, which take the place of all sets of the device.',
   {
-    session_id: lenient(opaque("The agent's native session id; absent or empty: every session of the device")),
-    commands: list(SlashCommand, 'Commands; a text alone counts as its name', { maxItems: limits.slashCommands }),
+    session_id: lenient(opaque("With `commands`: the agent's native session id; absent or empty: the whole device")),
+    commands: maybe(
+      list(SlashCommand, 'Commands; a text alone counts as its name', { maxItems: limits.slashCommands }),
+    ),
+    sets: maybe(list(SlashCommandSet, 'By project', { maxItems: limits.slashCommandSets })),
   },
 );
 
-export const Context = Type.Object(
+export const Usage = Type.Object(
   {
     used_tokens: lenient(count('Tokens in the context')),
     max_tokens: lenient(count('Tokens that fit into it')),
@@ -100,11 +111,36 @@ export const Context = Type.Object(
   { description: '`used_tokens`, `max_tokens` (integers or null); whatever else is in it is passed on' },
 );
 
+export const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why there is none.', {
+  request_id: id('From the request'),
+  session_id: lenient(opaque("The agent's native session id")),
+  usage: lenient(Usage),
+  error: lenient(text('Why the daemon could not answer')),
+});
+
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
-  context: lenient(Context),
+  context: lenient(
+    Type.Object(
+      {},
+      {
+        description:
+          '`title`, `project_path`, `initial_prompt`, `recent_messages` (of `role` and `content`), `last_tool_use`, `message_count`, `started_at`, `last_activity_at`, `status` (`working`, `waiting_for_input`, `completed`, `errored`, `stale`), `status_detail`: each may be missing, and one of another type counts as missing',
+      },
+    ),
+  ),
   error: lenient(text('Why the daemon could not answer')),
+});
+
+export const ForceQuitResult = frame('force_quit_result', 'What became of a `force_quit_session`.', {
+  request_id: id('From the request'),
+  session_id: lenient(opaque("The agent's native session id")),
+  status: text('released, not_held, busy, foreign, shared, unknown_session or failed; others may come', {
+    minLength: 1,
+    maxLength: 64,
+  }),
+  detail: lenient(text('More, for people')),
 });
 
 /** Fields that any event may carry. `task_id` is empty for the live transcript of a session started at the desk. */
@@ -166,7 +202,9 @@ export const fromDaemonFrames = {
   messages: Messages,
   session_activity: SessionActivity,
   report_slash_commands: ReportSlashCommands,
+  usage_response: UsageResponse,
   context_response: ContextResponse,
+  force_quit_result: ForceQuitResult,
 } as const;
 
 export type DaemonEventType = keyof typeof daemonEvents;
@@ -179,4 +217,5 @@ export type FromDaemonFrame =
 export type FromDaemon<K extends FromDaemonFrame['type']> = Extract<FromDaemonFrame, { type: K }>;
 export type ReportEntry = Static<typeof ReportEntry>;
 export type SlashCommand = Static<typeof SlashCommand>;
-export type Context = Static<typeof Context>;
+export type SlashCommandSet = Static<typeof SlashCommandSet>;
+export type Usage = Static<typeof Usage>;

@@ -7,7 +7,7 @@
  * receiving side forwards without parsing.
  */
 import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
-import { Message } from '../rest/conversation.ts';
+import { Message, Summary } from '../rest/conversation.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
 const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
@@ -42,6 +42,20 @@ export const commands = {
       sessionId: id("The agent's native session id"),
     },
   ),
+  ask_summary: versioned(
+    'ask_summary',
+    'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+    },
+  ),
+  release: versioned(
+    'release',
+    'Ask the daemon to end what holds a session on its machine; answered by `session_released` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+    },
+  ),
 } as const;
 
 export const replies = {
@@ -53,6 +67,13 @@ export const replies = {
   }),
   session_context: versioned('session_context', 'What the daemon answered.', {
     context: text('The context as JSON', { maxLength: limits.contextBytes }),
+  }),
+  session_summary: versioned('session_summary', 'What the daemon told of the session.', {
+    summary: Summary,
+  }),
+  session_released: versioned('session_released', 'What the daemon did.', {
+    result: text('One of the results of `force_quit_result`'),
+    detail: maybe(text('For people')),
   }),
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),

@@ -1,14 +1,16 @@
 /**
- * What the relay says to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`: field daemons).
- * snake_case. What needs a capability is never sent to a daemon that did not declare it.
+ * What the relay says to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`,
+ * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
-import { Type, type Static, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
+import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 
 /** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
 export const capabilities = {
   /** Takes `images` on `task_start` and `task_resume`. */
   images: 'images',
-  /** Answers `context_request`. */
+  /** Answers `usage_request`. */
+  usage: 'usage',
+  /** Of daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
   context: 'context',
   /**
    * Takes the pong to a WebSocket ping for a receipt: everything the daemon sent before the ping was handled, the end of a task
@@ -82,9 +84,34 @@ export const VersionStatus = frame(
   },
 );
 
+export const UsageRequest = frame(
+  'usage_request',
+  'Ask how full the context of a session is. Answered by `usage_response`. Only for a daemon that declared `usage`.',
+  { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
+);
+
 export const ContextRequest = frame(
   'context_request',
-  'Ask how full the context of a session is. Answered by `context_response`. Only for a daemon that declared `context`.',
+  'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
+  {
+    request_id: id('Echoed by the answer'),
+    session_id: id("The agent's native session id"),
+    include: maybe(
+      Type.Object(
+        {
+          initial_prompt: maybe(flag('The first message')),
+          recent_messages: maybe(count('How many of the newest messages')),
+          last_tool_use: maybe(flag('What the agent did last')),
+        },
+        { description: 'What the summary should hold' },
+      ),
+    ),
+  },
+);
+
+export const ForceQuitSession = frame(
+  'force_quit_session',
+  'End the program on the machine that holds a session, because its user wants to go on in an app. Answered by `force_quit_result`, or by nothing.',
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
 );
 
@@ -97,7 +124,9 @@ export const toDaemonFrames = {
   watch_session: WatchSession,
   unwatch_session: UnwatchSession,
   version_status: VersionStatus,
+  usage_request: UsageRequest,
   context_request: ContextRequest,
+  force_quit_session: ForceQuitSession,
 } as const;
 
 export type ToDaemonFrame = {

@@ -17,6 +17,8 @@ export const restBodies = {
   SentMessage: conversation.SentMessage,
   CommandList: conversation.CommandList,
   SessionContext: conversation.SessionContext,
+  SessionSummary: conversation.SessionSummary,
+  ReleasedSession: conversation.ReleasedSession,
   CancelledTask: conversation.CancelledTask,
   Task: conversation.Task,
   DeviceList: people.DeviceList,

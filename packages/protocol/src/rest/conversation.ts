@@ -211,6 +211,42 @@ export const SessionContext = record('SessionContext', 'How full the context of 
   details: Type.Object({}, { description: 'Everything the daemon said, as it said it' }),
 });
 
+const summaryFields = {
+  title: text('Title; may be empty', { maxLength: 8192 }),
+  projectPath: text('Working directory; may be empty', { maxLength: 8192 }),
+  initialPrompt: maybe(text('The first message, cut at 8 KiB')),
+  recentMessages: list(
+    record('SummaryMessage', 'One message.', {
+      role: oneOf(messageRoles, 'Who said it'),
+      content: text('Text, cut at 8 KiB'),
+    }),
+    'The newest messages, oldest first; may be empty',
+    { maxItems: 20 },
+  ),
+  lastToolUse: maybe(text('What the agent did last')),
+  messageCount: nullable(count('Messages; null if the daemon does not say')),
+  startedAt: maybe(time('First message')),
+  lastActivityAt: maybe(time('Last change')),
+  status: text('working, waiting_for_input, completed, errored or stale; others may come; may be empty'),
+  statusDetail: maybe(text('More, for people')),
+};
+export const Summary = record('Summary', 'What a session is about, as its daemon says.', summaryFields);
+export const SessionSummary = record('SessionSummary', 'What a session is about, as its daemon says.', {
+  sessionId: sessionId('Canonical session id'),
+  ...summaryFields,
+});
+
+export const ReleasedSession = record('ReleasedSession', 'What became of a request to release a session.', {
+  sessionId: sessionId('Canonical session id'),
+  result: text(
+    'released: what held it is gone. not_held: nothing did. busy: it is in the middle of a turn. foreign: something else than the agent of this user holds it. shared: the same program runs other sessions. unknown_session: the device has no such session. failed. Others may come',
+  ),
+  detail: maybe(text('More, for people')),
+});
+
+export type Summary = Static<typeof Summary>;
+export type SessionSummary = Static<typeof SessionSummary>;
+export type ReleasedSession = Static<typeof ReleasedSession>;
 export type CommandList = Static<typeof CommandList>;
 export type SessionContext = Static<typeof SessionContext>;
 export type Session = Static<typeof Session>;

@@ -297,7 +297,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
 
   return {
     // Whether it takes images is known when its process is there: if it does not, the task says so.
-    capabilities: ['images', 'context'],
+    capabilities: ['images', 'usage'],
     context: notes.context,
     onCommands: notes.onCommands,
     open,

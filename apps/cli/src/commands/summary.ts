@@ -1,0 +1,46 @@
+/** `relay summary` and `relay release`: what a session is about, and ending what holds it on its machine. */
+import { exitCodes } from '../failure.ts';
+import { findSessionId } from '../naming.ts';
+import { oneLine, plain } from '../show/text.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const summary = await api.summary(await findSessionId(api, typed));
+  say(summary, () => {
+    const { title, projectPath, status, statusDetail, messageCount, initialPrompt, lastToolUse, recentMessages } =
+      summary;
+    const state = [status, statusDetail].filter((text) => text).join(': ');
+    const rows: [string, string | undefined][] = [
+      ['Title', title],
+      ['Project', projectPath],
+      ['Status', state],
+      ['Messages', messageCount === null ? '' : String(messageCount)],
+      ['Began with', initialPrompt],
+      ['Did last', lastToolUse],
+    ];
+    const lines = rows.filter(([, value]) => value).map(([name, value]) => `${name}: ${oneLine(value!)}\n`);
+    const said = recentMessages.map(({ role, content }) => `\n${role}\n${plain(content)}\n`);
+    return [...lines, ...said].join('');
+  });
+  return exitCodes.ok;
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  released: 'The program that held the session is gone.',
+  not_held: 'No program held the session.',
+  busy: 'The session is in the middle of a turn, and was left alone.',
+  foreign: 'Something else than your agent holds the session, and was left alone.',
+  shared: 'The program that holds the session runs others too, and was left alone.',
+  unknown_session: 'The device has no such session.',
+  failed: 'The session could not be released.',
+};
+
+export async function releaseCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const released = await api.release(await findSessionId(api, typed));
+  const { result, detail } = released;
+  say(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
+  return result === 'released' || result === 'not_held' ? exitCodes.ok : exitCodes.failed;
+}

@@ -1,0 +1,122 @@
+/**
+ * What the relay asks a daemon for and waits: the frame of each question, and its answer in the words of apps. Pure. Field
+ * daemons understand `context_request` and `force_quit_session`; `usage_request` is ours (findings F13, F15).
+ */
+import {
+  type Capability,
+  type FromDaemon,
+  type FromDaemonFrame,
+  type Reply,
+  type Summary,
+  type ToDaemon,
+  cutText,
+  limits,
+  messageRoles,
+} from '@relay/protocol';
+import type { Answer, Question } from './device-memory.ts';
+import { historyReply } from './translate.ts';
+
+const summaryMessages = 10;
+const summaryMessagesMax = 20;
+const summaryTextBytes = 8 * 1024;
+
+interface Asked {
+  frame: ToDaemon<'get_messages' | 'usage_request' | 'context_request' | 'force_quit_session'>;
+  /** The frame that answers it. */
+  answer: Answer['type'];
+}
+
+const answers: readonly string[] = ['messages', 'usage_response', 'context_response', 'force_quit_result'];
+export const isAnswer = (frame: FromDaemonFrame): frame is Answer => answers.includes(frame.type);
+
+/** Undefined when the daemon cannot be asked: it would answer something else. */
+export function asked(
+  question: Question,
+  requestId: string,
+  can: (capability: Capability) => boolean,
+): Asked | undefined {
+  const about = { request_id: requestId, session_id: question.sessionId };
+  switch (question.kind) {
+    case 'history':
+      return {
+        frame: {
+          type: 'get_messages',
+          ...about,
+          limit: Math.min(question.limit, limits.historyPage),
+          ...(question.before === undefined ? {} : { before_uuid: question.before }),
+          ...(question.after === undefined ? {} : { after_uuid: question.after }),
+        },
+        answer: 'messages',
+      };
+    case 'ask_context':
+      if (can('usage')) return { frame: { type: 'usage_request', ...about }, answer: 'usage_response' };
+      if (can('context')) return { frame: { type: 'context_request', ...about }, answer: 'context_response' };
+      return undefined;
+    case 'ask_summary': {
+      if (can('context') && !can('usage')) return undefined;
+      const include = { initial_prompt: true, recent_messages: summaryMessages, last_tool_use: true };
+      return { frame: { type: 'context_request', ...about, include }, answer: 'context_response' };
+    }
+    case 'release':
+      return { frame: { type: 'force_quit_session', ...about }, answer: 'force_quit_result' };
+  }
+}
+
+/** The answer for whoever asked. With `error` it is a failure, not an empty answer. */
+export function replyOf(question: Question, frame: Answer, now: Date): Reply {
+  if (frame.type === 'messages') return historyReply(frame, now);
+  if (frame.type === 'force_quit_result') return releaseReply(frame);
+  if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
+  return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
+}
+
+const failure = (error: string): Reply => ({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error });
+const answeredBadly = (error: string | null | undefined) =>
+  failure(`The device answered: ${cutText(error || 'nothing', 1024)}`);
+
+function usageReply(usage: object | null | undefined, error: string | null | undefined): Reply {
+  if (error || !usage) return answeredBadly(error);
+  const text = JSON.stringify(usage);
+  if (Buffer.byteLength(text) > limits.contextBytes) return failure('The device answered too much.');
+  return { v: 1, kind: 'session_context', context: text };
+}
+
+function summaryReply({ context, error }: FromDaemon<'context_response'>): Reply {
+  if (error || !context) return answeredBadly(error);
+  const fields = context as Record<string, unknown>;
+  const text = (name: string) => (typeof fields[name] === 'string' ? cutText(fields[name], summaryTextBytes) : '');
+  const optional = (name: string, key: string, value = text(name)) => (value === '' ? {} : { [key]: value });
+  const time = (name: string) => {
+    const at = new Date(text(name));
+    return Number.isNaN(at.getTime()) ? '' : at.toISOString();
+  };
+  const count = fields.message_count;
+  const summary: Summary = {
+    title: text('title'),
+    projectPath: text('project_path'),
+    ...optional('initial_prompt', 'initialPrompt'),
+    recentMessages: recent(fields.recent_messages),
+    ...optional('last_tool_use', 'lastToolUse'),
+    messageCount: Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : null,
+    ...optional('started_at', 'startedAt', time('started_at')),
+    ...optional('last_activity_at', 'lastActivityAt', time('last_activity_at')),
+    status: text('status'),
+    ...optional('status_detail', 'statusDetail'),
+  };
+  return { v: 1, kind: 'session_summary', summary };
+}
+
+function recent(messages: unknown): Summary['recentMessages'] {
+  if (!Array.isArray(messages)) return [];
+  return (messages as unknown[]).slice(-summaryMessagesMax).flatMap((one) => {
+    const { role, content } = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>;
+    if (typeof content !== 'string') return [];
+    const known = messageRoles.find((name) => name === String(role).toUpperCase()) ?? 'SYSTEM';
+    return [{ role: known, content: cutText(content, summaryTextBytes) }];
+  });
+}
+
+function releaseReply({ status, detail }: FromDaemon<'force_quit_result'>): Reply {
+  const more = detail ? { detail: cutText(detail, 1024) } : {};
+  return { v: 1, kind: 'session_released', result: status, ...more };
+}
