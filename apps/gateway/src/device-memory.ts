@@ -42,6 +42,8 @@ export class DeviceMemory {
   /** How often records were forgotten: one that was being read meanwhile may be older. */
   changes = 0;
   reportHash: string | null = null;
+  /** By how much the clock of the daemon is ahead of ours at least, as its reports showed. */
+  clockAheadMs = 0;
   /** True once the first `status` came, or the wait for it is over: tasks may be written. */
   mayReceiveTasks = false;
   sawStatus = false;

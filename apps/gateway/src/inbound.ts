@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protocol';
 import {
+  type SessionFacts,
   addNotification,
   applyFacts,
   cancelledAmong,
@@ -27,7 +28,7 @@ import type { InboundDeps } from './inbound-deps.ts';
 import { message, sessionUpdate } from '@relay/attention';
 import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
-import { activityFacts, reportFacts, slashCommands, toTime } from './translate.ts';
+import { activityFacts, clockAheadMs, reportFacts, slashCommands, toTime } from './translate.ts';
 
 type Handlers = {
   [T in FromDaemonFrame['type']]: (
@@ -58,6 +59,12 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       await publisher.append(record.ownerId, sessionUpdate(record.session));
   };
 
+  /** How to read these facts, and every one after them: the clock of a daemon is learned from what it says about the future. */
+  const readingOf = ({ memory }: DaemonConnection, facts: readonly SessionFacts[], discover: boolean) => {
+    memory.clockAheadMs = Math.max(memory.clockAheadMs, clockAheadMs(facts, Date.now()));
+    return { discover, clockAheadMs: memory.clockAheadMs };
+  };
+
   const sessionOf: InboundDeps['sessionOf'] = async (connection, nativeId) => {
     if (!isNativeId(nativeId)) return undefined;
     const key = connection.memory.keys.get(nativeId);
@@ -69,7 +76,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     }
     const fact = reportFacts({ session_id: nativeId });
     const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
-      device ? applyFacts(tx, device, [fact], true) : [],
+      device ? applyFacts(tx, device, [fact], readingOf(connection, [fact], true)) : [],
     );
     // Apps must know what a message belongs to.
     await announce(keys);
@@ -179,7 +186,8 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     }
     const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
       if (device?.fence !== connection.fence) return [];
-      const changed = await applyFacts(tx, device, frame.sessions.map(reportFacts), true);
+      const facts = frame.sessions.map(reportFacts);
+      const changed = await applyFacts(tx, device, facts, readingOf(connection, facts, true));
       await saveReportHash(tx, device.id, hash);
       return changed;
     });
@@ -205,7 +213,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       async (tx, device) => {
         if (!device) return { changed: false, produced: true, notified: false };
         const facts = { ...activityFacts(frame), nativeId: found.nativeId };
-        const keys = await applyFacts(tx, device, [facts], false);
+        const keys = await applyFacts(tx, device, [facts], readingOf(connection, [facts], false));
         if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
         // A task of the relay that runs, or ended a moment ago, says and notifies this itself.
         const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);

@@ -106,6 +106,18 @@ export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFac
   };
 }
 
+const dayMs = 86_400_000;
+
+/** By how much the clock of a daemon is ahead at least: no session was active in the future. Beyond a day it is no clock but garbage. */
+export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): number {
+  let aheadMs = 0;
+  for (const { lastActivity } of facts) {
+    const byMs = lastActivity ? lastActivity.getTime() - nowMs : 0;
+    if (byMs > aheadMs && byMs <= dayMs) aheadMs = byMs;
+  }
+  return aheadMs;
+}
+
 /** A `messages` frame as the answer to whoever asked. With `error` it is a failure, not an empty page. */
 export function historyReply(frame: FromDaemon<'messages'>, now: Date): Reply {
   if (frame.error)

@@ -20,25 +20,38 @@ export interface SessionFacts {
 
 const batchSize = 500;
 
+/** How an application of facts judges them. */
+export interface Reading {
+  /** Also creates rows for sessions not seen before: a report, not the activity of one session. */
+  discover: boolean;
+  /** By how much the clock of the daemon is ahead of ours at least. */
+  clockAheadMs: number;
+}
+
+/** A clock that is ahead by less than this cannot be told from ours. */
+const clockSlackMs = 2_000;
+
 /**
  * Brings the rows of a device into line with what its daemon reports, and returns the keys of those that changed. Empty texts
- * and a count of 0 mean "not known" and overwrite nothing. `discover` also creates rows for sessions not seen before.
+ * and a count of 0 mean "not known" and overwrite nothing.
  *
  * A title that the user gave stays. While a task of the relay is open in a session, the report changes neither its status nor
- * its last message: the task's own events are newer. A waiting session waits until its answer is sent. A deleted session
- * comes back when it was active after its deletion.
+ * its last message: the task's own events are newer. A waiting session waits until its answer is sent, and a failed one stays failed.
+ * After the end of a task only what is newer than this end makes the session active or has its last message: `last_activity` after it
+ * or, when the clock of the daemon is ahead, after what it reported since. Without `last_activity` a report is believed a minute later.
+ * `last_activity` moves a session only when it rose (contract §10). A deleted session comes back when it was active after its deletion.
  */
 export async function applyFacts(
   db: Db,
   device: DeviceLock,
   facts: readonly SessionFacts[],
-  discover: boolean,
+  reading: Reading,
 ): Promise<string[]> {
   const changed: string[] = [];
   // The last entry of a session wins; one statement must not meet the same row twice.
   const unique = [...new Map(facts.map((fact) => [fact.nativeId, fact])).values()];
   for (let start = 0; start < unique.length; start += batchSize) {
-    changed.push(...(await applyBatch(db, device, unique.slice(start, start + batchSize), discover)));
+    changed.push(...(await applyBatch(db, device, unique.slice(start, start + batchSize), reading)));
   }
   return changed;
 }
@@ -47,8 +60,9 @@ async function applyBatch(
   db: Db,
   device: DeviceLock,
   batch: readonly SessionFacts[],
-  discover: boolean,
+  { discover, clockAheadMs }: Reading,
 ): Promise<string[]> {
+  const isAhead = clockAheadMs > clockSlackMs;
   // One JSON text, not an array per column: arrays are copied element by element on the way through Prisma and the driver.
   const reported = batch.map((fact) => ({
     key: newUlid(),
@@ -67,47 +81,73 @@ async function applyBatch(
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
         WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id = r.native_id)
+    ), known AS (
+      -- For an older entry than the one before: nothing rose, and nothing is news.
+      SELECT r.*, s.key AS session_key,
+        r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
+        NOT ${isAhead} AND r.activity <= now() + ${clockSlackMs}::double precision * interval '1 millisecond' AS comparable,
+        LEAST(r.activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at,
+        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy,
+        ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
+      FROM reported r
+      JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id
+      LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
+        FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.seq DESC LIMIT 1) ended ON true
+    ), judged AS (
+      SELECT k.*,
+        CASE WHEN k.ended_at IS NULL THEN k.activity IS NULL OR s.reported_activity IS NULL OR k.activity >= s.reported_activity
+             WHEN k.activity IS NULL THEN NOT ${discover} OR k.ended_at < now() - interval '1 minute'
+             ELSE COALESCE(k.comparable AND k.activity > k.ended_at, false) OR COALESCE(k.rose AND s.reported_at > k.ended_at, false) END AS news,
+        k.rose AND CASE WHEN k.comparable THEN k.activity > s.deleted_at OR s.reported_at > s.deleted_at
+                        ELSE s.reported_activity IS NOT NULL END AS again
+      FROM known k JOIN sessions s ON s.key = k.session_key
     ), fresh AS (
       SELECT s.key,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title ELSE r.title END AS title,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title_source ELSE 'report' END AS title_source,
         COALESCE(NULLIF(r.project_path, ''), s.project_path) AS project_path,
         COALESCE(NULLIF(r.file_path, ''), s.file_path) AS file_path,
-        CASE WHEN busy.busy OR r.last_message = '' THEN s.last_message ELSE r.last_message END AS last_message,
-        CASE WHEN busy.busy OR r.message_count = 0 THEN s.message_count ELSE r.message_count END AS message_count,
-        CASE WHEN busy.busy OR s.status IN ('pending', 'waiting') OR r.active IS NULL THEN s.status
-             WHEN r.active THEN 'active' WHEN s.status = 'active' THEN 'idle' ELSE s.status END AS status,
-        CASE WHEN busy.busy OR r.active IS NOT false THEN s.progress END AS progress,
-        CASE WHEN r.activity > s.deleted_at THEN NULL ELSE s.deleted_at END AS deleted_at,
+        CASE WHEN r.busy OR r.last_message = '' OR NOT (r.news OR r.silent) THEN s.last_message ELSE r.last_message END AS last_message,
+        CASE WHEN r.busy OR r.message_count = 0 OR (r.message_count < s.message_count AND NOT (r.news AND ${discover}))
+             THEN s.message_count ELSE r.message_count END AS message_count,
+        CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
+             WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END AS status,
+        CASE WHEN r.busy OR r.active IS NOT false THEN s.progress END AS progress,
+        CASE WHEN r.again THEN NULL ELSE s.deleted_at END AS deleted_at,
+        COALESCE(r.activity, s.reported_activity) AS reported_activity,
+        -- When the daemon last said so; said again after the end of a task, it is what the next report is compared with.
+        CASE WHEN r.activity IS DISTINCT FROM s.reported_activity OR s.reported_at < GREATEST(r.ended_at, s.deleted_at)
+             THEN COALESCE(CASE WHEN r.activity IS NOT NULL THEN now() END, s.reported_at) ELSE s.reported_at END AS reported_at,
         -- GREATEST and LEAST skip NULL: a daemon that does not say when is believed when something was said.
-        CASE WHEN r.activity IS NOT NULL THEN GREATEST(s.updated_at, LEAST(r.activity, now()))
-             WHEN NOT busy.busy AND ((r.last_message <> '' AND r.last_message <> s.last_message)
+        CASE WHEN r.rose THEN GREATEST(s.updated_at, r.active_at)
+             WHEN r.activity IS NULL AND NOT r.busy AND r.news AND ((r.last_message <> '' AND r.last_message <> s.last_message)
                OR (r.message_count > 0 AND r.message_count <> s.message_count)) THEN now()
              ELSE s.updated_at END AS updated_at
-      FROM reported r
-      JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id
-      CROSS JOIN LATERAL (SELECT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy) busy
+      FROM judged r JOIN sessions s ON s.key = r.session_key
     ), updated AS (
       UPDATE sessions s SET title = f.title, title_source = f.title_source, project_path = f.project_path, file_path = f.file_path,
         last_message = f.last_message, message_count = f.message_count, status = f.status, progress = f.progress,
-        deleted_at = f.deleted_at, updated_at = f.updated_at
-      FROM fresh f WHERE s.key = f.key
-        AND (s.title, s.title_source, s.project_path, s.file_path, s.last_message, s.message_count, s.status, s.deleted_at, s.updated_at)
-          IS DISTINCT FROM (f.title, f.title_source, f.project_path, f.file_path, f.last_message, f.message_count, f.status, f.deleted_at, f.updated_at)
-      RETURNING s.key
+        deleted_at = f.deleted_at, updated_at = f.updated_at, reported_activity = f.reported_activity, reported_at = f.reported_at
+      FROM (
+        SELECT f.*, (o.title, o.title_source, o.project_path, o.file_path, o.last_message, o.message_count, o.status, o.deleted_at, o.updated_at)
+          IS DISTINCT FROM (f.title, f.title_source, f.project_path, f.file_path, f.last_message, f.message_count, f.status, f.deleted_at, f.updated_at) AS shows
+        FROM fresh f JOIN sessions o ON o.key = f.key
+      ) f WHERE s.key = f.key AND (f.shows OR (s.reported_activity, s.reported_at) IS DISTINCT FROM (f.reported_activity, f.reported_at))
+      RETURNING s.key, f.shows
     ), created AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path, last_message,
-        message_count, status, created_at, updated_at)
+        message_count, status, created_at, updated_at, reported_activity, reported_at)
       SELECT r.key, ${device.ownerId}, ${device.id}, ${device.agentType}, r.native_id, r.title, 'report', r.project_path, r.file_path,
         r.last_message, r.message_count, CASE WHEN r.active THEN 'active' ELSE 'idle' END,
-        COALESCE(LEAST(r.activity, now()), now()), COALESCE(LEAST(r.activity, now()), now())
-      FROM reported r
+        COALESCE(r.active_at, now()), COALESCE(r.active_at, now()), r.activity, CASE WHEN r.activity IS NOT NULL THEN now() END
+      FROM (SELECT *, LEAST(activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at
+        FROM reported) r
       WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM sessions s
         WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id)
       ON CONFLICT (device_id, agent_type, native_id) DO NOTHING
       RETURNING key
     )
-    SELECT key FROM updated UNION ALL SELECT key FROM created`;
+    SELECT key FROM updated WHERE shows UNION ALL SELECT key FROM created`;
   return rows.map((row) => row.key);
 }
 
