@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { backoffMs } from '../src/attention/backoff.ts';
 import { createMemory } from '../src/memory.ts';
 import { shortNames } from '../src/naming.ts';
+import { promptText } from '../src/show/said.ts';
 import { styleOf } from '../src/show/style.ts';
 import { tableOf } from '../src/show/table.ts';
 import { fitted, oneLine, plain, widthOf } from '../src/show/text.ts';
@@ -24,6 +25,18 @@ describe('text of strangers', () => {
     expect(widthOf('電腦')).toBe(4);
     expect(fitted('電腦電腦', 5)).toBe('電腦…');
     expect(fitted('short', 5)).toBe('short');
+  });
+});
+
+describe('a question', () => {
+  const asked = { prompt: 'Permission required for: Bash', result: '', options: [], at: '2026-01-01T00:00:00.000Z' };
+
+  it('F4: is shown with what it is about, once', () => {
+    expect(promptText({ ...asked, context: 'rm -rf ./build\u001b[2J' }, 'd:a:n')).toContain(
+      'The agent asks: Permission required for: Bash\nrm -rf ./build\n',
+    );
+    expect(promptText({ ...asked, context: 'Bash' }, 'd:a:n')).toMatch(/for: Bash\nAnswer with/);
+    expect(promptText(asked, 'd:a:n')).toMatch(/for: Bash\nAnswer with/);
   });
 });
 

@@ -34,8 +34,8 @@ export class DeviceMemory {
   readonly tasks = new SparseMap<string, TaskEntry>();
   /** Sessions the daemon was told to watch, and in which words. */
   readonly watching = new SparseMap<string, { nativeId: string; filePath: string }>();
-  /** Sessions a client looks at: key → timer that ends it. */
-  readonly opened = new SparseMap<string, NodeJS.Timeout>();
+  /** Sessions a client looks at: until when (ms since 1970), and the timer that ends it. */
+  readonly opened = new SparseMap<string, { timer: NodeJS.Timeout; untilMs: number }>();
   readonly requests = new SparseMap<string, DaemonRequest>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new SparseMap<string, string>();
@@ -70,7 +70,7 @@ export class DeviceMemory {
       this.watching.delete(from);
       this.watching.set(to, told);
     }
-    clearTimeout(this.opened.get(from));
+    clearTimeout(this.opened.get(from)?.timer);
     this.opened.delete(from);
     this.keys.clear();
   }
@@ -86,7 +86,7 @@ export class DeviceMemory {
   }
 
   clear(): void {
-    for (const timer of this.opened.values()) clearTimeout(timer);
+    for (const { timer } of this.opened.values()) clearTimeout(timer);
     for (const request of this.requests.values()) clearTimeout(request.timer);
     this.opened.clear();
     this.requests.clear();

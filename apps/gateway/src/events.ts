@@ -27,7 +27,7 @@ import {
 import type { DaemonConnection } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
 import type { InboundDeps } from './inbound-deps.ts';
-import { progress, prompt, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
+import { progress, prompt, question, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
 
 type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
@@ -58,7 +58,7 @@ export function createEvents(deps: InboundDeps): Events {
   const said = (event: Ending, now: Date) => {
     if (event.event_type === 'TASK_COMPLETE') return message(randomUUID(), 'AGENT', event.result, now.toISOString());
     if (event.event_type === 'ERROR') return message(randomUUID(), 'SYSTEM', event.error, now.toISOString());
-    return message(randomUUID(), 'AGENT', event.result || event.prompt, now.toISOString());
+    return message(randomUUID(), 'AGENT', question(event), now.toISOString());
   };
 
   /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
@@ -205,6 +205,15 @@ export function createEvents(deps: InboundDeps): Events {
     await publisher.say(record.ownerId, record.key, record.session.id, spoken, uuids);
   };
 
+  /** Something the daemon noticed: people should know, and the session goes on. */
+  const warn = (record: SessionRecord, { warning }: DaemonEvent<'WARNING'>) =>
+    publisher.say(
+      record.ownerId,
+      record.key,
+      record.session.id,
+      message(randomUUID(), 'SYSTEM', warning, new Date().toISOString()),
+    );
+
   /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
   const show = async (connection: DaemonConnection, entry: TaskEntry, progress: Progress) => {
     const { tasks } = connection.memory;
@@ -270,8 +279,10 @@ export function createEvents(deps: InboundDeps): Events {
       case 'USER_MESSAGE':
         await speak(record, event);
         return;
-      case 'SESSION_STARTED':
       case 'WARNING':
+        await warn(record, event);
+        return;
+      case 'SESSION_STARTED':
         return;
     }
   };
@@ -286,6 +297,7 @@ export function createEvents(deps: InboundDeps): Events {
     if (!record) return;
     await announceResolution(connection, record, resolved);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speak(record, event);
+    if (event.event_type === 'WARNING') await warn(record, event);
   };
 
   /** No task: the live transcript of a session that was started at the desk. */
@@ -300,6 +312,7 @@ export function createEvents(deps: InboundDeps): Events {
       USER_MESSAGE: () => speak(record, event as DaemonEvent<'USER_MESSAGE'>),
       OUTPUT: () => output(record, event as DaemonEvent<'OUTPUT'>),
       VERBOSE: () => output(record, event as DaemonEvent<'VERBOSE'>),
+      WARNING: () => warn(record, event as DaemonEvent<'WARNING'>),
     };
     await handlers[event.event_type]?.();
   };

@@ -234,6 +234,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     }
     connection.memory.forgetRecord(found.key);
     if (changed || !produced) await announce([found.key]);
+    if (changed && connection.memory.watching.has(found.key)) await watching.sync(connection, found.key);
     if (notified) input.notify();
   };
 

@@ -73,7 +73,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const unsupported = createUnsupported({ config, database, publisher, metrics, notify });
   const cancels = createCancels(database, progress);
   const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported });
-  const watching = createWatching(database, config.openSessionMs);
+  const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
   const sweeps = startSweeps({

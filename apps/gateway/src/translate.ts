@@ -63,17 +63,24 @@ export function progress(event: { action: string; target?: string | null | undef
   };
 }
 
-export function prompt(
-  event: {
-    prompt: string;
-    result?: string | null | undefined;
-    options?: readonly { label: string }[] | null | undefined;
-  },
-  now: Date,
-): Prompt {
+interface Asked {
+  prompt: string;
+  result?: string | null | undefined;
+  context?: string | null | undefined;
+  options?: readonly { label: string }[] | null | undefined;
+}
+
+/** A question as a message: the full text of it, else the prompt, and what it is about. */
+export function question({ prompt, result, context }: Asked): string {
+  const asked = result || prompt;
+  return context && !asked.includes(context) ? [asked, context].filter((text) => text !== '').join('\n\n') : asked;
+}
+
+export function prompt(event: Asked, now: Date): Prompt {
   return {
     prompt: cut(event.prompt).content,
-    result: cut(event.result ?? '').content,
+    result: cut(event.context ? question(event) : (event.result ?? '')).content,
+    ...(event.context ? { context: cut(event.context).content } : {}),
     options: (event.options ?? []).map(({ label }) => ({ label: cutText(label, limits.promptOptionCharacters) })),
     at: now.toISOString(),
   };
@@ -98,7 +105,7 @@ export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFac
     nativeId: frame.session_id,
     title: '',
     projectPath: '',
-    filePath: '',
+    filePath: frame.file_path ?? '',
     lastMessage: cutText(frame.last_message ?? '', limits.lastMessageBytes),
     messageCount: frame.message_count ?? 0,
     active: frame.is_completion ? false : undefined,

@@ -3,6 +3,7 @@
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
 import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
+import type { Backplane } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 
@@ -20,13 +21,18 @@ export interface Watching {
   again(connections: readonly DaemonConnection[]): Promise<void>;
 }
 
-export function createWatching(database: Database, openMs: number): Watching {
+/** Sessions of a device that are remembered as open: the newest. */
+const maxOpen = 200;
+
+/** Where what apps have open outlives the connection of the daemon. */
+type OpenSessions = Pick<Backplane, 'take' | 'put'>;
+
+export function createWatching(database: Database, backplane: OpenSessions, openMs: number): Watching {
   const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
     const before = connection.memory.watching.get(key);
     if (before?.nativeId === nativeId && before.filePath === filePath) return;
-    // Another file path alone is told by watching once more: daemons find the session by it.
-    if (before !== undefined && before.nativeId !== nativeId)
-      connection.send({ type: 'unwatch_session', session_id: before.nativeId });
+    // Daemons find the session by its file: some keep to the first path of a session that they watch.
+    if (before !== undefined) connection.send({ type: 'unwatch_session', session_id: before.nativeId });
     connection.memory.watching.set(key, { nativeId, filePath });
     connection.send({ type: 'watch_session', session_id: nativeId, file_path: filePath });
   };
@@ -44,6 +50,38 @@ export function createWatching(database: Database, openMs: number): Watching {
     const wanted = record !== undefined && (record.session.watched || connection.memory.opened.has(sessionKey));
     if (!wanted) untell(connection, sessionKey);
     else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
+  };
+
+  /** Watched until then, without a word to the daemon. */
+  const hold = (connection: DaemonConnection, key: string, untilMs: number) => {
+    const { opened } = connection.memory;
+    clearTimeout(opened.get(key)?.timer);
+    const timer = setTimeout(() => {
+      opened.delete(key);
+      sync(connection, key).catch((error: unknown) => connection.logger.warn({ err: error }, 'could not unwatch'));
+    }, untilMs - Date.now());
+    timer.unref();
+    opened.set(key, { timer, untilMs });
+  };
+
+  const openKey = ({ deviceId }: DaemonConnection) => `open:${deviceId}`;
+  const failed = (connection: DaemonConnection) => (error: unknown) =>
+    connection.logger.warn({ err: error }, 'what is open could not be remembered');
+  const remember = (connection: DaemonConnection): Promise<void> => {
+    const all = [...connection.memory.opened].map(([key, { untilMs }]) => [key, untilMs] as const);
+    const newest = all.toSorted(([, one], [, other]) => other - one).slice(0, maxOpen);
+    return backplane.put(openKey(connection), JSON.stringify(newest), openMs).catch(failed(connection));
+  };
+  /** Opens what apps had open when the connection before this one ended, on whichever instance that was. Returns the keys. */
+  const openAgain = async (connection: DaemonConnection): Promise<string[]> => {
+    const known = await backplane.take(openKey(connection)).catch(failed(connection));
+    if (!known) return [];
+    const now = Date.now();
+    const still = (JSON.parse(known) as [key: string, untilMs: number][]).filter(([, untilMs]) => untilMs > now);
+    for (const [key, untilMs] of still) hold(connection, key, Math.min(untilMs, now + openMs));
+    // Taken to be read: the next connection wants it too.
+    await remember(connection);
+    return still.map(([key]) => key);
   };
 
   /** Keys of what a daemon has to be told, or told otherwise. */
@@ -74,21 +112,15 @@ export function createWatching(database: Database, openMs: number): Watching {
       }
     },
     resume: async (connection) => {
+      const opened = await openAgain(connection);
       for (const { key, nativeId, filePath } of (await watchedOn(connection.deviceId)) ?? []) {
         tell(connection, key, nativeId, filePath);
       }
+      for (const key of opened) if (!connection.memory.watching.has(key)) await sync(connection, key);
     },
     open: async (connection, sessionKey) => {
-      const { opened } = connection.memory;
-      clearTimeout(opened.get(sessionKey));
-      const timer = setTimeout(() => {
-        opened.delete(sessionKey);
-        sync(connection, sessionKey).catch((error: unknown) =>
-          connection.logger.warn({ err: error }, 'could not unwatch'),
-        );
-      }, openMs);
-      timer.unref();
-      opened.set(sessionKey, timer);
+      hold(connection, sessionKey, Date.now() + openMs);
+      await remember(connection);
       if (!connection.memory.watching.has(sessionKey)) await sync(connection, sessionKey);
     },
   };

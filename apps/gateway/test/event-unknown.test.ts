@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, counted, end, readTask, run, tick } from './conversation.ts';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
+import { begin, counted, end, idOf, messageIn, readTask, run, tick } from './conversation.ts';
 
 describe('WARNING, and what this release does not know', () => {
   let relay: TestRelay;
@@ -16,13 +24,30 @@ describe('WARNING, and what this release does not know', () => {
   });
   afterAll(() => relay.stop());
 
-  it('WARNING is shown to nobody and confirms its task', async () => {
-    const { taskId } = await begin(relay, daemon);
-    const before = app.inbox.count('new_message');
-    daemon.event(taskId, 'WARNING', { warning: 'nearly out of credit' });
+  it('F7: WARNING is a SYSTEM message of the session and confirms its task', async () => {
+    const { taskId, pendingId } = await begin(relay, daemon);
+    const warning = 'project path does not exist, running in home directory';
+    daemon.event(taskId, 'WARNING', { warning });
+    daemon.event(taskId, 'WARNING', { warning });
     await tick(daemon, app);
-    expect(app.inbox.count('new_message')).toBe(before);
+    const isWarning = (frame: Frame) => frame.sessionId === pendingId && messageIn(frame).role === 'SYSTEM';
+    expect(messageIn(await app.next('new_message', isWarning)).content).toBe(warning);
+    expect(app.inbox.count('new_message', isWarning)).toBe(1);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
+  });
+
+  it('F7: WARNING of a session at the desk, or of a task that ended, is shown too', async () => {
+    daemon.event('', 'WARNING', { session_id: 'warned', warning: 'nearly out of credit' });
+    const { taskId, id } = await run(relay, daemon, app, 'warned-late');
+    await end(daemon, app, taskId);
+    daemon.event(taskId, 'WARNING', { warning: 'nearly out of credit' });
+    for (const sessionId of [idOf(daemon, 'warned'), id]) {
+      const said = await app.next(
+        'new_message',
+        (frame) => frame.sessionId === sessionId && messageIn(frame).role === 'SYSTEM',
+      );
+      expect(messageIn(said).content).toBe('nearly out of credit');
+    }
   });
 
   it('frame types of other releases are ignored and counted', async () => {

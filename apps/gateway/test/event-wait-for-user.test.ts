@@ -50,6 +50,23 @@ describe('event WAIT_FOR_USER', () => {
     expect(await said(id)).toMatchObject({ content: 'Which one?' });
   });
 
+  it('F4: what the question is about is shown with it: to apps, in the message, and by REST', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'about');
+    const [prompt, context] = ['Permission required for: Bash', 'rm -rf ./build'];
+    const shown = { prompt, context, result: `${prompt}\n\n${context}`, options: [] };
+    expect(await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt, context })).toMatchObject({
+      prompt: shown,
+      lastMessage: shown.result,
+    });
+    expect(await said(id)).toMatchObject({ content: shown.result });
+    expect(await readSession(relay, id)).toMatchObject({ prompt: shown });
+    // A full text that has it already stays as it is.
+    const second = await run(relay, daemon, app, 'about-in-full');
+    const result = `May I run \`${context}\`?`;
+    await end(daemon, app, second.taskId, 'WAIT_FOR_USER', { prompt, context, result });
+    expect(await said(second.id)).toMatchObject({ content: result });
+  });
+
   it('is answered by a new task, with which the question goes', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'answered');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Yes?' });

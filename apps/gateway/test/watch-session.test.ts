@@ -37,13 +37,31 @@ describe('watch_session and unwatch_session', () => {
     expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'a')).toBe(1);
   });
 
-  it('carry an empty file path when the daemon reported none, and come again when it does', async () => {
+  it('F10: carry an empty file path when none is known; a corrected one comes after the end of the first watch', async () => {
     const id = await desk('b');
     await watch(id);
     expect(await watched('b')).toEqual({ type: 'watch_session', session_id: 'b', file_path: '' });
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'b', file_path: 'b.jsonl' }] });
     expect(await watched('b')).toEqual({ type: 'watch_session', session_id: 'b', file_path: 'b.jsonl' });
-    expect(daemon.inbox.count('unwatch_session', (frame) => frame.session_id === 'b')).toBe(0);
+    const order = daemon.inbox.all.filter((frame) => frame.session_id === 'b').map(({ type }) => type);
+    expect(order).toEqual(['watch_session', 'unwatch_session', 'watch_session']);
+  });
+
+  it('F10: carry the file path that came with session_activity', async () => {
+    const id = await desk('activity');
+    const activity = (filePath: string) =>
+      daemon.send({ type: 'session_activity', session_id: 'activity', last_message: filePath, file_path: filePath });
+    activity('first.jsonl');
+    await app.next('session_update', (frame) => sessionIn(frame).lastMessage === 'first.jsonl');
+    await watch(id);
+    expect(await watched('activity')).toMatchObject({ file_path: 'first.jsonl' });
+    activity('second.jsonl');
+    expect(await watched('activity')).toMatchObject({ file_path: 'second.jsonl' });
+    daemon.send({ type: 'session_activity', session_id: 'activity', last_message: 'no path' });
+    await app.next('session_update', (frame) => sessionIn(frame).lastMessage === 'no path');
+    await watch(await desk('after the activity'));
+    await watched('after the activity');
+    expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'activity')).toBe(2);
   });
 
   it('come after every connect for all that is watched, also without a status', async () => {
@@ -105,6 +123,35 @@ describe('watch_session and unwatch_session', () => {
     await daemon.next('unwatch_session', (frame) => frame.session_id === 'open-clock');
     expect(daemon.inbox.count('unwatch_session', (frame) => frame.session_id === 'both')).toBe(1);
     expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'both')).toBe(1);
+  });
+
+  it('K3: come again for a session that a client has open when its daemon reconnects, on whichever gateway', async () => {
+    const two = await startRelay({ gateways: 2 });
+    try {
+      const listener = await connectApp(two);
+      let moving = await connectDaemon(two);
+      const { registration } = moving;
+      moving.send({
+        type: 'report_sessions',
+        sessions: [{ session_id: 'open', file_path: 'o' }, { session_id: 'shut' }],
+      });
+      await listener.next('session_update', (frame) => sessionIn(frame).id === idOf(moving, 'shut'));
+      const answer = two.call('GET', path(idOf(moving, 'open')));
+      const asked = await moving.next('get_messages');
+      moving.send({ type: 'messages', request_id: asked.request_id, messages: [] });
+      await answer;
+      await moving.next('watch_session');
+      for (const gateway of [1, 1, 0]) {
+        await moving.close();
+        moving = await connectDaemon(two, { registration, gateway });
+        expect(await moving.next('watch_session')).toMatchObject({ session_id: 'open', file_path: 'o' });
+      }
+      await two.call('POST', '/api/watched-sessions', { body: { sessionId: idOf(moving, 'shut') } });
+      await moving.next('watch_session', (frame) => frame.session_id === 'shut');
+      expect(moving.inbox.count('watch_session')).toBe(2);
+    } finally {
+      await two.stop();
+    }
   });
 
   it('are not sent for a session that somebody reads who does not listen', async () => {

@@ -41,7 +41,9 @@ export function createOverview(
       lines.push(line(place(now.id), `${now.progress.action} ${now.progress.target}`, 'dim'));
     }
     if (now.prompt && now.status === 'waiting' && now.prompt.at !== before?.prompt?.at) {
-      lines.push(line(place(now.id), `asks: ${now.prompt.prompt}`, 'yellow'));
+      lines.push(
+        line(place(now.id), `asks: ${[now.prompt.prompt, now.prompt.context].filter(Boolean).join(' · ')}`, 'yellow'),
+      );
     }
     return lines.join('');
   };

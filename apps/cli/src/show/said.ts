@@ -88,8 +88,9 @@ export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
 export const resyncText = 'Something may have been missed meanwhile; the newest state is loaded again.\n';
 
 /** What the agent asks, and how to answer it. */
-export function promptText({ prompt, options }: Prompt, sessionId: string): string {
+export function promptText({ prompt, context, options }: Prompt, sessionId: string): string {
+  const about = context && !prompt.includes(context) ? `\n${plain(context).trim()}` : '';
   const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
   const how = options.length > 0 ? '--option <number>' : '<text>';
-  return `\nThe agent asks: ${plain(prompt).trim()}\n${choices}Answer with: relay answer ${nameOf(sessionId)} ${how}`;
+  return `\nThe agent asks: ${plain(prompt).trim()}${about}\n${choices}Answer with: relay answer ${nameOf(sessionId)} ${how}`;
 }

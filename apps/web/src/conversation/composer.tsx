@@ -98,6 +98,7 @@ function Question({ prompt, busy, onAnswer }: { prompt: Prompt; busy: boolean; o
     <fieldset className="question">
       <legend>The agent asks</legend>
       <p className="words">{prompt.prompt === '' ? prompt.result : prompt.prompt}</p>
+      {prompt.context && !prompt.prompt.includes(prompt.context) && <p className="words">{prompt.context}</p>}
       <div className="actions start">
         {prompt.options.map(({ label }, index) => (
           <button key={index} type="button" aria-disabled={busy} onClick={() => onAnswer(label)}>

@@ -75,6 +75,7 @@ export const SessionActivity = frame('session_activity', 'A watched session chan
   last_message: lenient(text('Text of the last message')),
   message_count: lenient(count('Number of messages; 0 never overwrites a real count')),
   is_completion: lenient(flag('True when a turn ended')),
+  file_path: lenient(text('Opaque to the relay, echoed in `watch_session`', { maxLength: limits.pathCharacters })),
   last_activity: lenient(when('Time of the last change')),
 });
 
@@ -187,12 +188,13 @@ export const daemonEvents = {
   WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
     prompt: text('The question'),
     result: lenient(text('Full text shown to the user')),
+    context: lenient(text('What the question is about, a command for instance: shown with it')),
     options: lenient(list(Option, 'Choices', { maxItems: limits.promptOptions, [overlong]: 'first' })),
   }),
   ERROR: event('ERROR', 'The task failed.', { error: text('Why') }),
   AGENT_RESPONSE: event('AGENT_RESPONSE', 'The agent said something, in a session started anywhere.', transcript),
   USER_MESSAGE: event('USER_MESSAGE', 'The user said something, at the desk or elsewhere.', transcript),
-  WARNING: event('WARNING', 'Something to know; shown to nobody, counted.', { warning: text('Text') }),
+  WARNING: event('WARNING', 'Something to know: a SYSTEM message of the session.', { warning: text('Text') }),
 } as const;
 
 export const fromDaemonFrames = {

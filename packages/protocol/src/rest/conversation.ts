@@ -46,6 +46,7 @@ export const Progress = record('Progress', 'What the agent does right now.', {
 export const Prompt = record('Prompt', 'What the agent asks, while the session is `waiting`.', {
   prompt: text('The question', { maxLength: limits.messageBytes }),
   result: text('Full text to show; may be empty', { maxLength: limits.messageBytes }),
+  context: maybe(text('What the question is about: to be shown with it', { maxLength: limits.messageBytes })),
   options: list(
     record('PromptOption', 'A choice.', {
       label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
