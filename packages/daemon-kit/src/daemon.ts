@@ -48,6 +48,8 @@ export interface DaemonOptions {
   storeDir: string;
   /** What `X-Daemon-Version` says. */
   daemonVersion: string;
+  /** How many tasks may be at work at a time; more wait in order. Default 8. */
+  maxAgents?: number | undefined;
   timings?: Partial<DaemonTimings>;
   clock?: Clock;
   /** In [0, 1); spreads the reconnects. */
@@ -180,7 +182,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       refresh();
       if (outside) cancelWatch = clock.after(timings.watchIntervalMs, look);
     };
-    const report = () => send(reportOf(known(), (sessionId) => tasks.isActive(sessionId)));
+    const report = () => send(reportOf(known(), (sessionId) => tasks.isBusy(sessionId)));
     const sendReport = () => {
       cancelReport();
       report();
@@ -202,6 +204,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       log,
       clock,
       timings,
+      maxAgents: options.maxAgents,
       voice: {
         status() {
           sendStatus();
@@ -239,6 +242,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         connection.confirm(() => journal.settled(owed.map(({ task_id: taskId }) => taskId)));
       }
       sendStatus();
+      tasks.tellWaiting();
       sendReport();
       commands.tell();
       stamps.clear();

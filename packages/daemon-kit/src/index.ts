@@ -19,7 +19,7 @@ export { makePrivateFolder } from './private-folder.ts';
 export type { Stop, StopReason } from './reconnect.ts';
 export { type Registration, type RegistrationOptions, register } from './register.ts';
 export { type SessionSummary, type Store, openStore } from './store.ts';
-export { unusableId } from './tasks.ts';
+export { maxAgentsDefault, unusableId } from './tasks.ts';
 export { fill } from './scripted/placeholders.ts';
 export { type Script, type ScriptTurn, type Step, parseScript, readScript } from './scripted/script.ts';
 export { scriptedAgent } from './scripted/scripted.ts';

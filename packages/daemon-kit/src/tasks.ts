@@ -6,11 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, type ToDaemon, isNativeId, limits } from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
-import { type Clock, settledWithin } from './clock.ts';
+import { type Cancel, type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { HistoryMessage } from './history.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
+import { createPlaces } from './places.ts';
 import type { Store } from './store.ts';
 
 /** What the tasks want to be said, in the order of the calls. */
@@ -36,6 +37,8 @@ export interface TasksOptions {
   log: Log;
   clock: Clock;
   timings: TaskTimings;
+  /** How many tasks may be at work at a time; the others wait in order (findings S17). Default 8. */
+  maxAgents?: number | undefined;
 }
 
 export interface TaskTimings {
@@ -43,9 +46,11 @@ export interface TaskTimings {
   lingerMs: number;
   /** How long the end of all agents is waited for when the daemon stops. */
   stopMs: number;
+  /** How often a task that waits for a place says so again: well within the silence after which a relay asks for it. */
+  stillWaitingMs: number;
 }
 
-export const taskTimings: TaskTimings = { lingerMs: 10_000, stopMs: 8000 };
+export const taskTimings: TaskTimings = { lingerMs: 10_000, stopMs: 8000, stillWaitingMs: 240_000 };
 
 export interface Tasks {
   start(frame: ToDaemon<'task_start'>): void;
@@ -55,6 +60,10 @@ export interface Tasks {
   running(): string[];
   /** Whether a turn runs in the session. */
   isActive(sessionId: string): boolean;
+  /** Whether the session has a task: a turn that runs, or one that waits for its place. */
+  isBusy(sessionId: string): boolean;
+  /** Says for each task that waits for a place why nothing happens: now, and again as long as there are any. */
+  tellWaiting(): void;
   /** Ends what a crash interrupted with ERROR, and everything that it left running. */
   recover(): void;
   /** Ends every task with ERROR, and every agent; later tasks end with ERROR at once. Resolves when the agents are gone. */
@@ -84,7 +93,14 @@ const maxTasks = 500;
 const maxRememberedIds = 10_000;
 const maxOptions = 100;
 
-export function createTasks({ agent, store, sync, bring, journal, voice, log, clock, timings }: TasksOptions): Tasks {
+/** Agents that work at the same time, unless the person says otherwise. */
+export const maxAgentsDefault = 8;
+
+export function createTasks(options: TasksOptions): Tasks {
+  const { agent, store, sync, bring, journal, voice, log, clock, timings } = options;
+  /** Held from the opening of a conversation, or the start of a turn, until nothing of the turn is left. */
+  const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
+  let cancelTelling: Cancel = () => undefined;
   const tasks = new Map<string, Task>();
   /** Per session the tasks whose turn is not completely gone; the first one runs. */
   const lines = new Map<string, Task[]>();
@@ -115,9 +131,52 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
     if (tasks.size > maxTasks) return finish(task, tooMany);
     if (!takes(task)) return finish(task, noImages);
     const line = lines.get(task.sessionId);
-    if (line) return void line.push(task);
+    if (line) {
+      places.leave(task);
+      line.push(task);
+      return;
+    }
     lines.set(task.sessionId, [task]);
-    run(task);
+    advance(task.sessionId);
+  };
+
+  const tell = ({ id: taskId, sessionId }: Task) => {
+    const about = { task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) };
+    voice.event({ type: 'event', event_type: 'PROGRESS', ...about, action: waitingForPlace, target: '' });
+  };
+
+  const tellWaiting = () => {
+    cancelTelling();
+    const waiting = places.waiting();
+    for (const task of waiting) tell(task);
+    if (waiting.length > 0) cancelTelling = clock.after(timings.stillWaitingMs, tellWaiting);
+  };
+
+  const whenRoom = (task: Task, go: () => void) => {
+    if (places.take(task, go) === 'now') return;
+    log.info('task waits for another agent to finish', { task: task.id, session: task.sessionId });
+    tell(task);
+    if (places.waiting().length === 1) {
+      cancelTelling();
+      cancelTelling = clock.after(timings.stillWaitingMs, tellWaiting);
+    }
+  };
+
+  /** The next task of the session runs as soon as there is room for it. */
+  const advance = (sessionId: string) => {
+    const next = lines.get(sessionId)?.[0];
+    if (next) whenRoom(next, () => run(next));
+    else lines.delete(sessionId);
+  };
+
+  /** A task that is over before its turn began holds nobody up. */
+  const drop = (task: Task) => {
+    places.leave(task);
+    const line = lines.get(task.sessionId);
+    const index = line?.indexOf(task) ?? -1;
+    if (index < 0) return;
+    line?.splice(index, 1);
+    if (index === 0) advance(task.sessionId);
   };
 
   /** The agent names the conversation; until then the task has no session. */
@@ -139,6 +198,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
       return finish(task, { type: 'ERROR', error: reasonOf(error) });
     } finally {
       delete task.opening;
+      if (task.phase === 'over') drop(task);
     }
     if (task.phase === 'over') return;
     task.sessionId = sessionId;
@@ -205,9 +265,8 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
       // Written before anybody saw the question: it must not be taken for the answer.
       for (const blind of line?.splice(0) ?? []) finish(blind, unseen);
     }
-    const next = line?.[0];
-    if (next) run(next);
-    else lines.delete(task.sessionId);
+    places.leave(task);
+    advance(task.sessionId);
   };
 
   const linger = async (turn: RunningTurn) => {
@@ -250,6 +309,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
 
   const finish = (task: Task, end: End) => {
     if (task.phase === 'over') return;
+    const ran = task.phase === 'running';
     task.phase = 'over';
     task.asked = end.type === 'WAIT_FOR_USER';
     // History and journal first: what the relay hears about must survive us.
@@ -259,6 +319,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
     voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
     // `turn` is not there yet when the agent reports its end while it starts; such a turn is over by itself.
     if (task.turn) void linger(task.turn);
+    if (!ran && !task.opening) drop(task);
   };
 
   const conclude = ({ id, sessionId }: { id: string; sessionId: string }, end: End) => {
@@ -290,7 +351,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
       if (tasks.size > maxTasks) return finish(task, tooMany);
       if (!takes(task)) return finish(task, noImages);
-      void open(task, new AbortController());
+      whenRoom(task, () => void open(task, new AbortController()));
     },
     resume({ task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] }) {
       if (!remember(id)) return;
@@ -316,12 +377,14 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning) void task.turn?.cancel();
-        else remove(lines.get(task.sessionId), task);
+        else if (!task.opening) drop(task);
       } else agent.abandon?.(taskId);
       voice.status();
     },
     running: () => [...tasks.keys()],
     isActive: (sessionId) => lines.get(sessionId)?.[0]?.phase === 'running',
+    isBusy: (sessionId) => lines.has(sessionId),
+    tellWaiting,
     recover() {
       for (const { taskId, sessionId, pid } of journal.interrupted) {
         remember(taskId);
@@ -332,6 +395,7 @@ export function createTasks({ agent, store, sync, bring, journal, voice, log, cl
     },
     async stop(reason) {
       stopped = reason;
+      cancelTelling();
       const turns = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));
       for (const line of lines.values()) line.splice(1);
       for (const task of [...tasks.values()]) {
@@ -362,10 +426,7 @@ const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send 
 
 const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
 
-const remove = (line: Task[] | undefined, task: Task) => {
-  const index = line?.indexOf(task) ?? -1;
-  if (index >= 0) line?.splice(index, 1);
-};
+const waitingForPlace = 'Waiting for another agent to finish';
 
 function frameOf(taskId: string, sessionId: string, end: End): FinalEvent {
   // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.

@@ -1,0 +1,38 @@
+/** A bounded number at work at a time; the others wait in the order in which they asked. Knows no task and no agent. */
+export interface Places<T> {
+  /**
+   * Calls `go` now when a place is free or `who` has one already, else when one becomes free. Returns whether it has to wait.
+   */
+  take(who: T, go: () => void): 'now' | 'later';
+  /** Gives the place back, or stops waiting for one. Unknown ones are ignored. */
+  leave(who: T): void;
+  /** In the order in which they will get a place. */
+  waiting(): T[];
+}
+
+export function createPlaces<T>(count: number): Places<T> {
+  const taken = new Set<T>();
+  const queue = new Map<T, () => void>();
+  return {
+    take(who, go) {
+      if (!taken.has(who) && taken.size >= count) {
+        queue.set(who, go);
+        return 'later';
+      }
+      taken.add(who);
+      go();
+      return 'now';
+    },
+    leave(who) {
+      queue.delete(who);
+      if (!taken.delete(who)) return;
+      const [first] = queue;
+      if (!first) return;
+      const [next, go] = first;
+      queue.delete(next);
+      taken.add(next);
+      go();
+    },
+    waiting: () => [...queue.keys()],
+  };
+}
