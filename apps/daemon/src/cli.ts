@@ -69,12 +69,17 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
       .option('--mode <mode>', 'mode of the agent that sessions are put into')
       .option('--script <file>', 'conversation to play (default: a demonstration)')
-      .option('--project <folder>', 'where the agent works when an app names no project (default: here)')
+      .option(
+        '--project <folder>',
+        'where the agent works when an app names no project (default: where you registered)',
+      )
       .option(
         '--allow <folder>',
-        'folder that apps may name as a project, again for more (default: your home)',
+        'folder that apps may name as a project, again for more (default: where you registered)',
         gather,
-      );
+      )
+      .option('--max-agents <number>', 'how many agents may work at the same time; more tasks wait (default: 8)')
+      .option('--ask-at-desk', 'permissions are answered at this terminal only; without a terminal they are refused');
 
   withAgent(command('register', 'connect this machine to your account'))
     .option('--server <address>', 'base address of the relay', 'http://localhost:4000')

@@ -15,10 +15,14 @@ export interface Config {
   insecure?: boolean;
   /** Who answers here; without it, what the agent type says, else the demonstration. */
   agent?: AgentChoice;
-  /** Folders that an app may name as a project, with everything below; default: the home of the user. */
+  /** Folders that an app may name as a project, with everything below; without it (older registrations) the home of the user. */
   allow?: string[];
   /** Where turns without a project run; default: where the daemon was started. */
   project?: string;
+  /** How many agents may work at the same time. */
+  max_agents?: number;
+  /** Permissions are answered at this machine only. */
+  ask_at_desk?: boolean;
 }
 
 /** An agent as it is chosen on the command line and kept in the config. */
@@ -57,13 +61,19 @@ export function readConfig(home: Home): Config | undefined {
   const record = value as Record<string, unknown>;
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
-  const { agent, allow, project, insecure } = record;
+  const { agent, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not understood');
   if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
   if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
+  if (askAtDesk !== undefined && typeof askAtDesk !== 'boolean') throw broken('"ask_at_desk" must be true or false');
+  if (maxAgents !== undefined && !isAgentCount(maxAgents)) throw broken('"max_agents" must be a number from 1 to 500');
   if (project !== undefined && typeof project !== 'string') throw broken('"project" must be a folder');
   return value as Config;
 }
+
+/** Each is a process or two of this machine. */
+export const isAgentCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 500;
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');

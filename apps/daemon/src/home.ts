@@ -12,6 +12,8 @@ import { Failure, exitCodes } from '@relay/daemon-kit';
 export interface Home {
   /** Empty for the profile without a name. */
   profile: string;
+  /** The folders of all profiles. */
+  roots: readonly string[];
   configDir: string;
   stateDir: string;
   configFile: string;
@@ -51,6 +53,7 @@ export function homeOf({ home, profile = '', env = process.env }: HomeChoice): H
   const stateDir = join(stateRoot, ...below);
   return {
     profile,
+    roots: [configRoot, stateRoot],
     configDir,
     stateDir,
     configFile: join(configDir, 'config.json'),

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rulesOf } from '../src/agents/choice.ts';
+import { readConfig } from '../src/config.ts';
+import { homeOf } from '../src/home.ts';
 import { house } from './house.ts';
 import { runProgram } from './program.ts';
 import { registered, token } from './registered.ts';
@@ -78,6 +81,23 @@ describe('relay-daemon register', () => {
       agent: { kind: 'acp', preset: 'claude_code', mode: 'plan' },
       allow: ['/a', '/b'],
       project: '/a/p',
+    });
+  });
+
+  it('S18: allows the folder where it was registered and nothing else, whatever folder it is started in', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
+    const folder = home.folder();
+    const args = ['register', '--server', relay.url, '--home', folder, '--max-agents', '3', '--ask-at-desk'];
+    const { out } = await runProgram(args);
+    expect(out).toContain(`Agents may work in ${process.cwd()}; --allow names other folders.`);
+    const config = readConfig(homeOf({ home: folder, env: {} }))!;
+    expect(config).toMatchObject({ allow: [process.cwd()], project: process.cwd(), max_agents: 3, ask_at_desk: true });
+    expect(rulesOf(config, {}, { roots: [] }).allowed).toEqual([process.cwd()]);
+    expect(await runProgram([...args, '--force', '--max-agents', '0'])).toMatchObject({
+      code: 64,
+      err: '--max-agents must be a number from 1 to 500.\n',
     });
   });
 

@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { rulesOf } from '../src/agents/choice.ts';
-import { projectFolder } from '../src/agents/project.ts';
+import { isAllowed, projectFolder } from '../src/agents/project.ts';
+import { homeOf } from '../src/home.ts';
 import { demoAgent } from './demo-agent.ts';
 import { house } from './house.ts';
 
@@ -74,13 +75,64 @@ describe('a project path', () => {
     expect(error).not.toContain('nowhere');
   });
 
-  it('may be the home of the user, the folder of the start, or what was allowed instead', () => {
+  it('may be what was allowed; for an older registration, which kept nothing, the home of the user', () => {
     const here = process.cwd();
-    expect(rulesOf({}, {})).toEqual({ defaultPath: here, allowed: [homedir(), here] });
-    expect(rulesOf({ allow: ['/a'], project: '/p' }, {})).toEqual({ defaultPath: '/p', allowed: ['/a', '/p'] });
-    expect(rulesOf({ allow: ['/a'] }, { allow: ['/b'], project: '/b' })).toEqual({
+    const place = { roots: [] };
+    expect(rulesOf({}, {}, place)).toMatchObject({ defaultPath: here, allowed: [homedir(), here] });
+    expect(rulesOf({ allow: ['/a'], project: '/p' }, {}, place)).toMatchObject({
+      defaultPath: '/p',
+      allowed: ['/a', '/p'],
+    });
+    expect(rulesOf({ allow: ['/a'] }, { allow: ['/b'], project: '/b' }, place)).toMatchObject({
       defaultPath: '/b',
       allowed: ['/b'],
     });
+  });
+
+  it('S18: is never where keys are, whatever is allowed: of the daemon, of relay, of ssh', () => {
+    const root = home.folder();
+    const own = homeOf({ home: join(root, 'daemon'), profile: 'work', env: {} });
+    const env = { HOME: root, RELAY_CLI_CONFIG_DIR: join(root, 'cli') };
+    const closed = ['.ssh', '.ssh/below', 'cli', '.config/relay', '.config/relay-daemon', '.local/state/relay-daemon'];
+    for (const name of [...closed, 'daemon/state/sessions', 'daemon/profiles/other', 'project', '.config/relayed']) {
+      mkdirSync(join(root, name), { recursive: true });
+    }
+    symlinkSync(join(root, '.ssh'), join(root, 'project', 'innocent'));
+    const rules = rulesOf({}, { allow: [root, '/'], project: root }, own, env);
+    for (const name of [...closed, 'daemon', 'daemon/state/sessions', 'daemon/profiles/other', 'project/innocent']) {
+      expect(projectFolder(join(root, name), rules)).toEqual({ error: expect.stringContaining('no agent is started') });
+      expect(isAllowed(join(root, name), rules)).toBe(false);
+    }
+    for (const name of ['project', '.config', '.config/relayed', '']) {
+      expect(projectFolder(join(root, name), rules)).toEqual({ directory: join(root, name).replace(/\/$/, '') });
+    }
+  });
+
+  it('S19: outside the allowed folders an error does not tell whether the path is there, what it is, or where it leads', () => {
+    const { root, inside, outside } = world();
+    writeFileSync(join(outside, 'file'), '');
+    symlinkSync(join(outside, 'file'), join(outside, 'link'));
+    symlinkSync(join(outside, 'nothing'), join(inside, 'dangling'));
+    const rules = { defaultPath: inside, allowed: [inside], closed: [join(root, 'outside', 'keys')] };
+    const errors = [
+      'outside',
+      'outside/nothing',
+      'outside/nothing/below',
+      'outside/file',
+      'outside/file/x',
+      'outside/link',
+      'outside/keys',
+      'inside/escape',
+      'inside/escape/nothing',
+      'inside/dangling',
+    ].map((name) => {
+      const answer = projectFolder(join(root, name), rules);
+      return 'error' in answer ? answer.error.replaceAll(join(root, name), 'PATH') : answer;
+    });
+    expect(new Set(errors)).toEqual(
+      new Set([
+        `The project path PATH lies outside the folders that this daemon may work in: ${inside}. Allow it with --allow on that machine.`,
+      ]),
+    );
   });
 });

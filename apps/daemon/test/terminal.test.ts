@@ -1,5 +1,6 @@
 /** Whatever a relay or an agent says: the bytes on the terminal of the daemon hold no control of theirs (findings S6). */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { createLog } from '@relay/daemon-kit';
 import { runCli } from '../src/cli.ts';
@@ -23,8 +24,9 @@ const hostile = fc
 /** A screen that keeps what is written to it. */
 function screen() {
   let bytes = '';
+  const stdin = Readable.from([]);
   const stream = { isTTY: true, write: (text: string) => Boolean((bytes += text)) };
-  const terminal = terminalOn({ stdout: stream, stderr: stream, env: {} });
+  const terminal = terminalOn({ stdin, stdout: stream, stderr: stream, env: {} });
   return { terminal, written: () => bytes };
 }
 

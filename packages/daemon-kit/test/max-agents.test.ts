@@ -28,7 +28,7 @@ function patient(open?: Open) {
   return {
     agent,
     began,
-    finish(taskId: string) {
+    finish: (taskId: string) => {
       const { report, end } = turns.get(taskId)!;
       report.complete(`done ${taskId}`);
       end();

@@ -3,9 +3,20 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Agent, Failure, type Log, type Outside, exitCodes, readScript, scriptedAgent } from '@relay/daemon-kit';
+import {
+  type Agent,
+  Failure,
+  type Log,
+  type Outside,
+  exitCodes,
+  maxAgentsDefault,
+  readScript,
+  scriptedAgent,
+} from '@relay/daemon-kit';
 import type { AgentChoice, Config } from '../config.ts';
+import { type Home, homeOf } from '../home.ts';
 import { acpAgent } from './acp/agent.ts';
+import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
@@ -88,14 +99,29 @@ export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentC
   return preset ? { kind: 'acp', preset: preset.name } : { kind: 'scripted' };
 }
 
-/** Where an agent may work: the folders that were allowed, else the home of the user; always where it works by default. */
+/**
+ * Where an agent may work: the folders that were allowed, and where it works by default. A registration from before this was kept
+ * allows the home of the user. Never where keys are: the daemon's own folders, those of `relay`, and of ssh (findings S18).
+ */
 export function rulesOf(
   config: Pick<Config, 'allow' | 'project'>,
   given: { allow?: string[]; project?: string },
+  { roots }: Pick<Home, 'roots'>,
+  env: NodeJS.ProcessEnv = process.env,
 ): ProjectRules {
   const defaultPath = resolve(fromHome(given.project ?? config.project ?? '.'));
   const allowed = (given.allow ?? config.allow ?? [homedir()]).map((folder) => resolve(fromHome(folder)));
-  return { defaultPath, allowed: [...new Set([...allowed, defaultPath])] };
+  return {
+    defaultPath,
+    allowed: [...new Set([...allowed, defaultPath])],
+    closed: [...new Set([...roots, ...homeOf({ env }).roots, ...foldersOfKeys(env)])],
+  };
+}
+
+function foldersOfKeys({ HOME, XDG_CONFIG_HOME: xdg, RELAY_CLI_CONFIG_DIR: cli }: NodeJS.ProcessEnv): string[] {
+  const home = HOME || homedir();
+  const configs = xdg?.startsWith('/') ? xdg : join(home, '.config');
+  return [join(home, '.ssh'), join(configs, 'relay'), ...(cli ? [resolve(cli)] : [])];
 }
 
 export interface AgentPlace {
@@ -103,6 +129,9 @@ export interface AgentPlace {
   /** The state folder of the profile; marks the processes of its agents. */
   stateDir: string;
   log: Log;
+  /** How many agents may be at work; as many again may be idle, or wait for an answer. */
+  maxAgents?: number | undefined;
+  askAtDesk?: AskAtDesk | undefined;
 }
 
 /** How an ACP agent is started, and what is known about it. */
@@ -125,7 +154,7 @@ export function launchOf(choice: AgentChoice) {
 /** Who answers, and what of its sessions is seen that were begun at the desk. */
 export function agentOf(
   choice: AgentChoice,
-  { rules, stateDir, log }: AgentPlace,
+  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk }: AgentPlace,
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
@@ -143,6 +172,8 @@ export function agentOf(
         marker: markerOf(stateDir),
         pidFile: join(stateDir, 'agents.json'),
         mode: choice.mode,
+        maxProcesses: 2 * maxAgents,
+        askAtDesk,
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),
       });

@@ -1,5 +1,5 @@
 /** The folder that an agent is let into: as an app names it → a real one inside the folders that the user allowed. */
-import { realpathSync, statSync } from 'node:fs';
+import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { reasonOf, systemCode } from '@relay/daemon-kit';
@@ -9,51 +9,77 @@ export interface ProjectRules {
   defaultPath: string;
   /** Folders that may be worked in, with everything below them; undefined allows every folder. */
   allowed?: readonly string[] | undefined;
+  /** Folders that are closed with everything below them, whatever is allowed: they hold keys (findings S18). */
+  closed?: readonly string[] | undefined;
 }
 
 export type Project = { directory: string } | { error: string };
 
 /**
- * `~` is the home of whoever runs the daemon. Links are followed before the folder is compared, on both sides: a link inside an
- * allowed folder does not lead out of it.
+ * `~` is the home of the user who runs the daemon. Links are followed before the folder is compared, on both sides: a link inside an
+ * allowed folder does not lead out of it. Of a path outside, an error does not tell whether it exists or where it leads
+ * (findings S19).
  */
-export function projectFolder(path: string, { defaultPath, allowed }: ProjectRules): Project {
+export function projectFolder(path: string, rules: ProjectRules): Project {
+  const { defaultPath, allowed } = rules;
   const asked = path === '' ? resolve(defaultPath) : fromHome(path);
   if (!isAbsolute(asked)) return { error: `The project path must be absolute, but it is "${path}".` };
   if (asked.includes('\0')) return { error: 'The project path is not a path.' };
-  let directory: string;
+  const real = existing(resolve(asked));
+  if (allowed && !isIn(allowed, real)) {
+    return {
+      error: `The project path ${asked} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
+    };
+  }
+  if (!isOpen(real, rules))
+    return { error: `The project path ${asked} holds keys or the state of a program: no agent is started there.` };
   try {
-    directory = realpathSync(asked);
+    const directory = realpathSync(asked);
     if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
+    // Once more: a link may have been changed since.
+    return isOpen(directory, rules) ? { directory } : { error: `The project path ${asked} has just changed.` };
   } catch (error) {
     const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
     return { error: `The project path ${asked} ${why} on this machine.` };
   }
-  if (allowed === undefined || allowed.some((folder) => contains(folder, directory))) return { directory };
-  const where = directory === asked ? asked : `${asked} (${directory})`;
-  return {
-    error: `The project path ${where} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
-  };
 }
 
 /**
  * Whether what was done in this folder may be seen from afar: the same rule, also for a folder that is gone by now. An unknown folder
  * (empty) is outside.
  */
-export function isAllowed(path: string, { allowed }: ProjectRules): boolean {
-  if (allowed === undefined) return true;
+export function isAllowed(path: string, rules: ProjectRules): boolean {
+  if (rules.allowed === undefined && rules.closed === undefined) return true;
   if (!isAbsolute(path) || path.includes('\0')) return false;
-  const real = existing(resolve(path));
-  return allowed.some((folder) => contains(folder, real));
+  return isOpen(existing(resolve(path)), rules);
 }
 
-/** The path with the links of its existing part followed. */
-function existing(path: string): string {
+/** `real` has no links. */
+const isOpen = (real: string, { allowed, closed = [] }: ProjectRules): boolean =>
+  (allowed === undefined || isIn(allowed, real)) && !isIn(closed, real);
+
+const isIn = (folders: readonly string[], real: string): boolean => folders.some((folder) => contains(folder, real));
+
+/** The path with its links followed, also those that lead to nothing: an error must not tell what is at their end. */
+function existing(path: string, links = maxLinks): string {
   try {
     return realpathSync(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(existing(parent), basename(path));
+    if (parent === path) return path;
+    const target = links > 0 ? targetOf(path) : undefined;
+    if (target !== undefined) return existing(resolve(parent, target), links - 1);
+    return join(existing(parent, links), basename(path));
+  }
+}
+
+const maxLinks = 40;
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }
 

@@ -82,7 +82,7 @@ async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]
       ? { state: 'odd', about: 'Process', says: 'not running', remedy: 'relay-daemon up' }
       : { state: 'good', about: 'Process', says: pid === 0 ? 'running' : `running, pid ${pid}` },
   );
-  const rules = rulesOf(config, {});
+  const rules = rulesOf(config, {}, home, env);
   const project = projectFolder('', rules);
   findings.push(
     'error' in project

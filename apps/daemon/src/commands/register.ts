@@ -20,9 +20,10 @@ import { refuseClear } from '../insecure.ts';
 import { readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
+import { type PlaceOptions, agentCountOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface RegisterOptions extends CommonOptions, ChoiceOptions {
+export interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
   server: string;
   agentType?: string;
   name?: string;
@@ -30,8 +31,6 @@ export interface RegisterOptions extends CommonOptions, ChoiceOptions {
   force?: boolean;
   insecure?: boolean;
   qr?: boolean;
-  allow?: string[];
-  project?: string;
 }
 
 export async function registerCommand(
@@ -47,6 +46,8 @@ export async function registerCommand(
   const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
   const device = { hostname, agentType, name: options.name ?? hostname };
   checkDevice(device);
+  const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
+  const maxAgents = agentCountOf(options);
   if (!options.force) refuseIfRegistered(home);
   // Before anybody confirms anything: a credential that cannot be stored would be lost.
   makePrivateFolder(home.configDir);
@@ -79,13 +80,17 @@ export async function registerCommand(
     // What was allowed now is not asked again at every start.
     ...(travelsInClear(server) ? { insecure: true } : {}),
     ...(agent ? { agent } : {}),
-    ...(options.allow ? { allow: options.allow.map((folder) => resolve(fromHome(folder))) } : {}),
-    ...(options.project === undefined ? {} : { project: resolve(fromHome(options.project)) }),
+    // Written down, so that a later start from another folder opens nothing more.
+    allow: (options.allow ?? [project]).map((folder) => resolve(fromHome(folder))),
+    project,
+    ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
+    ...(options.askAtDesk ? { ask_at_desk: true } : {}),
   });
   if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
   else {
     terminal.out(`Registered as device ${deviceId}.\n`);
     if (options.agent === 'auto') terminal.out(`${chosenSentence(agent?.preset)}\n`);
+    terminal.out(`Agents may work in ${(options.allow ?? [project]).join(', ')}; --allow names other folders.\n`);
     terminal.out('Next: relay-daemon up\n');
   }
   return exitCodes.ok;

@@ -2,6 +2,7 @@
  * Where a command reads and writes: results on `out`, everything else on `err`. The only place of this program that writes to its
  * standard output and error, and the place where text of strangers is made harmless (findings S6).
  */
+import { createInterface } from 'node:readline';
 import { visible } from '@relay/protocol';
 
 export interface Terminal {
@@ -10,25 +11,47 @@ export interface Terminal {
   err: (text: string) => void;
   /** Writes to `err` over the line that was begun last. */
   overwrite: (line: string) => void;
+  /** One line typed at the keyboard; undefined when `signal` aborts or the keyboard is gone. Missing where nobody can type. */
+  ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   env: NodeJS.ProcessEnv;
   /** `err` is a screen: a line may be written over. */
   isScreen: boolean;
 }
 
 export interface Streams {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: Pick<NodeJS.WriteStream, 'write'>;
   stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
   env: NodeJS.ProcessEnv;
 }
 
-export function terminalOn({ stdout, stderr, env }: Streams): Terminal {
+export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
+  const canAsk = stdin.isTTY && stderr.isTTY;
   return {
+    ...(canAsk ? { ask: (question, signal) => lineFrom(stdin, () => stderr.write(visible(question)), signal) } : {}),
     out: (text) => void stdout.write(visible(text)),
     err: (text) => void stderr.write(visible(text)),
     overwrite: (line) => void stderr.write(`\r${visible(line)}`),
     env,
     isScreen: stderr.isTTY,
   };
+}
+
+/** Without raw mode: Ctrl-C stays a signal for the daemon. */
+function lineFrom(stdin: NodeJS.ReadableStream, show: () => void, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: stdin, terminal: false });
+    const end = (line?: string) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(line);
+      lines.close();
+    };
+    const onAbort = () => end();
+    signal.addEventListener('abort', onAbort);
+    lines.once('line', end);
+    lines.once('close', () => end());
+    show();
+  });
 }
 
 /** The terminal of this process. An error that nothing caught leaves through the same door. */

@@ -9,11 +9,11 @@ import { refuseClear } from '../insecure.ts';
 import { lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../version.ts';
+import { keyboardOf } from './keyboard.ts';
+import { type PlaceOptions, agentCountOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface UpOptions extends CommonOptions, ChoiceOptions {
-  allow?: string[];
-  project?: string;
+export interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
   verbose?: boolean;
   supervised?: boolean;
   insecure?: boolean;
@@ -79,6 +79,7 @@ async function begin(
   const config = requireConfig(home);
   refuseClear(config.server, options.insecure ?? config.insecure ?? false, exitCodes.config);
   const refreshToken = readCredentials(home);
+  const maxAgents = agentCountOf(options) ?? config.max_agents;
   const choice = given ?? choiceOfConfig(config);
   const log = createLog({
     write: terminal.err,
@@ -91,12 +92,19 @@ async function begin(
   const lock = await takeLock(lockAddress(home.stateDir));
   try {
     // Only behind the lock: it ends what an earlier daemon left running.
-    const answering = agentOf(choice, { rules: rulesOf(config, options), stateDir: home.stateDir, log });
+    const answering = agentOf(choice, {
+      rules: rulesOf(config, options, home, terminal.env),
+      stateDir: home.stateDir,
+      log,
+      maxAgents,
+      ...((options.askAtDesk ?? config.ask_at_desk) ? { askAtDesk: keyboardOf(terminal) } : {}),
+    });
     log.info('starting', { version: daemonVersion, pid: process.pid, server: config.server, device: config.device_id });
     const daemon = createDaemon({
       ...identityOf(config, refreshToken),
       ...answering,
       storeDir: home.stateDir,
+      maxAgents,
       daemonVersion,
       log,
       onChange(state) {

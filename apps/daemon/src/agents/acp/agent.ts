@@ -10,6 +10,7 @@ import { type Clock, reasonOf, silentLog, systemClock, unusableId } from '@relay
 import { isNativeId } from '@relay/protocol';
 import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
+import type { AskAtDesk } from './at-desk.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
 import { type Fields, wordsOf } from './content.ts';
 import { createNotes } from './notes.ts';
@@ -34,6 +35,8 @@ export interface AcpOptions {
   /** Where the numbers of live processes are kept; what an earlier daemon left there is ended at the start. */
   pidFile?: string;
   maxProcesses?: number;
+  /** Permissions are answered at this machine only. */
+  askAtDesk?: AskAtDesk | undefined;
   clock?: Clock;
   timings?: Partial<AcpTimings>;
   log?: Log;
@@ -142,7 +145,15 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   /** The process is there for this conversation, from now on. */
   const keep = (sessionId: string, cwd: string, started: ReturnType<typeof start>): Conversation => {
     const { agent, link } = started;
-    const conversation = createConversation({ sessionId, cwd, agent, quirks, clock, timings });
+    const conversation = createConversation({
+      sessionId,
+      cwd,
+      agent,
+      quirks,
+      clock,
+      timings,
+      askAtDesk: options.askAtDesk,
+    });
     link(conversation);
     conversations.set(sessionId, conversation);
     let cancelIdle = () => {};

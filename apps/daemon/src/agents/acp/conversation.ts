@@ -8,15 +8,18 @@ import {
   type OutputStream,
   type Turn,
   type TurnReport,
+  firstLine,
   outputStream,
   reasonOf,
   settledWithin,
 } from '@relay/daemon-kit';
+import { limits } from '@relay/protocol';
 import type { Fields } from './content.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';
+import { type AskAtDesk, answerAtDesk } from './at-desk.ts';
 import { askForm } from './form.ts';
 import { askPermission } from './permission.ts';
 import type { Asking } from './questions.ts';
@@ -36,6 +39,8 @@ export interface ConversationOptions {
   quirks: Quirks;
   clock: Clock;
   timings: ConversationTimings;
+  /** Permissions are answered at this machine only (findings S18). */
+  askAtDesk?: AskAtDesk | undefined;
 }
 
 /** What begins a turn. */
@@ -100,6 +105,8 @@ const maxQuestions = 100;
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
   const questions: OpenQuestion[] = [];
+  /** Permissions that somebody is asked for at this machine. */
+  const asked = new Set<AbortController>();
   let turn: ActiveTurn | undefined;
   let idleListener: (idle: boolean) => void = () => undefined;
 
@@ -112,6 +119,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
   const dropQuestions = () => {
     for (const question of [...questions]) put(question, question.asking.cancelled);
+    for (const stop of asked) stop.abort();
   };
 
   /** Shows the oldest open question to the user, which ends the current task. Without a task nobody would see it. */
@@ -151,6 +159,23 @@ export function createConversation(options: ConversationOptions): Conversation {
       questions.push(question);
       if (questions.length === 1) show(active);
     });
+  };
+
+  /** The question stays on this machine; the task goes on, and apps hear why nothing happens. */
+  const askHere = async <R>(asking: Asking<R>, at: AskAtDesk, signal: AbortSignal, call: Fields): Promise<R> => {
+    const active = turn;
+    if (!active || active.detached) return asking.cancelled;
+    active.narrator.call(call);
+    const about = firstLine(asking.question('').prompt, limits.titleCharacters);
+    active.report.progress('Waiting for an answer at the machine', about);
+    const stop = new AbortController();
+    const cancelWait = clock.after(timings.questionMs, () => stop.abort());
+    asked.add(stop);
+    const { response, rejected } = await answerAtDesk(asking, at, AbortSignal.any([signal, stop.signal]));
+    asked.delete(stop);
+    cancelWait();
+    active.rejected = rejected;
+    return response;
   };
 
   /** Ends the turn at the agent; if it does not obey, ends the agent. */
@@ -193,12 +218,10 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (id === sessionId) turn?.narrator.update(update);
     },
     permission: (request, signal) => {
-      const call = request.toolCall;
-      return ask(
-        askPermission(request, cwd),
-        signal,
-        typeof call === 'object' && call !== null ? (call as Fields) : {},
-      );
+      const { toolCall } = request;
+      const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
+      const asking = askPermission(request, cwd);
+      return options.askAtDesk ? askHere(asking, options.askAtDesk, signal, call) : ask(asking, signal, call);
     },
     form: (request, signal) => ask(askForm(request), signal),
 

@@ -1,0 +1,18 @@
+/** Questions of agents to the person at this machine (`--ask-at-desk`), one at a time. */
+import type { AskAtDesk } from '../agents/acp/at-desk.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Undefined answers, which are a no, where no person sits at a terminal: a service, a pipe. */
+export function keyboardOf(terminal: Terminal): AskAtDesk {
+  let before: Promise<unknown> = Promise.resolve();
+  return ({ prompt, result = '', options = [] }, signal) => {
+    if (!terminal.ask) return Promise.resolve(undefined);
+    const { ask } = terminal;
+    const choices = options.map((label, index) => `  ${index + 1}) ${label}\n`).join('');
+    const details = result.trim() === '' ? '' : `${result.trim()}\n`;
+    const text = `\nAn agent asks for permission: ${prompt}\n${details}${choices}Type a number; anything else is a no: `;
+    const answer = before.then(() => (signal.aborted ? undefined : ask(text, signal)));
+    before = answer.catch(() => undefined);
+    return answer;
+  };
+}

@@ -1,0 +1,88 @@
+/** Permissions that are answered at the machine: apps hear of them, and cannot answer them (findings S18). */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { PassThrough } from 'node:stream';
+import type { AskAtDesk } from '../src/agents/acp/at-desk.ts';
+import { keyboardOf } from '../src/commands/keyboard.ts';
+import { terminalOn } from '../src/commands/terminal.ts';
+import { demoAgent } from './demo-agent.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const begin = async (askAtDesk: AskAtDesk, instruction = 'perm') => {
+  const relay = await home.relay();
+  home.daemon(relay, demoAgent(home, { askAtDesk }).agent);
+  const connection = await relay.connection();
+  connection.send({ type: 'task_start', task_id: 't1', instruction });
+  return connection;
+};
+
+/** A screen and a keyboard. */
+function desk(isTTY = true) {
+  let bytes = '';
+  const stdin = Object.assign(new PassThrough(), { isTTY });
+  const stderr = { isTTY, write: (text: string) => Boolean((bytes += text)) };
+  const terminal = terminalOn({ stdin, stdout: stderr, stderr, env: {} });
+  return { keyboard: keyboardOf(terminal), type: (line: string) => stdin.write(`${line}\n`), shown: () => bytes };
+}
+
+describe('--ask-at-desk', () => {
+  it('S18: asks at the keyboard, tells apps that it does, and goes on with what was typed there', async () => {
+    const { keyboard, type, shown } = desk();
+    const connection = await begin(keyboard);
+    let progress = await connection.event('PROGRESS', 't1');
+    while (progress.action !== 'Waiting for an answer at the machine')
+      progress = await connection.event('PROGRESS', 't1');
+    expect(shown()).toMatch(
+      /An agent asks for permission: .*Delete everything[^]*1\) Allow[^]*anything else is a no: $/,
+    );
+    // What an app says meanwhile waits for its turn, and is no answer.
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: progress.session_id!, message: 'Allow' });
+    await connection.status('t1', 't2');
+    type('2');
+    expect(JSON.stringify(await connection.event('TASK_COMPLETE', 't1'))).toContain('permission: n');
+    expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
+  });
+
+  it('S18: allows what was allowed at the keyboard', async () => {
+    const connection = await begin(() => Promise.resolve('1'));
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toContain('permission: y');
+  });
+
+  it('S18: refuses where no person sits at a terminal', async () => {
+    const connection = await begin(desk(false).keyboard);
+    expect(JSON.stringify(await connection.event('TASK_COMPLETE', 't1'))).toContain('permission: n');
+  });
+
+  it('S18: takes the question back when the task is cancelled', async () => {
+    const signals: AbortSignal[] = [];
+    const connection = await begin((_question, signal) => {
+      signals.push(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+    });
+    let progress = await connection.event('PROGRESS', 't1');
+    while (progress.action !== 'Waiting for an answer at the machine')
+      progress = await connection.event('PROGRESS', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    await connection.status();
+    connection.send({ type: 'task_start', task_id: 't2', instruction: 'hello' });
+    await connection.event('TASK_COMPLETE', 't2');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it("S18: asks one question at a time, and shows strangers' text harmlessly", async () => {
+    const { keyboard, type, shown } = desk();
+    const { signal } = new AbortController();
+    const first = keyboard({ prompt: 'One\u001b[2J?' }, signal);
+    const second = keyboard({ prompt: 'Two?' }, signal);
+    await Promise.resolve();
+    expect(shown()).toContain('One\\u001b[2J?');
+    expect(shown()).not.toContain('Two?');
+    type('yes');
+    expect(await first).toBe('yes');
+    await Promise.resolve();
+    type('no');
+    expect(await second).toBe('no');
+  });
+});
