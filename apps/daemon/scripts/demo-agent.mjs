@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
 // tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
-//   size · tool · plan · think · perm · permquiet (says nothing after the answer) · perms (two at once) · write (asks for a write)
+//   size · tool · plan · think · perm · permquiet (says nothing after the answer) · permcrash · perms (two at once) · write (asks for a write)
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
 //   withdraw (takes its question back and asks another one) · withdrawone (of two) · takeback (its only one, and goes on)
 //   meanwhile (goes on while its question is open, and ends)
@@ -110,6 +110,13 @@ const commands = {
     await say('I would like to delete it.');
     const asked = permission(id, 'c3', 'Delete everything', { command: 'rm -r build' });
     await client.request(acp.methods.client.session.requestPermission, asked);
+  },
+  async permcrash({ id, client }) {
+    void client
+      .request(acp.methods.client.session.requestPermission, permission(id, 'c5', 'Run it', {}))
+      .catch(() => undefined);
+    await delay(100);
+    process.exit(3);
   },
   async write({ id, client, say }) {
     const toolCall = {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { readFileSync, readdirSync } from 'node:fs';
+import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
 import { lifeLines } from './children.ts';
@@ -9,8 +9,8 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-async function begin(options: DemoOptions & { home?: string } = {}) {
-  const relay = await home.relay();
+async function begin({ receipts = true, ...options }: DemoOptions & { home?: string; receipts?: boolean } = {}) {
+  const relay = await home.relay({ autoPong: receipts });
   const { agent, ...folders } = demoAgent(home, options);
   const storeDir = home.folder();
   const daemon = home.daemon(relay, agent, { storeDir });
@@ -264,40 +264,135 @@ describe('a question of the agent', () => {
   });
 
   it.each(['withdraw', 'withdrawone'])(
-    'that nobody was shown is not answered by words for one that the agent took back: "%s"',
+    'A4: that takes the place of one that was taken back is shown, and answered: "%s"',
     async (word) => {
-      const calls = join(home.folder(), 'calls');
-      const { connection } = await begin({ env: { DEMO_AGENT_CALLS: calls } });
+      const { connection } = await begin();
       start(connection, 't1', word);
-      const wait = await connection.event('WAIT_FOR_USER', 't1');
-      expect(wait.prompt).toBe('Allow: Run one?');
-      while (!readFileSync(calls, 'utf8').includes('second question')) await connection.settle();
-      resume(connection, 't2', wait.session_id ?? '', 'Allow');
-      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+      expect((await connection.event('WAIT_FOR_USER', 't1')).prompt).toBe('Allow: Run one?');
+      const { prompt, session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+      expect(prompt).toBe('Allow: Run two?');
       await connection.settle();
-      expect(connection.ends('t1')).toHaveLength(1);
+      resume(connection, 't2', session ?? '', 'Allow');
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('permission: y');
     },
   );
 
-  it('is withdrawn from the agent when its task is cancelled', async () => {
-    const { connection } = await begin();
-    start(connection, 't1', 'perm');
-    const wait = await connection.event('WAIT_FOR_USER', 't1');
-    connection.send({ type: 'task_cancel', task_id: 't1' });
-    resume(connection, 't2', wait.session_id ?? '', 'Allow');
-    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+  it('A4: that takes the place of another is not answered by words that were said before the relay had heard of it', async () => {
+    const { connection } = await begin({ receipts: false });
+    start(connection, 't1', 'withdraw');
+    await connection.event('WAIT_FOR_USER', 't1');
+    const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+    resume(connection, 't2', session ?? '', 'Allow');
+    expect((await connection.event('ERROR', 't2')).error).toBe(
+      'The agent asks something else by now. Answer that instead.',
+    );
   });
 
-  it('is lost with the daemon: the words become a new message, and the user is told when only the agent was lost', async () => {
-    const { connection, relay, daemon, storeDir, agentHome } = await begin();
+  it('A4: that is taken back gives way to what follows, and a late answer is refused with the reason', async () => {
+    const { connection, agentHome } = await begin();
+    start(connection, 't1', 'takeback');
+    const { session_id: session, result } = await connection.event('WAIT_FOR_USER', 't1');
+    writeFileSync(join(agentHome, 'go on'), '');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('done without it');
+    const refused =
+      '“Allow: Run one?” can no longer be answered: the agent no longer waits for an answer. Nothing was sent to the agent.';
+    resume(connection, 't2', session ?? '', 'allow');
+    expect((await connection.event('ERROR', 't2')).error).toContain(refused);
+    resume(connection, 't3', session ?? '', '1');
+    expect((await connection.event('ERROR', 't3')).error).toContain(refused);
+    resume(connection, 't4', session ?? '', 'hello');
+    expect((await connection.event('TASK_COMPLETE', 't4')).result).toBe('echo 2: hello');
+    resume(connection, 't5', session ?? '', 'Allow');
+    expect((await connection.event('TASK_COMPLETE', 't5')).result).toBe('echo 3: Allow');
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: session ?? '', limit: 7 });
+    const { messages } = await connection.frame('messages');
+    expect(messages?.map(({ role, content }) => `${role} ${content}`)).toEqual([
+      'AGENT done without it',
+      expect.stringContaining(`SYSTEM ${refused}`),
+      expect.stringContaining(`SYSTEM ${refused}`),
+      'USER hello',
+      'AGENT echo 2: hello',
+      'USER Allow',
+      'AGENT echo 3: Allow',
+    ]);
+    expect(result).toBe('May I?\n\nAllow: Run one?');
+  });
+
+  it('A4: that is open when the turn ends is gone with it, and the end is told', async () => {
+    const { connection, agentHome } = await begin();
+    start(connection, 't1', 'meanwhile');
+    const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+    writeFileSync(join(agentHome, 'go on'), '');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('done meanwhile');
+    resume(connection, 't2', session ?? '', 'Allow');
+    expect((await connection.event('ERROR', 't2')).error).toContain('the agent no longer waits for an answer.');
+  });
+
+  it('A4: that is taken back lets other words wait for the end of the turn', async () => {
+    const calls = join(home.folder(), 'calls');
+    const { connection, agentHome } = await begin({ env: { DEMO_AGENT_CALLS: calls } });
+    start(connection, 't1', 'takeback');
+    const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+    while (!readFileSync(calls, 'utf8').includes('taken back')) await connection.settle();
+    await connection.settle();
+    resume(connection, 't2', session ?? '', 'something else');
+    await connection.status('t2');
+    writeFileSync(join(agentHome, 'go on'), '');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('done without it');
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: something else');
+  });
+
+  it('A4: that was dismissed is not answered afterwards', async () => {
+    const { connection } = await begin();
     start(connection, 't1', 'perm');
-    const wait = await connection.event('WAIT_FOR_USER', 't1');
-    await daemon.stop();
-    const again = demoAgent(home, { home: agentHome });
-    home.daemon(relay, again.agent, { storeDir });
-    const second = await relay.connection();
-    resume(second, 't2', wait.session_id ?? '', 'Allow');
-    expect((await second.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: Allow');
+    const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    resume(connection, 't2', session ?? '', 'Allow');
+    expect((await connection.event('ERROR', 't2')).error).toContain('it was dismissed. Nothing was sent');
+    resume(connection, 't3', session ?? '', 'hello');
+    expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('echo 2: hello');
+    expect(connection.ends('t1')).toHaveLength(1);
+  });
+
+  it.each([
+    ['stopped', 'The daemon was stopped.'],
+    ['killed', 'The daemon was started again.'],
+  ])(
+    'A5: is lost with the daemon that was %s: that is told, and a late answer is refused with the reason',
+    async (how, why) => {
+      const { connection, relay, daemon, storeDir, agentHome } = await begin();
+      start(connection, 't1', 'perm');
+      const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+      await connection.status();
+      // What a daemon leaves on the disk that is killed now.
+      const left = join(home.folder(), 'left');
+      cpSync(storeDir, left, { recursive: true });
+      await daemon.stop();
+      const again = demoAgent(home, { home: agentHome });
+      home.daemon(relay, again.agent, { storeDir: how === 'killed' ? left : storeDir });
+      const second = await relay.connection();
+      const told = how === 'killed' ? second : connection;
+      expect((await told.event('ERROR', 't1')).error).toBe(
+        `${why} The question of the agent can no longer be answered. Send a message to go on.`,
+      );
+      resume(second, 't2', session ?? '', 'Allow');
+      expect((await second.event('ERROR', 't2')).error).toBe(
+        `“Allow: Delete everything?” can no longer be answered: ${why} Nothing was sent to the agent. To send a message, use other words.`,
+      );
+      resume(second, 't3', session ?? '', 'go on');
+      expect((await second.event('TASK_COMPLETE', 't3')).result).toBe('echo 2: go on');
+    },
+  );
+
+  it('A5: is lost with its agent: the task ends again, and a late answer is refused with the reason', async () => {
+    const { connection } = await begin();
+    start(connection, 't1', 'permcrash');
+    const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
+    expect((await connection.event('ERROR', 't1')).error).toContain('The agent ended with exit code 3.');
+    resume(connection, 't2', session ?? '', 'Allow');
+    expect((await connection.event('ERROR', 't2')).error).toContain('the agent no longer waits for an answer.');
+    resume(connection, 't3', session ?? '', 'go on');
+    expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('echo 2: go on');
   });
 });
 

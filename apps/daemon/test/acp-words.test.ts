@@ -1,14 +1,13 @@
 /** What single agents say in a way of their own, and how it is understood: pure functions, without a process. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { outputStream, systemClock } from '@relay/daemon-kit';
+import { chosen, outputStream, systemClock } from '@relay/daemon-kit';
 import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
 import { type Fields, textOf } from '../src/agents/acp/content.ts';
 import { askForm } from '../src/agents/acp/form.ts';
 import { type Told, createNarrator } from '../src/agents/acp/narrator.ts';
 import { askPermission } from '../src/agents/acp/permission.ts';
 import { presetOf } from '../src/agents/acp/presets.ts';
-import { chosen } from '../src/agents/acp/questions.ts';
 import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
 import { verdictOf } from '../src/agents/acp/verdict.ts';
 import { lineSplitter, messageOf } from '../src/agents/acp/wire.ts';

@@ -25,13 +25,21 @@ export interface Question {
   options?: readonly string[];
 }
 
-/** How an agent speaks during a turn. `complete`, `wait` and `error` end it; only the first of them counts. */
+/**
+ * How an agent speaks during a turn. `complete`, `wait` and `error` end it; only the first of them counts. After `wait` the turn may go on
+ * at an agent with `holdsQuestions`: `withdrawn` lets its next end count.
+ */
 export interface TurnReport {
   progress(action: string, target?: string): void;
   output(text: string): void;
   complete(result: string): void;
   wait(question: Question): void;
   error(error: string): void;
+  /**
+   * What `wait` asked can no longer be answered, and the turn goes on: its next end counts again and takes the place of the question.
+   * `why`: a sentence for whoever answers all the same.
+   */
+  withdrawn?(why: string): void;
   /** The conversation has a name now. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn; remembered so that it can be ended after a crash of the daemon. */
@@ -67,6 +75,8 @@ export interface Opened {
 }
 
 export interface Agent {
+  /** A question lives in a turn that is held open: it can be taken back, and after a restart nobody can answer it. */
+  readonly holdsQuestions?: boolean;
   /** What the daemon declares to the relay (`X-Daemon-Capabilities`); what is not declared is never asked for. */
   readonly capabilities?: readonly Capability[];
   /** For agents that name their conversations themselves. Without it the daemon makes a UUID. A rejection ends the task with ERROR. */

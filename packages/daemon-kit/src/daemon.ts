@@ -16,9 +16,10 @@ import {
 } from './connection.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type InboundCounts, createInbound, createWatched } from './inbound.ts';
-import { openJournal } from './journal.ts';
+import { type FinalEvent, openJournal } from './journal.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Ending, Stop } from './reconnect.ts';
+import { openQuestions } from './questions.ts';
 import { activityOf, reportOf } from './report.ts';
 import { type Outside, joinOutside } from './outside.ts';
 import { rememberCommands } from './slash-commands.ts';
@@ -122,6 +123,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
       file: join(storeDir, 'tasks.jsonl'),
       onTrouble: (what, why) => log.warn(what, { why }),
     });
+    const questions = openQuestions({
+      file: join(storeDir, 'questions.json'),
+      clock,
+      onTrouble: (what, why) => log.warn(what, { why }),
+    });
     const watched = createWatched();
     let cancelReport: Cancel = () => undefined;
     let cancelWatch: Cancel = () => undefined;
@@ -201,6 +207,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       sync: takeOver,
       bring,
       journal,
+      questions,
       log,
       clock,
       timings,
@@ -212,7 +219,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         },
         event: (event) => void send(event, event.event_type !== 'SESSION_STARTED'),
         final(event) {
-          if (send(event)) connection.confirm(() => journal.settled([event.task_id]));
+          if (send(event)) connection.confirm(() => settled([event]));
         },
         activity(sessionId, isCompletion) {
           const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
@@ -220,6 +227,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
         },
       },
     });
+    const settled = (ends: readonly FinalEvent[]) => {
+      journal.settled(ends.map(({ task_id: taskId }) => taskId));
+      for (const { task_id: taskId } of ends) tasks.heard(taskId);
+    };
     const commands = rememberCommands(agent, (frame) => void send(frame));
     const inbound = createInbound({
       tasks,
@@ -239,7 +250,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       for (const event of owed) send(event);
       if (owed.length > 0) {
         log.info('results delivered late', { count: owed.length });
-        connection.confirm(() => journal.settled(owed.map(({ task_id: taskId }) => taskId)));
+        connection.confirm(() => settled(owed));
       }
       sendStatus();
       tasks.tellWaiting();

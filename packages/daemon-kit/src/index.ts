@@ -16,6 +16,7 @@ export type { Outside, OutsideMessage, OutsideSession } from './outside.ts';
 export { type OutputStream, outputStream, tail } from './output.ts';
 export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
 export { makePrivateFolder } from './private-folder.ts';
+export { chosen, named } from './questions.ts';
 export type { Stop, StopReason } from './reconnect.ts';
 export { type Registration, type RegistrationOptions, register } from './register.ts';
 export { type SessionSummary, type Store, openStore } from './store.ts';

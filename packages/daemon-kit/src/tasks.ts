@@ -12,6 +12,7 @@ import type { HistoryMessage } from './history.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { createPlaces } from './places.ts';
+import type { Questions } from './questions.ts';
 import type { Store } from './store.ts';
 
 /** What the tasks want to be said, in the order of the calls. */
@@ -33,6 +34,7 @@ export interface TasksOptions {
   /** What must be waited for before that; undefined when there is nothing. */
   bring?: (sessionId: string) => Promise<void> | undefined;
   journal: Journal;
+  questions: Questions;
   voice: Voice;
   log: Log;
   clock: Clock;
@@ -56,6 +58,8 @@ export interface Tasks {
   start(frame: ToDaemon<'task_start'>): void;
   resume(frame: ToDaemon<'task_resume'>): void;
   cancel(taskId: string): void;
+  /** The relay has heard how this task ended. */
+  heard(taskId: string): void;
   /** Ids for the `status` frame, in the order in which they came. */
   running(): string[];
   /** Whether a turn runs in the session. */
@@ -76,7 +80,8 @@ interface Task {
   message: string;
   images: readonly string[];
   projectPath: string;
-  phase: 'opening' | 'queued' | 'running' | 'over';
+  /** `resumed`: it ended with a question that was taken back, and its turn goes on. The relay does not hear of it before its next end. */
+  phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;
   /** It ended with a question. */
   asked?: boolean;
@@ -97,7 +102,7 @@ const maxOptions = 100;
 export const maxAgentsDefault = 8;
 
 export function createTasks(options: TasksOptions): Tasks {
-  const { agent, store, sync, bring, journal, voice, log, clock, timings } = options;
+  const { agent, store, sync, bring, journal, questions, voice, log, clock, timings } = options;
   /** Held from the opening of a conversation, or the start of a turn, until nothing of the turn is left. */
   const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
   let cancelTelling: Cancel = () => undefined;
@@ -105,6 +110,8 @@ export function createTasks(options: TasksOptions): Tasks {
   /** Per session the tasks whose turn is not completely gone; the first one runs. */
   const lines = new Map<string, Task[]>();
   const seen = new Set<string>();
+  /** By session. */
+  const resumed = new Map<string, Task>();
   let stopped: string | undefined;
 
   const remember = (taskId: string): boolean => {
@@ -237,6 +244,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const run = (task: Task) => {
     task.phase = 'running';
+    questions.forget(task.sessionId);
     try {
       record(task.sessionId, 'USER', task.message);
       voice.activity(task.sessionId, false);
@@ -255,7 +263,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const { turn } = task;
     try {
       await turn?.ended;
-      finish(task, { type: 'ERROR', error: 'The agent ended without an answer.' });
+      if (task.phase !== 'resumed') finish(task, { type: 'ERROR', error: 'The agent ended without an answer.' });
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }
@@ -296,6 +304,13 @@ export function createTasks(options: TasksOptions): Tasks {
           options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
         }),
       error: (error) => finish(task, { type: 'ERROR', error }),
+      withdrawn(why) {
+        if (task.phase !== 'over' || !task.asked || stopped !== undefined) return;
+        task.phase = 'resumed';
+        resumed.set(task.sessionId, task);
+        questions.gone(task.sessionId, why);
+        log.info('question taken back', { task: task.id, session: task.sessionId });
+      },
       title(title) {
         try {
           if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));
@@ -309,9 +324,10 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const finish = (task: Task, end: End) => {
     if (task.phase === 'over') return;
-    const ran = task.phase === 'running';
+    const ran = task.phase === 'running' || task.phase === 'resumed';
     task.phase = 'over';
     task.asked = end.type === 'WAIT_FOR_USER';
+    if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
     // History and journal first: what the relay hears about must survive us.
     conclude(task, end);
     tasks.delete(task.id);
@@ -331,9 +347,30 @@ export function createTasks(options: TasksOptions): Tasks {
       log.warn('history not written', { session: sessionId, why: reasonOf(error) });
     }
     journal.ended(frame);
+    if (agent.holdsQuestions && frame.event_type === 'WAIT_FOR_USER') {
+      const labels = (frame.options ?? []).map(({ label }) => label);
+      questions.asked(sessionId, { taskId: id, prompt: frame.prompt, labels });
+    } else questions.over(id);
     log.info('task ended', { task: id, session: sessionId, end: end.type });
     log.speech('agent said', { task: id, text: said.content });
     voice.final(frame);
+  };
+
+  /** A task whose turn goes on without its question has no other end. */
+  const leave = (task: Task) => {
+    resumed.delete(task.sessionId);
+    task.phase = 'over';
+    task.asked = false;
+  };
+
+  /** The turns that hold them end with this process. Whoever waits for an answer is told. */
+  const dropQuestions = (why: string) => {
+    if (!agent.holdsQuestions) return;
+    for (const { sessionId, taskId } of questions.waiting()) {
+      questions.gone(sessionId, why);
+      const error = `${why} The question of the agent can no longer be answered. Send a message to go on.`;
+      conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+    }
   };
 
   const record = (sessionId: string, role: HistoryMessage['role'], content: string) =>
@@ -355,6 +392,12 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     resume({ task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] }) {
       if (!remember(id)) return;
+      const refusal = questions.refusal(sessionId, message);
+      if (refusal !== undefined) {
+        const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
+        accept(late);
+        return finish(late, { type: 'ERROR', error: refusal });
+      }
       const wait = bring?.(sessionId);
       const task: Task = { id, sessionId, message, images, projectPath, phase: wait ? 'opening' : 'queued' };
       if (!wait) takeUp(task);
@@ -378,12 +421,19 @@ export function createTasks(options: TasksOptions): Tasks {
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning) void task.turn?.cancel();
         else if (!task.opening) drop(task);
-      } else agent.abandon?.(taskId);
+      } else {
+        for (const goesOn of [...resumed.values()]) if (goesOn.id === taskId) leave(goesOn);
+        for (const { sessionId, taskId: asker } of questions.waiting())
+          if (asker === taskId) questions.gone(sessionId, 'it was dismissed.');
+        questions.over(taskId);
+        agent.abandon?.(taskId);
+      }
       voice.status();
     },
     running: () => [...tasks.keys()],
-    isActive: (sessionId) => lines.get(sessionId)?.[0]?.phase === 'running',
-    isBusy: (sessionId) => lines.has(sessionId),
+    heard: (taskId) => questions.heard(taskId),
+    isActive: (sessionId) => resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
+    isBusy: (sessionId) => resumed.has(sessionId) || lines.has(sessionId),
     tellWaiting,
     recover() {
       for (const { taskId, sessionId, pid } of journal.interrupted) {
@@ -392,10 +442,13 @@ export function createTasks(options: TasksOptions): Tasks {
         const error = 'The daemon died while this task ran. How far it came is unknown.';
         conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
       }
+      dropQuestions('The daemon was started again.');
     },
     async stop(reason) {
       stopped = reason;
       cancelTelling();
+      for (const task of [...resumed.values()]) leave(task);
+      dropQuestions(reason);
       const turns = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));
       for (const line of lines.values()) line.splice(1);
       for (const task of [...tasks.values()]) {

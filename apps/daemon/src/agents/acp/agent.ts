@@ -76,7 +76,6 @@ export const acpTimings: AcpTimings = {
 
 /** Variable in the environment of every agent process; its value is the marker. */
 export const markerVariable = 'RELAY_DAEMON_AGENT';
-const maxRemembered = 1000;
 const answerFirst = 'The agent waits for an answer, and an answer takes no images. Answer it, then send the images.';
 
 export function acpAgent(options: AcpOptions): AcpAgent {
@@ -89,8 +88,6 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const leaving = new Map<string, Promise<void>>();
   /** Every process that may still live, also of conversations that are being opened. */
   const processes = new Set<AgentProcess>();
-  /** Conversations whose process died while a question was open. */
-  const unanswered = new Set<string>();
 
   const marked = `${markerVariable}=${options.marker}`;
   const pids = pidRecord(options.pidFile, log);
@@ -166,7 +163,6 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       dead = true;
       cancelIdle();
       if (conversations.get(sessionId) === conversation) conversations.delete(sessionId);
-      if (conversation.asking()) remember(unanswered, sessionId);
       conversation.lost();
     });
     return conversation;
@@ -295,8 +291,6 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         // Its process may have ended meanwhile.
         conversation = await live(turn.sessionId);
       }
-      const late = unanswered.delete(turn.sessionId);
-      if (late) report.output('The agent had to be started again: the answer is sent to it as a new message.\n');
       conversation ??= await reopen(turn, report, signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
@@ -309,6 +303,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   return {
     // Whether it takes images is known when its process is there: if it does not, the task says so.
     capabilities: ['images', 'usage'],
+    holdsQuestions: true,
     context: notes.context,
     onCommands: notes.onCommands,
     open,
@@ -352,10 +347,4 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       for (const agent of processes) agent.abort();
     },
   };
-}
-
-function remember(set: Set<string>, value: string): void {
-  set.add(value);
-  const [oldest] = set;
-  if (set.size > maxRemembered && oldest !== undefined) set.delete(oldest);
 }

@@ -83,6 +83,8 @@ interface ActiveTurn {
   attached: boolean;
   /** Ends of this turn are for nobody: it was cancelled, or the user said something else. */
   detached: boolean;
+  /** Words wait for its end, which is still told: it asks nothing more. */
+  overtaken: boolean;
   cancelling: boolean;
   /** The newest answer was a no. */
   rejected: boolean;
@@ -101,6 +103,8 @@ interface OpenQuestion {
 }
 
 const maxQuestions = 100;
+/** Taken back, or left open by a turn or a process that has ended. */
+const noLongerAsked = 'the agent no longer waits for an answer.';
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
@@ -116,6 +120,20 @@ export function createConversation(options: ConversationOptions): Conversation {
     questions.splice(index, 1);
     question.forget();
     question.resolve(response);
+  };
+  /** The task that ended with a question goes on: whatever comes now is told as its own. */
+  const reattach = (active: ActiveTurn, why: string) => {
+    if (active.attached || active.detached) return;
+    active.attached = true;
+    active.report.withdrawn?.(why);
+  };
+  /** The agent goes on without this answer. The next question, if there is one, takes the place of this one. */
+  const takeBack = (question: OpenQuestion, why: string) => {
+    const wasShown = question.shown;
+    put(question, question.asking.cancelled);
+    if (!turn || !wasShown) return;
+    reattach(turn, why);
+    show(turn);
   };
   const dropQuestions = () => {
     for (const question of [...questions]) put(question, question.asking.cancelled);
@@ -137,15 +155,15 @@ export function createConversation(options: ConversationOptions): Conversation {
   const ask = <R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> => {
     const active = turn;
     if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
-    if (active.detached) {
+    if (active.detached || active.overtaken) {
       // The user has gone on to something else; this turn only has to end.
       agent.notify('session/cancel', { sessionId });
       return Promise.resolve(asking.cancelled);
     }
     if (call) active.narrator.call(call);
     return new Promise((resolve) => {
-      const cancelWait = clock.after(timings.questionMs, () => put(question, asking.cancelled));
-      const withdrawn = () => put(question, asking.cancelled);
+      const cancelWait = clock.after(timings.questionMs, () => takeBack(question, 'nobody answered it in time.'));
+      const withdrawn = () => takeBack(question, noLongerAsked);
       signal.addEventListener('abort', withdrawn, { once: true });
       const question: OpenQuestion = {
         asking: asking,
@@ -244,11 +262,12 @@ export function createConversation(options: ConversationOptions): Conversation {
           return 'done';
         }
         // What the agent still does is shown, but the end belongs to the turn of these words.
+        active.detached = true;
         put(question, reply.response);
       }
-      // Perhaps the words were for a question that the agent has taken back. What it asked since then nobody has seen: the words are no
-      // answer to that, and it is not asked any more.
-      active.detached = true;
+      // A turn that goes on without its question ends as usual, and the words are next. One that was told no ends for nobody.
+      if (active.attached && !active.detached) active.overtaken = true;
+      else active.detached = true;
       dropQuestions();
       const stop = () => cancelTurn(active);
       if (signal.aborted) stop();
@@ -277,6 +296,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         ),
         attached: true,
         detached: false,
+        overtaken: false,
         cancelling: false,
         rejected: false,
         release,
@@ -289,8 +309,10 @@ export function createConversation(options: ConversationOptions): Conversation {
             sessionId,
             prompt: promptOf(message, images, await agent.ready),
           });
+          reattach(active, noLongerAsked);
           conclude(active, response);
         } catch (error) {
+          reattach(active, noLongerAsked);
           active.output.flush();
           if (!active.detached) active.report.error(reasonOf(error));
         } finally {
@@ -306,7 +328,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
 
     abandon(taskId) {
-      if (turn?.taskId === taskId && !turn.attached) cancelTurn(turn);
+      if (turn?.taskId === taskId) cancelTurn(turn);
     },
     asking: () => questions.some(({ shown }) => shown),
     idle: () => turn === undefined,

@@ -1,7 +1,7 @@
 /** The fields of a form as ACP describes them (a part of JSON Schema), and what words mean for one of them. Pure. */
 import type { ElicitationContentValue } from '@agentclientprotocol/sdk';
+import { chosen } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
-import { chosen } from './questions.ts';
 
 export interface FormField {
   name: string;

@@ -3,10 +3,11 @@
  * the reason, and the field is asked again. Optional fields can be skipped, a form with required ones be declined.
  */
 import type { CreateElicitationResponse, ElicitationContentValue } from '@agentclientprotocol/sdk';
+import { chosen, named } from '@relay/daemon-kit';
 import { oneLine } from './calls.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import { type FormField, aboutField, defaultOf, fieldsOf, valueOf } from './form-fields.ts';
-import { type Asking, type Reply, chosen, named, questionOf } from './questions.ts';
+import { type Asking, type Reply, questionOf } from './questions.ts';
 
 const labels = { ok: 'OK', skip: 'Skip', skipRest: 'Skip the rest', decline: 'Decline' } as const;
 /** The daemon shows a hundred labels; there is always room for those above. */

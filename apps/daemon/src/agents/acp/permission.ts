@@ -1,10 +1,11 @@
 /** `session/request_permission` as a question: may the agent do this? Some agents ask questions of their own in the same way. */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import { chosen } from '@relay/daemon-kit';
 import { detailsOf, intentOf, titleOf } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';
-import { type Asking, chosen, questionOf } from './questions.ts';
+import { type Asking, questionOf } from './questions.ts';
 
 interface PermissionOption {
   optionId: string;

@@ -1,6 +1,6 @@
 /**
- * What every question of an agent has in common, and how words choose from labels. Pure: a request of ACP becomes a question for the user
- * (`permission.ts`, `form.ts`), the words of the user become a response for the agent.
+ * What every question of an agent has in common. Pure: a request of ACP becomes a question for the user (`permission.ts`, `form.ts`), the
+ * words of the user become a response for the agent.
  */
 import type { Question } from '@relay/daemon-kit';
 
@@ -30,18 +30,3 @@ export const questionOf = (said: string, prompt: string, about: string, options:
   result: [said, prompt, about].filter((text) => text.trim() !== '').join('\n\n'),
   options,
 });
-
-/** The index of the label that the words choose; -1 if none. A label is chosen by its text in any case, or by its number (1 is the first). */
-export function chosen(words: string, labels: readonly string[]): number {
-  const exact = named(words, labels);
-  const text = words.trim();
-  if (exact >= 0 || !/^\d{1,4}$/.test(text)) return exact;
-  const number = Number(text);
-  return number >= 1 && number <= labels.length ? number - 1 : -1;
-}
-
-/** The same by text alone. */
-export function named(words: string, labels: readonly string[]): number {
-  const text = words.trim().toLowerCase();
-  return labels.findIndex((label) => label.trim().toLowerCase() === text);
-}

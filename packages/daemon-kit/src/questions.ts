@@ -1,0 +1,133 @@
+/**
+ * The newest question of each session, on disk: which one can be answered, and which one no longer can. For agents that hold a question in a
+ * turn of their own, so that it can be taken back and does not outlive its process (findings A4, A5). A choice for a question that is
+ * gone is refused; other words are a message. A file that cannot be read or written costs this memory and nothing else.
+ */
+import { keepHead } from './bounds.ts';
+import type { Clock } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+
+export interface Questions {
+  /** A task has ended with a question. The relay may take a while to hear of it. */
+  asked(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
+  /** The relay has heard how this task ended. */
+  heard(taskId: string): void;
+  /** The newest question of the session can no longer be answered. */
+  gone(sessionId: string, why: string): void;
+  /** The task that asked has had another end since, or was cancelled: nobody waits for it any more. */
+  over(taskId: string): void;
+  /** Something else was said in the session. */
+  forget(sessionId: string): void;
+  /** Why these words cannot be taken, if they choose an answer to a question that is gone or was replaced meanwhile. */
+  refusal(sessionId: string, words: string): string | undefined;
+  /** Sessions whose newest task ended with a question, and nothing has been said since. */
+  waiting(): { sessionId: string; taskId: string }[];
+}
+
+interface Entry {
+  taskId: string;
+  prompt: string;
+  labels: string[];
+  gone?: { why: string; at: number };
+  over?: boolean;
+}
+
+const maxSessions = 500;
+const labelBytes = 200;
+/** A choice that comes later is no late answer: no app has shown the question since. */
+const lateMs = 3_600_000;
+
+export function openQuestions({
+  file,
+  clock,
+  onTrouble,
+}: {
+  file: string;
+  clock: Pick<Clock, 'now'>;
+  onTrouble: (what: string, why: string) => void;
+}): Questions {
+  const entries = new Map<string, Entry>(read(file, onTrouble));
+  /** Tasks whose question took the place of one that apps may still show: what was said before they heard of it answers neither. */
+  const unheard = new Set<string>();
+
+  const write = () => {
+    try {
+      replaceOwnerFile(file, JSON.stringify([...entries]));
+    } catch (error) {
+      onTrouble('questions not written', reasonOf(error));
+    }
+  };
+  const of = (taskId: string) => [...entries].find(([, entry]) => entry.taskId === taskId);
+
+  return {
+    asked(sessionId, { taskId, prompt, labels }) {
+      if (entries.get(sessionId)?.gone) unheard.add(taskId);
+      entries.delete(sessionId);
+      entries.set(sessionId, {
+        taskId,
+        prompt: keepHead(prompt, labelBytes),
+        labels: labels.map((label) => keepHead(label, labelBytes)),
+      });
+      const [oldest] = entries.keys();
+      if (entries.size > maxSessions && oldest !== undefined) entries.delete(oldest);
+      write();
+    },
+    heard: (taskId) => void unheard.delete(taskId),
+    gone(sessionId, why) {
+      const entry = entries.get(sessionId);
+      if (!entry || entry.gone) return;
+      entry.gone = { why, at: clock.now() };
+      write();
+    },
+    over(taskId) {
+      const entry = of(taskId)?.[1];
+      if (!entry || entry.over) return;
+      entry.over = true;
+      write();
+    },
+    forget(sessionId) {
+      if (entries.delete(sessionId)) write();
+    },
+    refusal(sessionId, words) {
+      const entry = entries.get(sessionId);
+      if (!entry) return undefined;
+      if (unheard.has(entry.taskId)) return 'The agent asks something else by now. Answer that instead.';
+      if (!entry.gone || clock.now() > entry.gone.at + lateMs || chosen(words, entry.labels) < 0) return undefined;
+      return `“${entry.prompt}” can no longer be answered: ${entry.gone.why} Nothing was sent to the agent. To send a message, use other words.`;
+    },
+    waiting: () => [...entries].flatMap(([sessionId, { taskId, over }]) => (over ? [] : [{ sessionId, taskId }])),
+  };
+}
+
+/** The index of the label that the words choose; -1 if none. A label is chosen by its text in any case, or by its number (1 is the first). */
+export function chosen(words: string, labels: readonly string[]): number {
+  const exact = named(words, labels);
+  const text = words.trim();
+  if (exact >= 0 || !/^\d{1,4}$/.test(text)) return exact;
+  const number = Number(text);
+  return number >= 1 && number <= labels.length ? number - 1 : -1;
+}
+
+/** The same by text alone. */
+export function named(words: string, labels: readonly string[]): number {
+  const text = words.trim().toLowerCase();
+  return labels.findIndex((label) => label.trim().toLowerCase() === text);
+}
+
+function read(file: string, onTrouble: (what: string, why: string) => void): [string, Entry][] {
+  try {
+    const rows: unknown = JSON.parse(readIfPresent(file) ?? '[]');
+    return (Array.isArray(rows) ? rows : []).filter(isRow);
+  } catch (error) {
+    onTrouble('questions not read', reasonOf(error));
+    return [];
+  }
+}
+
+/** The file is ours, but an older or newer daemon may have written it. */
+function isRow(row: unknown): row is [string, Entry] {
+  if (!Array.isArray(row) || typeof row[0] !== 'string') return false;
+  const { taskId, prompt, labels } = (row[1] ?? {}) as Record<string, unknown>;
+  return typeof taskId === 'string' && typeof prompt === 'string' && Array.isArray(labels);
+}

@@ -1,0 +1,85 @@
+/** Which question of a session can be answered, and for how long a late answer is refused. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openQuestions } from '../src/questions.ts';
+import { temporaryFolders } from './folders.ts';
+
+const folders = temporaryFolders();
+afterEach(() => folders.remove());
+
+function begin(file = join(folders.make(), 'questions.json')) {
+  let now = 1_000_000;
+  const trouble: string[] = [];
+  const open = () => openQuestions({ file, clock: { now: () => now }, onTrouble: (what) => trouble.push(what) });
+  return { file, open, trouble, wait: (ms: number) => (now += ms) };
+}
+const question = { taskId: 't1', prompt: 'Allow: Run it?', labels: ['Yes', 'No'] };
+
+describe('a question that is gone', () => {
+  it('A5: refuses its labels and their numbers for an hour, also after a restart, and lets other words pass', () => {
+    const { file, open, wait } = begin();
+    const before = open();
+    before.asked('s', question);
+    expect(before.refusal('s', 'Yes')).toBeUndefined();
+    before.gone('s', 'it is late.');
+    before.gone('s', 'only the first reason counts.');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const after = open();
+    for (const words of ['Yes', ' yes ', '2']) {
+      expect(after.refusal('s', words)).toMatch(/^“Allow: Run it\?” can no longer be answered: it is late\. /);
+    }
+    expect([after.refusal('s', 'Yes, please'), after.refusal('s', '3'), after.refusal('other', 'Yes')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    wait(3_600_001);
+    expect(after.refusal('s', 'Yes')).toBeUndefined();
+  });
+
+  it('is forgotten when something else was said', () => {
+    const questions = begin().open();
+    questions.asked('s', question);
+    questions.gone('s', 'it is late.');
+    questions.forget('s');
+    expect(questions.refusal('s', 'Yes')).toBeUndefined();
+    expect(questions.waiting()).toEqual([]);
+  });
+
+  it('A4: is replaced by one that takes no words before the relay has heard of it', () => {
+    const questions = begin().open();
+    questions.asked('s', question);
+    questions.gone('s', 'it was taken back.');
+    questions.asked('s', { ...question, prompt: 'Allow: Run two?' });
+    expect(questions.refusal('s', 'whatever')).toBe('The agent asks something else by now. Answer that instead.');
+    questions.heard('t1');
+    expect(questions.refusal('s', 'Yes')).toBeUndefined();
+    expect(questions.waiting()).toEqual([{ sessionId: 's', taskId: 't1' }]);
+    questions.over('t1');
+    expect(questions.waiting()).toEqual([]);
+  });
+});
+
+describe('the file of the questions', () => {
+  it.each(['{', '{}', '[1, ["s"], ["s", {"taskId": 1}], ["s", null]]'])('is passed over when it holds %s', (text) => {
+    const { file, open } = begin();
+    writeFileSync(file, text);
+    expect(open().waiting()).toEqual([]);
+  });
+
+  it('holds the newest 500 sessions', () => {
+    const { open } = begin();
+    const questions = open();
+    for (let n = 0; n <= 500; n++) questions.asked(`s${n}`, { ...question, taskId: `t${n}` });
+    const kept = open().waiting();
+    expect(kept).toHaveLength(500);
+    expect(kept[0]).toEqual({ sessionId: 's1', taskId: 't1' });
+  });
+
+  it('that cannot be written costs a warning', () => {
+    const { open, trouble } = begin(join(folders.make(), 'no', 'such', 'folder', 'questions.json'));
+    open().asked('s', question);
+    expect(trouble).toEqual(['questions not written']);
+  });
+});
