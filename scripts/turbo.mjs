@@ -1,8 +1,9 @@
 // Runs turbo without telemetry and without looking for a remote cache. `--quiet`: prints nothing unless the build fails or takes a
 // while. Without turbo, in an installation without development dependencies, what was built before is used.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const quiet = process.argv.includes('--quiet');
 const words = process.argv.slice(2).filter((word) => word !== '--quiet');
@@ -34,9 +35,50 @@ function build(turbo) {
   });
 }
 
+/** Node loads a few hundred files at once, and says of those beyond the limit that there is no such package (findings R7). */
+const filesNeeded = 1024;
+
+/** Node has raised the soft limit to the hard one already. Undefined where the system does not tell. */
+function openFilesLimit() {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code of the system when nothing may be written here. */
+function refusal(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error.code;
+  }
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const isBuilt = existsSync(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const turbo = findTurbo();
-if (turbo) build(turbo);
-else if (!existsSync(new URL('../apps/standalone/dist/main.js', import.meta.url))) {
+const limit = openFilesLimit();
+const refused = refusal(root);
+if (limit !== undefined && limit < filesNeeded) {
+  process.stderr.write(
+    `Only ${limit} files may be open at a time, and ${filesNeeded} are needed to start (10000 to serve many). Raise the limit:\n` +
+      `\`ulimit -n ${filesNeeded}\` in this shell, or LimitNOFILE of the service; root raises a hard limit in /etc/security/limits.conf.\n`,
+  );
+  process.exitCode = 1;
+} else if (refused && isBuilt) {
+  process.stderr.write(`${root} may not be written (${refused}): what was built before is used.\n`);
+} else if (refused) {
+  process.stderr.write(
+    `${root} may not be written (${refused}), so it cannot be built. Give the folder to this user, or copy it to\n` +
+      'where it may be written, and run `npm ci` there.\n',
+  );
+  process.exitCode = 1;
+} else if (turbo) build(turbo);
+else if (!isBuilt) {
   process.stderr.write(
     'This checkout is not built, and building needs the development dependencies. Run `npm ci` without --omit=dev and without\n' +
       'NODE_ENV=production. Afterwards `npm prune --omit=dev` leaves only what the relay needs to run.\n',

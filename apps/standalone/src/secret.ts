@@ -1,22 +1,28 @@
 /** The secret of the built-in sign-in where nobody configured one: made once, kept in the data folder for its owner alone. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDataFolder, refusedFolder } from '@relay/database';
 
 const fileName = 'auth-secret';
 const minLength = 32;
 
 /**
  * The secret of this folder: 256 bits, base64url; made the first time (file mode 600, folder mode 700 if it is made too).
- * @throws Error that names the file if what is in it cannot be a secret; errors of the file system as they are
+ * @throws DatabaseError DATA_DIR_UNUSABLE that says what to do; Error that names the file if what is in it cannot be a secret
  */
 export function keptSecret(dataDir: string): string {
   const file = join(dataDir, fileName);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (!existsSync(file)) create(file);
-  // A copy or a backup may have opened it to others.
-  chmodSync(file, 0o600);
-  const secret = readFileSync(file, 'utf8').trim();
+  makeDataFolder(dataDir);
+  let secret: string;
+  try {
+    if (!existsSync(file)) create(file);
+    // A copy or a backup may have opened it to others.
+    chmodSync(file, 0o600);
+    secret = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw refusedFolder(dataDir, error) ?? error;
+  }
   if (secret.length < minLength)
     throw new Error(`${file} holds no secret. Restore it from a backup; or delete it, then everybody signs in again.`);
   return secret;

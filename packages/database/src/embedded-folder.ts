@@ -5,8 +5,9 @@
  * the first start leaves either no database or a complete one. The rest of the folder belongs to whoever else uses it.
  */
 import { fork } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { makeDataFolder, refusedFolder } from './data-folder.ts';
 import { DatabaseError } from './database-error.ts';
 import type { CreateReply, CreateStart } from './embedded-create.ts';
 import { builtFile, clusterName } from './embedded-pglite.ts';
@@ -40,7 +41,7 @@ const restore = 'Restore it from a backup, or move it away to start with an empt
  * with; an existing one is left as it is. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
  */
 export async function openFolder(folder: string, content: NewContent = {}): Promise<EmbeddedFolder> {
-  makeWritable(folder);
+  makeDataFolder(folder);
   const lock = await lockFolder(folder);
   const cluster = path.join(folder, clusterName);
   try {
@@ -58,18 +59,10 @@ export async function openFolder(folder: string, content: NewContent = {}): Prom
 
 /** The error for files that are there and complete, but that PostgreSQL cannot open. */
 export function damaged(folder: string, cause: Error): DatabaseError {
-  return unusable(folder, `PostgreSQL cannot open the database in it (${cause.message})`, restore, cause);
-}
-
-function makeWritable(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    readdirSync(folder);
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw unusable(folder, code, 'It must be a folder that this user can write; or choose another folder.', error);
-  }
+  return (
+    refusedFolder(folder, cause) ??
+    unusable(folder, `PostgreSQL cannot open the database in it (${cause.message})`, restore, cause)
+  );
 }
 
 /** What a killed first start left behind. Only under the lock: nobody is working on it. */
@@ -87,6 +80,8 @@ async function create(folder: string, cluster: string, content: NewContent): Pro
     renameSync(unfinished, cluster);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
+    const known = refusedFolder(folder, error);
+    if (known) throw known;
     const reason = `no database could be created in it (${error instanceof Error ? error.message : String(error)})`;
     throw unusable(folder, reason, 'Check that the disk has 100 MB free and that this user can write there.', error);
   }

@@ -46,9 +46,25 @@ export async function startPGlite({ cluster, template }: PGliteStart, { onPanic 
       onStderr: listen,
     });
   } catch (error) {
-    const reason = said || (error instanceof Error ? error.message : String(error));
+    const reason = said || reasonOf(error);
     throw new Error(reason, { cause: error });
   }
+}
+
+/** The WebAssembly file system throws objects without a text; its numbers are those of WASI. */
+const wasiCodes: Readonly<Record<number, string>> = {
+  2: 'EACCES',
+  19: 'EDQUOT',
+  33: 'EMFILE',
+  51: 'ENOSPC',
+  63: 'EPERM',
+  69: 'EROFS',
+};
+
+function reasonOf(error: unknown): string {
+  const { message, errno } = (error ?? {}) as { message?: unknown; errno?: unknown };
+  if (typeof message === 'string' && message !== '') return message;
+  return typeof errno === 'number' ? (wasiCodes[errno] ?? `file system error ${errno}`) : String(error);
 }
 
 /**

@@ -18,6 +18,7 @@ export * from './revocations.ts';
 export * from './purge.ts';
 export * from './ulids.ts';
 export * from './database-error.ts';
+export { makeDataFolder, refusedFolder } from './data-folder.ts';
 export * from './open.ts';
 export type { OnStatement, StatementKind } from './observed-adapter.ts';
 export * from './migrate.ts';

@@ -13,11 +13,14 @@ export interface RunOptions {
 }
 
 function explain(error: unknown, { isForPeople }: RunOptions): string {
-  const { code, message, setting = 'PORT' } = error as NodeJS.ErrnoException & { setting?: string };
+  const { code, message, path, syscall, setting = 'PORT' } = error as NodeJS.ErrnoException & { setting?: string };
   if (isForPeople(error)) return message;
   if (code === 'EADDRINUSE')
     return `The port is taken: ${message}. Stop the other program, or choose another port with ${setting}.`;
-  if (code === 'EACCES') return `The port may not be used: ${message}. Choose one above 1023 with ${setting}.`;
+  if (code === 'EACCES' && syscall === 'listen')
+    return `The port may not be used: ${message}. Choose one above 1023 with ${setting}.`;
+  if (code !== undefined && path !== undefined)
+    return `${path} cannot be used: ${message}. Look at its owner, its rights and its disk.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -6,6 +6,7 @@
 import { pino } from 'pino';
 import type { ChildLoggerOptions, LevelWithSilent, Logger } from 'pino';
 import { cutText, redactFields } from './redact.ts';
+import { firstThenCounts } from './repeated.ts';
 import { maskSecrets } from './secret-text.ts';
 
 export type { Logger } from 'pino';
@@ -18,6 +19,8 @@ export interface LoggerOptions {
   readonly instance: string;
   /** Gets every line with its newline. Absent: standard output. */
   readonly destination?: { write(line: string): void };
+  /** How often the number of repeated warnings is told. Default one minute. */
+  readonly repeatedMs?: number;
 }
 
 type LogArguments = [first: unknown, ...rest: unknown[]];
@@ -41,9 +44,11 @@ function withSafeChildren(logger: Logger): Logger {
 /**
  * A logger with the fields `level` (as a word), `time` (ISO 8601), `name`, `instance` and `msg`. Errors go under `err`,
  * requests under `req`. Texts of conversation (`content`, `message`, `instruction`, `output`, `result`, `prompt`, …) are
- * logged as their length, wherever they stand.
+ * logged as their length, wherever they stand. A warning whose message was written within the last minute is counted, by
+ * whichever child it is said: a line per minute then says how many there were (`repeated`), with the fields of the newest.
  */
 export function createLogger(options: LoggerOptions): Logger {
+  const counted = firstThenCounts(options.repeatedMs ?? 60_000);
   const settings = {
     level: options.level,
     base: { name: options.name, instance: options.instance },
@@ -52,9 +57,17 @@ export function createLogger(options: LoggerOptions): Logger {
     serializers: { err: (view: unknown) => view },
     formatters: { level: (level: string) => ({ level }) },
     hooks: {
-      logMethod(this: Logger, args: LogArguments, method: (...args: LogArguments) => void) {
+      logMethod(this: Logger, args: LogArguments, method: (...args: LogArguments) => void, level: number) {
         // The first may be the fields, the others fill the placeholders of the message.
-        method.apply(this, args.map(safeArgument) as LogArguments);
+        const write = () => method.apply(this, args.map(safeArgument) as LogArguments);
+        const kind = level === pino.levels.values.warn ? args.find((arg) => typeof arg === 'string') : undefined;
+        if (kind === undefined) return write();
+        counted(kind, (repeated) => {
+          if (repeated === undefined) return write();
+          const [first, ...rest] = args.map(safeArgument) as LogArguments;
+          if (typeof first === 'string') method.call(this, { repeated }, first, ...rest);
+          else method.call(this, { ...(first as object), repeated }, ...rest);
+        });
       },
       streamWrite: maskSecrets,
     },

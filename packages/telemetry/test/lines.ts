@@ -11,11 +11,17 @@ export interface Lines {
   readonly last: () => Record<string, unknown>;
 }
 
-export function lines(level: 'info' | 'debug' | 'trace' = 'info'): Lines {
+export function lines(level: 'info' | 'debug' | 'trace' = 'info', repeatedMs?: number): Lines {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
   return {
-    log: createLogger({ level, name: 'api', instance: 'api-1', destination }),
+    log: createLogger({
+      level,
+      name: 'api',
+      instance: 'api-1',
+      destination,
+      ...(repeatedMs === undefined ? {} : { repeatedMs }),
+    }),
     text: () => written.join(''),
     last: () => JSON.parse(written.at(-1) ?? 'null') as Record<string, unknown>,
   };
