@@ -54,6 +54,8 @@ export class DeviceMemory {
   claimOpen = false;
   /** The task whose end is being written down. What an error leaves here may be committed, and nobody was told. */
   ending: string | undefined;
+  /** The log hears once per connection that the device has too many sessions. */
+  warnedOfSessions = false;
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
 

@@ -8,6 +8,7 @@ import {
   type SessionFacts,
   addNotification,
   applyFacts,
+  applyReport,
   cancelledAmong,
   findNativeSession,
   markLost,
@@ -24,11 +25,12 @@ import {
 import type { DaemonConnection } from './connection.ts';
 import { createEvents } from './events.ts';
 import { gathered } from './gather.ts';
+import { inTurns } from './in-turns.ts';
 import type { InboundDeps } from './inbound-deps.ts';
 import { message, sessionUpdate } from '@relay/attention';
 import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
-import { activityFacts, clockAheadMs, reportFacts, slashCommands, toTime } from './translate.ts';
+import { activityFacts, clockAheadMs, newestFirst, reportFacts, slashCommands, toTime } from './translate.ts';
 
 type Handlers = {
   [T in FromDaemonFrame['type']]: (
@@ -184,18 +186,35 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       metrics.reports.inc({ outcome: 'same' });
       return;
     }
-    const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-      if (device?.fence !== connection.fence) return [];
-      const facts = frame.sessions.map(reportFacts);
-      const changed = await applyFacts(tx, device, facts, readingOf(connection, facts, true));
-      await saveReportHash(tx, device.id, hash);
-      return changed;
+    let leftOut = 0;
+    const reported = frame.sessions.map(reportFacts);
+    const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
+    const all = await inTurns(newestFirst(reported), async (facts, isLast) => {
+      const applied = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+        if (device?.fence !== connection.fence) return undefined;
+        const changes = await applyReport(tx, device, facts, reading);
+        if (isLast) await saveReportHash(tx, device.id, hash);
+        return changes;
+      });
+      if (!applied) return false;
+      leftOut += applied.leftOut;
+      const { keys } = applied;
+      for (const key of keys) memory.forgetRecord(key);
+      await announce(keys);
+      for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
+      return true;
     });
+    if (!all) return;
     memory.reportHash = hash;
     metrics.reports.inc({ outcome: 'changed' });
-    for (const key of keys) memory.forgetRecord(key);
-    await announce(keys);
-    for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
+    if (leftOut === 0) return;
+    metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);
+    if (memory.warnedOfSessions) return;
+    memory.warnedOfSessions = true;
+    connection.logger.warn(
+      { leftOut },
+      'the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out',
+    );
   };
 
   const onActivity = async (connection: DaemonConnection, frame: FromDaemon<'session_activity'>) => {

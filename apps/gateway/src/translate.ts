@@ -100,6 +100,12 @@ export function reportFacts(entry: ReportEntry): SessionFacts {
   };
 }
 
+/** Each session once, as its last entry says, and those with the newest activity first: what matters most is written first. */
+export function newestFirst(facts: readonly SessionFacts[]): SessionFacts[] {
+  const unique = [...new Map(facts.map((fact) => [fact.nativeId, fact])).values()];
+  return unique.sort((one, other) => (other.lastActivity?.getTime() ?? 0) - (one.lastActivity?.getTime() ?? 0));
+}
+
 export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFacts {
   return {
     nativeId: frame.session_id,

@@ -1,7 +1,7 @@
 /** What is too long, too many or absurd in a report costs itself, never the report (S2, S3, S12). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { idOf, readSession, sessionIn } from './conversation.ts';
+import { counted, idOf, readSession, sessionIn, until } from './conversation.ts';
 
 describe('the bounds of a report', () => {
   let relay: TestRelay;
@@ -39,5 +39,63 @@ describe('the bounds of a report', () => {
     await updateOf('paths');
     report({ session_id: 'paths', project: `/${'x'.repeat(2 ** 20)}`, file_path: 'y'.repeat(2 ** 20), title: 'new' });
     expect(await updateOf('paths')).toMatchObject({ title: 'new', projectPath: '/home/alice' });
+  });
+});
+
+describe('S3: a large report', () => {
+  const countOf = async (relay: TestRelay, deviceId: string) => {
+    const [row] = await relay.database.prisma.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId}`;
+    return row!.count;
+  };
+
+  it('S3: lets the requests of others in while it is written down', async () => {
+    const relay = await startRelay();
+    const [large, other] = [await connectDaemon(relay), await connectDaemon(relay, { user: 'bob' })];
+    const [app, bob] = [await connectApp(relay), await connectApp(relay, { user: 'bob' })];
+    const entries = 5000;
+    const sessions = Array.from({ length: entries }, (_, n) => ({ session_id: `s${n}`, title: `session ${n}` }));
+    large.send({ type: 'report_sessions', sessions });
+    await app.next('session_update');
+    other.send({ type: 'report_sessions', sessions: [{ session_id: 'small', title: 'of bob' }] });
+    await bob.next('session_update', (frame) => sessionIn(frame).title === 'of bob');
+    const listed = await relay.call('GET', '/api/sessions', { user: 'bob' });
+    expect(listed.status).toBe(200);
+    expect(await countOf(relay, large.deviceId)).toBeLessThan(entries);
+    await app.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`);
+    expect(await countOf(relay, large.deviceId)).toBe(entries);
+    await relay.stop();
+  });
+
+  it('S3: makes known as many sessions as a device may have, the newest first, and goes on with those', async () => {
+    const relay = await startRelay({ config: { sessionsPerDevice: 150 } });
+    const [daemon, app] = [await connectDaemon(relay), await connectApp(relay)];
+    const sessions = (title: string) =>
+      Array.from({ length: 300 }, (_, n) => ({
+        session_id: `s${n}`,
+        title,
+        last_activity: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(),
+      }));
+    const isOf = (title: string, nativeId: string) => (frame: Frame) =>
+      sessionIn(frame).title === title && sessionIn(frame).id === idOf(daemon, nativeId);
+    daemon.send({ type: 'report_sessions', sessions: sessions('first') });
+    await app.next('session_update', isOf('first', 's150'));
+    daemon.send({ type: 'report_sessions', sessions: sessions('second') });
+    await app.next('session_update', isOf('second', 's150'));
+    expect(await countOf(relay, daemon.deviceId)).toBe(150);
+    expect(await readSession(relay, idOf(daemon, 's149'))).toBeUndefined();
+    const leftOut = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'sessions of a device' });
+    await until(async () => (await leftOut()) === 300);
+
+    const refused = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'one more' },
+    });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SESSIONS' } });
+    await relay.call('DELETE', `/api/sessions/${encodeURIComponent(idOf(daemon, 's299'))}`);
+    const accepted = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'one more' },
+    });
+    expect(accepted.status).toBe(201);
+    await relay.stop();
   });
 });

@@ -56,6 +56,11 @@ export const LIMITS = {
     'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at',
     DAEMON_DOOR,
   ),
+  SESSIONS_PER_DEVICE: limit(
+    10_000,
+    'sessions',
+    'sessions of one device, deleted ones aside. Further ones that its daemon reports are left out and counted, and a user who starts one is refused',
+  ),
   RESUME_HISTORY_BYTES: variable('Limits', int({ min: 4096, max: 64 * 1024 * 1024, unit: 'bytes' }), {
     default: 1024 * 1024,
     meaning:

@@ -26,6 +26,8 @@ export interface Reading {
   discover: boolean;
   /** By how much the clock of the daemon is ahead of ours at least. */
   clockAheadMs: number;
+  /** How many sessions the device may have; absent: there is no bound, which is for the few that an event names. */
+  maxSessions?: number;
 }
 
 /** A clock that is ahead by less than this cannot be told from ours. */
@@ -47,21 +49,45 @@ export async function applyFacts(
   facts: readonly SessionFacts[],
   reading: Reading,
 ): Promise<string[]> {
-  const changed: string[] = [];
+  return (await applyReport(db, device, facts, reading)).keys;
+}
+
+/** What of a report was taken: the rows that changed or are new, and how many sessions were too many for the device. */
+export interface AppliedReport {
+  keys: string[];
+  leftOut: number;
+}
+
+/** The same, and how many new sessions were left out because the device has `maxSessions`. Those with the newest activity are created first. */
+export async function applyReport(
+  db: Db,
+  device: DeviceLock,
+  facts: readonly SessionFacts[],
+  reading: Reading,
+): Promise<AppliedReport> {
+  const all: AppliedReport = { keys: [], leftOut: 0 };
   // The last entry of a session wins; one statement must not meet the same row twice.
   const unique = [...new Map(facts.map((fact) => [fact.nativeId, fact])).values()];
   for (let start = 0; start < unique.length; start += batchSize) {
-    changed.push(...(await applyBatch(db, device, unique.slice(start, start + batchSize), reading)));
+    const { keys, leftOut } = await applyBatch(
+      db,
+      device,
+      unique.slice(start, start + batchSize),
+      discover,
+      maxSessions,
+    );
+    all.keys.push(...keys);
+    all.leftOut += leftOut;
   }
-  return changed;
+  return all;
 }
 
 async function applyBatch(
   db: Db,
   device: DeviceLock,
   batch: readonly SessionFacts[],
-  { discover, clockAheadMs }: Reading,
-): Promise<string[]> {
+  { discover, clockAheadMs, maxSessions = null }: Reading,
+): Promise<AppliedReport> {
   const isAhead = clockAheadMs > clockSlackMs;
   // One JSON text, not an array per column: arrays are copied element by element on the way through Prisma and the driver.
   const reported = batch.map((fact) => ({
@@ -75,7 +101,7 @@ async function applyBatch(
     active: fact.active,
     activity: fact.lastActivity,
   }));
-  const rows = await db.$queryRaw<{ key: string }[]>`
+  const rows = await db.$queryRaw<{ key: string | null; left_out: number }[]>`
     WITH reported AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
@@ -134,6 +160,9 @@ async function applyBatch(
         FROM fresh f JOIN sessions o ON o.key = f.key
       ) f WHERE s.key = f.key AND (f.shows OR (s.reported_activity, s.reported_at) IS DISTINCT FROM (f.reported_activity, f.reported_at))
       RETURNING s.key, f.shows
+    ), newcomers AS (
+      SELECT r.* FROM reported r WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM sessions s
+        WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id)
     ), created AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path, last_message,
         message_count, status, created_at, updated_at, reported_activity, reported_at)
@@ -141,14 +170,19 @@ async function applyBatch(
         r.last_message, r.message_count, CASE WHEN r.active THEN 'active' ELSE 'idle' END,
         COALESCE(r.active_at, now()), COALESCE(r.active_at, now()), r.activity, CASE WHEN r.activity IS NOT NULL THEN now() END
       FROM (SELECT *, LEAST(activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at
-        FROM reported) r
-      WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM sessions s
-        WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id)
+        FROM newcomers) r
+      ORDER BY r.activity DESC NULLS LAST
+      LIMIT CASE WHEN ${maxSessions}::int IS NOT NULL AND EXISTS (SELECT 1 FROM newcomers) THEN GREATEST(0, ${maxSessions}::int
+        - (SELECT count(*) FROM sessions WHERE device_id = ${device.id} AND deleted_at IS NULL)) END
       ON CONFLICT (device_id, agent_type, native_id) DO NOTHING
       RETURNING key
     )
-    SELECT key FROM updated WHERE shows UNION ALL SELECT key FROM created`;
-  return rows.map((row) => row.key);
+    SELECT key, 0 AS left_out FROM updated WHERE shows UNION ALL SELECT key, 0 FROM created
+    UNION ALL SELECT NULL, ((SELECT count(*) FROM newcomers) - (SELECT count(*) FROM created))::int`;
+  return {
+    keys: rows.flatMap(({ key }) => key ?? []),
+    leftOut: rows.reduce((sum, row) => sum + row.left_out, 0),
+  };
 }
 
 /** Remembers the hash of the last report, so that the same report costs nothing after a reconnect either. */

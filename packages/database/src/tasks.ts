@@ -36,6 +36,13 @@ export function titleOf(message: string): string {
   return [...line].slice(0, limits.titleCharacters).join('');
 }
 
+/** Sessions of a device that were not deleted. */
+export async function countSessions(db: Db, deviceId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
+  return row?.count ?? 0;
+}
+
 /** Creates a session with a placeholder id and queues its first task. */
 export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
   const key = newUlid();

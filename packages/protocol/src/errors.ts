@@ -33,6 +33,10 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'Twenty messages already wait in this session, or 64 MiB of images for the device.',
   },
+  TOO_MANY_SESSIONS: {
+    status: 409,
+    meaning: 'The device has as many sessions as this relay keeps for one. Delete some.',
+  },
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
     meaning: 'The daemon of the device did not declare that it can do this: take images, or tell its context.',

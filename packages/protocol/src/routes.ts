@@ -150,6 +150,7 @@ export const routes = {
       'INVALID_IMAGE',
       'NOT_SUPPORTED_BY_DEVICE',
       'QUEUE_FULL',
+      'TOO_MANY_SESSIONS',
     ],
     idempotent: true,
   },

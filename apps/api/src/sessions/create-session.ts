@@ -1,7 +1,7 @@
 /** POST /api/sessions (contract §3): a session with a placeholder id, its first task, and a wake-up for the daemon. */
 import { randomUUID } from 'node:crypto';
 import { message, newMessage, sessionUpdate } from '@relay/attention';
-import { createSession as insertSession, readSessions, withDevice } from '@relay/database';
+import { countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
@@ -10,7 +10,7 @@ import { checkImages, requireRoomForImages } from './images.ts';
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
  * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
- *   INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images)
+ *   INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
  */
 export async function createSession(
   deps: Operations,
@@ -39,6 +39,11 @@ export async function createSession(
       status: 201,
     } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
+      if ((await countSessions(tx, device.id)) >= deps.config.sessionsPerDevice)
+        throw new RelayError(
+          'TOO_MANY_SESSIONS',
+          `The device has ${deps.config.sessionsPerDevice} sessions, which is all this relay keeps for one. Delete some.`,
+        );
       if (images) await requireRoomForImages(tx, device.id, images.text);
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,
