@@ -56,6 +56,30 @@ export const LIMITS = {
     'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at',
     DAEMON_DOOR,
   ),
+  SOCKETS_PER_USER: limit(
+    50,
+    'connections',
+    'apps of one user that may be connected to one instance; more are refused with 429',
+    APP_DOOR,
+  ),
+  APP_FRAMES_PER_SECOND: limit(
+    10,
+    'frames',
+    'frames per second that one app may send over a long time, and a minute of them at once; it is closed with 4429',
+    APP_DOOR,
+  ),
+  INVITATIONS_PER_USER: limit(20, 'invitations', 'invitations of one user that nobody has used yet', APP_DOOR),
+  DEVICES_PER_USER: variable('Limits', int({ min: 1, max: 1000, unit: 'devices' }), {
+    default: 100,
+    meaning: 'devices of one user, those included that are approved and have not fetched their credential',
+    readBy: APP_DOOR,
+  }),
+  WAITING_IMAGES_MIB_PER_USER: limit(
+    128,
+    'MiB',
+    'images that wait for the devices of one user, as data URLs; 64 MiB for one device in any case',
+    APP_DOOR,
+  ),
   SESSIONS_PER_DEVICE: limit(
     10_000,
     'sessions',

@@ -54,13 +54,17 @@ export async function decideDeviceCode(
   userCode: string,
   userId: string,
   approve: boolean,
-): Promise<{ kind: 'none' | 'used' } | { kind: 'decided'; deviceId: string }> {
+  maxDevices: number,
+): Promise<{ kind: 'none' | 'used' | 'full' } | { kind: 'decided'; deviceId: string }> {
   const rows = await db.$queryRaw<{ device_id: string }[]>`
     UPDATE device_codes SET state = ${approve ? 'approved' : 'denied'}, decided_by = ${userId}
     WHERE user_code = ${userCode} AND state = 'pending' AND expires_at > now() AND (bound_to IS NULL OR bound_to = ${userId})
+      AND (NOT ${approve} OR ${maxDevices} > (SELECT count(*) FROM devices WHERE owner_id = ${userId} AND removed_at IS NULL)
+        + (SELECT count(*) FROM device_codes WHERE decided_by = ${userId} AND state = 'approved' AND expires_at > now()))
     RETURNING device_id`;
   if (rows[0]) return { kind: 'decided', deviceId: rows[0].device_id };
   const state = await readDeviceCode(db, userCode, userId);
+  if (state.kind === 'pending' && approve) return { kind: 'full' };
   return { kind: state.kind === 'used' ? 'used' : 'none' };
 }
 

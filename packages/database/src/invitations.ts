@@ -15,6 +15,11 @@ export async function createInvitation(
   return { id, expiresAt: expiresAt?.toISOString() };
 }
 
+/** Invitations of a user that may still be used. */
+export async function countInvitations(db: Models, createdBy: string): Promise<number> {
+  return db.invitation.count({ where: { kind: 'invite', createdBy, usedAt: null, expiresAt: { gt: new Date() } } });
+}
+
 /** Takes back the links of this kind and creator that nobody used. */
 export async function withdrawInvitations(db: Models, kind: InvitationKind, createdBy: string): Promise<void> {
   await db.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });

@@ -130,11 +130,13 @@ export async function enqueueMessage(
   return { kind: 'queued', taskId };
 }
 
-/** How much of images waits for a device, in bytes of data URLs. */
-export async function waitingImageBytes(db: Db, deviceId: string): Promise<number> {
-  const [waiting] = await db.$queryRaw<{ bytes: bigint | null }[]>`
-    SELECT sum(octet_length(images)) AS bytes FROM tasks WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at > now()`;
-  return Number(waiting?.bytes ?? 0);
+/** How much of images waits for a device, and for all devices of its owner, in bytes of data URLs. */
+export async function waitingImageBytes(db: Db, deviceId: string): Promise<{ device: number; owner: number }> {
+  const [waiting] = await db.$queryRaw<{ device: bigint | null; owner: bigint | null }[]>`
+    SELECT sum(octet_length(t.images)) FILTER (WHERE t.device_id = ${deviceId}) AS device, sum(octet_length(t.images)) AS owner
+    FROM devices mine JOIN devices d ON d.owner_id = mine.owner_id JOIN tasks t ON t.device_id = d.id
+    WHERE mine.id = ${deviceId} AND t.state = 'queued' AND t.expires_at > now()`;
+  return { device: Number(waiting?.device ?? 0), owner: Number(waiting?.owner ?? 0) };
 }
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */

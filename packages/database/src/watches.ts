@@ -15,6 +15,13 @@ export async function unwatchSession(db: Db, userId: string, key: string): Promi
   return count > 0;
 }
 
+/** How many sessions the user watches. */
+export async function countWatches(db: Db, userId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
+  return row?.count ?? 0;
+}
+
 /** What the user watches, oldest watch first. */
 export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
   const rows = await db.$queryRaw<{ device_id: string; agent_type: string; native_id: string; created_at: Date }[]>`

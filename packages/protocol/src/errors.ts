@@ -31,8 +31,17 @@ export const errorCatalogue = {
   NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
   QUEUE_FULL: {
     status: 409,
-    meaning: 'Twenty messages already wait in this session, or 64 MiB of images for the device.',
+    meaning: 'Twenty messages already wait in this session, or as many images for the device, or for all of the user.',
   },
+  TOO_MANY_DEVICES: {
+    status: 409,
+    meaning: 'The user has as many devices as this relay takes from one. Remove some, then approve again.',
+  },
+  TOO_MANY_INVITATIONS: {
+    status: 409,
+    meaning: 'As many invitations of this user wait as one may have. Wait until some are used or end after a week.',
+  },
+  TOO_MANY_WATCHED: { status: 409, meaning: 'The user watches 1,000 sessions, which is all. Stop watching some.' },
   TOO_MANY_SESSIONS: {
     status: 409,
     meaning: 'The device has as many sessions as this relay keeps for one. Delete some.',
@@ -53,6 +62,10 @@ export const errorCatalogue = {
       'The body exceeds 1 MiB (16 MiB where images may be), a message 256 KiB, an image 5 MiB, or all of them 10 MiB.',
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Send `Content-Type: application/json`.' },
+  TOO_MANY_CONNECTIONS: {
+    status: 429,
+    meaning: 'As many apps of this user are connected as one may have. Close some, or wait `Retry-After` seconds.',
+  },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; wait `retryAfter` seconds.' },
   INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },
   DEVICE_ERROR: { status: 502, meaning: 'The daemon answered with an error of its own.' },

@@ -353,7 +353,7 @@ export const routes = {
     credential: 'user',
     scope: 'devices:write',
     success: { 200: people.CodeApproved },
-    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED', 'TOO_MANY_DEVICES'],
   },
   denyCode: {
     method: 'POST',
@@ -381,7 +381,7 @@ export const routes = {
     scope: 'sessions:write',
     body: people.WatchRequest,
     success: { 200: people.WatchState, 201: people.WatchState },
-    errors: ['SESSION_NOT_FOUND'],
+    errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
   },
   unwatch: {
     method: 'DELETE',

@@ -37,6 +37,8 @@ export async function startRelayProcess(
       AUTH_DEV_ISSUER: 'on',
       DRAIN_SECONDS: '0',
       RATE_LIMIT_PER_MINUTE: '100000',
+      SOCKETS_PER_USER: '100000',
+      DEVICES_PER_USER: '1000',
       SESSION_CREATE_PER_MINUTE: '100000',
       ...options.env,
     },

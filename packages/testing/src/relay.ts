@@ -72,6 +72,8 @@ const generous: Partial<RelayConfig> = {
   rateLimitPerMinute: 100_000,
   sessionCreatePerMinute: 100_000,
   signInPerMinute: 100_000,
+  socketsPerUser: 100_000,
+  devicesPerUser: 1000,
   sweepIntervalMs: 300,
   outboxPollMs: 200,
 };

@@ -5,7 +5,13 @@
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type Backplane, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
-import type { HeartbeatPeer, Socket } from '@relay/socket';
+import {
+  type HeartbeatPeer,
+  type Socket,
+  type TokenBucket,
+  type TokenBucketOptions,
+  createTokenBucket,
+} from '@relay/socket';
 import type { Delivery } from './delivery.ts';
 
 export interface AppOptions {
@@ -14,6 +20,8 @@ export interface AppOptions {
   since: string | undefined;
   wantsOutput: boolean;
   expiryToleranceMs: number;
+  /** How many frames it may send. */
+  frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
   /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
   verify(token: string): Promise<UserPrincipal>;
@@ -28,6 +36,8 @@ export class AppConnection implements HeartbeatPeer {
   #following: Following | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #gaps = 0;
+  /** Made with the first frame: most apps never send one. */
+  #bucket: TokenBucket | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -74,6 +84,8 @@ export class AppConnection implements HeartbeatPeer {
 
   /** What the app says: only a renewal of its credential means anything. */
   async frame(text: string): Promise<void> {
+    this.#bucket ??= createTokenBucket(this.#options.frameRate);
+    if (!this.#bucket.take()) return this.close('tooMany');
     const renewal = decodeAppFrame(text);
     if (!renewal) return;
     let principal: UserPrincipal;

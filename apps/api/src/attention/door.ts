@@ -34,6 +34,9 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const prepare = createDeliveries();
   const keepalive = { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs };
   const connections = new Set<AppConnection>();
+  /** By user, those included that are on their way in. */
+  const people = new Map<string, Set<AppConnection>>();
+  const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
   const leaving = new Set<Promise<void>>();
   const gauge = deps.metrics.gauge('relay_app_connections', 'Apps connected to this instance');
   const closes = deps.metrics.counter('relay_app_closes_total', 'App connections ended, by close code', ['code']);
@@ -54,8 +57,24 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   });
   let draining = false;
 
+  /** @throws RelayError TOO_MANY_CONNECTIONS */
+  const enter = (connection: AppConnection) => {
+    const { userId } = connection.principal;
+    const own = people.get(userId) ?? new Set();
+    if (own.size >= config.socketsPerUser)
+      throw new RelayError(
+        'TOO_MANY_CONNECTIONS',
+        `${config.socketsPerUser} of your apps are connected here, which is all. Close some.`,
+        { retryAfter: 30 },
+      );
+    people.set(userId, own.add(connection));
+  };
+
   const leave = (connection: AppConnection) => {
     connections.delete(connection);
+    const { userId } = connection.principal;
+    const own = people.get(userId);
+    if (own?.delete(connection) && own.size === 0) people.delete(userId);
     gauge.set(connections.size);
     const left = connection
       .ended()
@@ -73,11 +92,13 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       ...peer,
       prepare,
       expiryToleranceMs: config.expiryToleranceMs,
+      frameRate,
       verify: (token) => verifyUserToken(token, deps.jwtVerifier),
     });
-    await connection.subscribe(deps.backplane);
+    enter(connection);
     let heartbeat: Heartbeat | undefined;
     try {
+      await connection.subscribe(deps.backplane);
       const socket = await sockets.accept(
         request,
         duplex,

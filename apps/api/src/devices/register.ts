@@ -113,12 +113,19 @@ export async function readCode(deps: Operations, userId: string, text: string): 
   return state.detail;
 }
 
-/** Returns the id that the device will have. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
+/** Returns the id that the device will have. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED, TOO_MANY_DEVICES */
 export async function decideCode(deps: Operations, userId: string, text: string, approve: boolean): Promise<string> {
   const userCode = normalizeUserCode(text);
   const decision =
-    userCode === undefined ? undefined : await decideDeviceCode(deps.database.prisma, userCode, userId, approve);
+    userCode === undefined
+      ? undefined
+      : await decideDeviceCode(deps.database.prisma, userCode, userId, approve, deps.config.devicesPerUser);
   if (decision?.kind === 'used') throw used();
+  if (decision?.kind === 'full')
+    throw new RelayError(
+      'TOO_MANY_DEVICES',
+      `You have ${deps.config.devicesPerUser} devices, which is all. Remove one, then approve this one again.`,
+    );
   if (decision?.kind !== 'decided') throw notFound();
   return decision.deviceId;
 }

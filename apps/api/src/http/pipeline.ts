@@ -6,7 +6,7 @@ import type { Express, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
 import { RelayError, type Route, type RouteName, routes, validator } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
-import { addressOf } from './address.ts';
+import { networkOfRequest } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader } from './body.ts';
 import { toRelayError } from './errors.ts';
@@ -83,7 +83,7 @@ function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, r
   const checkQuery = route.query && validator(route.query, { coerce: true });
 
   return async (request: Request, response: Response): Promise<void> => {
-    const address = `address:${addressOf(request)}`;
+    const address = `address:${networkOfRequest(request)}`;
     let principal: UserPrincipal | undefined;
     try {
       principal = await principalOf(route, request, deps);

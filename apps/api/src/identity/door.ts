@@ -4,7 +4,7 @@
  */
 import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
-import { addressOf } from '../http/address.ts';
+import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
@@ -42,7 +42,7 @@ function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Req
     if (value === undefined || ownHeaders.has(name) || name.startsWith('x-forwarded-')) continue;
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  headers.set(addressHeader, addressOf(request));
+  headers.set(addressHeader, networkOfRequest(request));
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
   return new Request(url, {
     method: request.method,

@@ -1,5 +1,6 @@
 /** Who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
 import {
+  countInvitations,
   createInvitation,
   findInvitation,
   restoreInvitation,
@@ -31,10 +32,16 @@ export async function renewSetupLink({ config, database }: Deps): Promise<string
   return link(config.publicUrl, 'setup', token);
 }
 
-/** @throws RelayError FORBIDDEN when nobody may be invited */
+/** @throws RelayError FORBIDDEN when nobody may be invited, TOO_MANY_INVITATIONS */
 export async function invite({ config, database }: Deps, userId: string): Promise<{ url: string; expiresAt: string }> {
   if (config.authSignup === 'closed') {
     throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');
+  }
+  if ((await countInvitations(database.prisma, userId)) >= config.invitationsPerUser) {
+    throw new RelayError(
+      'TOO_MANY_INVITATIONS',
+      `${config.invitationsPerUser} of your invitations wait to be used, which is all. Each ends after a week.`,
+    );
   }
   const token = createToken();
   const { expiresAt = '' } = await createInvitation(database.prisma, {

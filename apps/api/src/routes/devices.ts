@@ -4,7 +4,7 @@ import { findDevice, listConnections, listDevices, renameDevice } from '@relay/d
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
-import { addressOf } from '../http/address.ts';
+import { addressOf, networkOfRequest } from '../http/address.ts';
 import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
 
 type Names =
@@ -40,7 +40,7 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
   /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
   const guarded = async <T>(call: Call, work: (userId: string, userCode: string) => Promise<T>): Promise<T> => {
     const { userId } = userOf(call);
-    const takeBack = await call.limits.guess(userId, addressOf(call.request));
+    const takeBack = await call.limits.guess(userId, networkOfRequest(call.request));
     try {
       const result = await work(userId, call.request.params.userCode as string);
       await takeBack();

@@ -44,7 +44,7 @@ export async function createSession(
           'TOO_MANY_SESSIONS',
           `The device has ${deps.config.sessionsPerDevice} sessions, which is all this relay keeps for one. Delete some.`,
         );
-      if (images) await requireRoomForImages(tx, device.id, images.text);
+      if (images) await requireRoomForImages(tx, device.id, images.text, deps.config.waitingImagesMibPerUser);
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,
         deviceId: device.id,

@@ -60,15 +60,26 @@ export function checkImages(images: readonly string[] | undefined): { text: stri
  * Whether the device takes images, as its daemon said when it last connected, and has room for these. Inside `withDevice`.
  * @throws RelayError NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL
  */
-export async function requireRoomForImages(tx: Db, deviceId: string, text: string): Promise<void> {
+export async function requireRoomForImages(
+  tx: Db,
+  deviceId: string,
+  text: string,
+  maxMibPerUser: number,
+): Promise<void> {
   if (!(await capabilitiesOf(tx, deviceId)).includes(capabilities.images))
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
       'This device takes no images: its daemon did not declare "images". Send the message without them.',
     );
-  if ((await waitingImageBytes(tx, deviceId)) + text.length > limits.waitingImageBytes)
+  const waiting = await waitingImageBytes(tx, deviceId);
+  if (waiting.device + text.length > limits.waitingImageBytes)
     throw new RelayError(
       'QUEUE_FULL',
       `${mebibytes(limits.waitingImageBytes)} of images already wait for this device. Wait until it is back, or cancel some messages.`,
+    );
+  if (waiting.owner + text.length > maxMibPerUser * 1024 * 1024)
+    throw new RelayError(
+      'QUEUE_FULL',
+      `${maxMibPerUser} MiB of images already wait for your devices. Wait until they are back, or cancel some messages.`,
     );
 }

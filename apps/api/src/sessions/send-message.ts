@@ -34,7 +34,7 @@ export async function sendMessage(
         (await findSession(tx, userId, earlier.sessionId))?.key === key,
     } as const;
     const accept = async () => {
-      if (images) await requireRoomForImages(tx, deviceId, images.text);
+      if (images) await requireRoomForImages(tx, deviceId, images.text, deps.config.waitingImagesMibPerUser);
       const enqueued = await enqueueMessage(tx, {
         key,
         deviceId,

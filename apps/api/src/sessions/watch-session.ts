@@ -1,6 +1,7 @@
 /** Watching (contract §8): per user; the daemon is told by whichever instance holds it. */
 import { sessionUpdate } from '@relay/attention';
-import { findSession, readSessions, unwatchSession, watchSession } from '@relay/database';
+import { countWatches, findSession, readSessions, unwatchSession, watchSession } from '@relay/database';
+import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from './find.ts';
 
@@ -10,13 +11,15 @@ async function announce(deps: Operations, userId: string, key: string, deviceId:
   if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
 }
 
-/** @throws RelayError SESSION_NOT_FOUND */
+/** @throws RelayError SESSION_NOT_FOUND, TOO_MANY_WATCHED */
 export async function watch(
   deps: Operations,
   userId: string,
   sessionId: string,
 ): Promise<{ sessionId: string; first: boolean }> {
   const record = await requireSession(deps.database.prisma, userId, sessionId);
+  if ((await countWatches(deps.database.prisma, userId)) >= limits.watchedSessions && !record.session.watched)
+    throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
   const first = await watchSession(deps.database.prisma, userId, record.key);
   if (first) await announce(deps, userId, record.key, record.session.deviceId);
   return { sessionId: record.session.id, first };
