@@ -1,6 +1,14 @@
 /** What is too long, too many or absurd in a report costs itself, never the report (S2, S3, S12). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
 import { counted, idOf, readSession, sessionIn, until } from './conversation.ts';
 
 describe('the bounds of a report', () => {

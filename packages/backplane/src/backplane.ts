@@ -61,6 +61,12 @@ export interface HistoryPage {
   readonly items: readonly HistoryItem[];
 }
 
+export interface Counted {
+  readonly count: number;
+  readonly leftMs: number;
+  readonly endsAt: number;
+}
+
 export interface Backplane {
   /** `${name}-${random}`: one incarnation of a process; a restarted one has another. */
   readonly instance: string;
@@ -169,9 +175,10 @@ export interface Backplane {
 
   /**
    * Counts within a fixed window that begins with the first count and lasts `windowMs`; `by` may be negative, to take back.
-   * Atomic among all instances. Returns the count so far and how long the window still lasts; 0 and 0 when there is none.
+   * Atomic among all instances. Returns the count so far, how long the window still lasts, and when it ends: ms since 1970 by the
+   * clock of the store, the same for every count of a window. All 0 when there is none.
    */
-  count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }>;
+  count(key: string, by: number, windowMs: number): Promise<Counted>;
 
   /** Everybody hears it through `onControl`, the sender too. */
   publishControl(body: string): Promise<void>;

@@ -3,6 +3,7 @@ export type {
   Backplane,
   BackplaneOptions,
   Command,
+  Counted,
   HistoryItem,
   HistoryPage,
   Lease,

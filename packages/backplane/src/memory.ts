@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from './backplane.ts';
-import type { Backplane, BackplaneOptions, Command, Lease, UserFrame } from './backplane.ts';
+import type { Backplane, BackplaneOptions, Counted, Command, Lease, UserFrame } from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
 import { Inbox } from './memory/inbox.ts';
@@ -208,7 +208,7 @@ class MemoryBackplane implements Backplane {
     this.#store.values.set(key, value, ttlMs);
   }
 
-  async count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }> {
+  async count(key: string, by: number, windowMs: number): Promise<Counted> {
     this.#requireOpen();
     return this.#store.count(key, by, windowMs);
   }

@@ -11,7 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from './backplane.ts';
-import type { Backplane, BackplaneOptions, Command, HistoryPage, Lease, UserFrame } from './backplane.ts';
+import type { Backplane, BackplaneOptions, Command, Counted, HistoryPage, Lease, UserFrame } from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
 import { openConnection } from './redis/connection.ts';
@@ -250,10 +250,10 @@ class RedisMember implements RedisBackplane {
     await this.#on(key, 'v', wholeMs(ttlMs), value);
   }
 
-  async count(key: string, by: number, windowMs: number): Promise<{ count: number; leftMs: number }> {
+  async count(key: string, by: number, windowMs: number): Promise<Counted> {
     const answer = await this.#on(key, 'k', String(by), wholeMs(windowMs));
-    const [count, leftMs] = answer as [number, number];
-    return { count, leftMs };
+    const [count, leftMs, endsAt] = answer as [number, number, number];
+    return { count, leftMs, endsAt };
   }
 
   async publishControl(body: string): Promise<void> {

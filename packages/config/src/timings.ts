@@ -53,8 +53,7 @@ export const LIMITS = {
   CONNECTING_LIMIT: limit(
     500,
     'connections',
-    'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at',
-    DAEMON_DOOR,
+    'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at. And sockets at any door that have asked for nothing yet: of more than so many the one that was silent longest is cut',
   ),
   SOCKETS_PER_USER: limit(
     50,

@@ -28,6 +28,10 @@ export const errorCatalogue = {
   TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task.' },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    meaning: 'Nothing of the body came for 15 s, or the request was not complete after 60 s. Send it again.',
+  },
   NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
   QUEUE_FULL: {
     status: 409,

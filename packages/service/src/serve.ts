@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { boundCrowd } from './crowd.ts';
+import { openFilesLimit } from './open-files.ts';
 
 export interface Served {
   /** Where it listens. */
@@ -20,9 +22,17 @@ export const idleConnectionMs = 75_000;
 /** Between two looks at connections whose answer is out and that nobody uses any more. */
 const idleCheckMs = 50;
 
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Sockets that have not asked for anything yet. */
+  readonly connectingLimit: number;
+}
+
 /** Resolves when it listens; rejects with the error of the system (EADDRINUSE, EACCES, …). */
-export async function serve(server: Server, { host, port }: { host: string; port: number }): Promise<Served> {
+export async function serve(server: Server, { host, port, connectingLimit }: ServeOptions): Promise<Served> {
   server.keepAliveTimeout = idleConnectionMs;
+  const crowd = boundCrowd(server, { silentLimit: connectingLimit, openFiles: openFilesLimit() });
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
@@ -50,6 +60,7 @@ export async function serve(server: Server, { host, port }: { host: string; port
     cut: async () => {
       const done = close();
       server.closeAllConnections();
+      crowd.cut();
       await done;
     },
   };

@@ -17,7 +17,7 @@ describe('a served server', () => {
     const question = new Promise<ServerResponse>((resolve) => (asked = resolve));
     const served = await serve(
       createServer((_request, response) => asked(response)),
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, connectingLimit: 500 },
     );
     const answer = new Promise<string>((resolve, reject) => {
       get({ port: served.port, host: '127.0.0.1' }, (response) => {
@@ -38,7 +38,7 @@ describe('a served server', () => {
 
   it('keeps a connection that nobody uses for longer than an edge does', async () => {
     const server = createServer();
-    const served = await serve(server, { host: '127.0.0.1', port: 0 });
+    const served = await serve(server, { host: '127.0.0.1', port: 0, connectingLimit: 500 });
     expect(server.keepAliveTimeout).toBe(idleConnectionMs);
     expect(idleConnectionMs).toBeGreaterThan(60_000);
     await served.cut();
@@ -47,7 +47,7 @@ describe('a served server', () => {
   it('does not wait for a connection that nobody uses', async () => {
     const served = await serve(
       createServer((_request, response) => response.end('hello')),
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, connectingLimit: 500 },
     );
     const idle = connect(served.port, '127.0.0.1');
     open.push(idle);
@@ -62,7 +62,7 @@ describe('a served server', () => {
   it('cuts who never ends', async () => {
     const served = await serve(
       createServer(() => undefined),
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, connectingLimit: 500 },
     );
     const hanging = connect(served.port, '127.0.0.1');
     open.push(hanging);
@@ -76,8 +76,10 @@ describe('a served server', () => {
   });
 
   it('says which port is taken', async () => {
-    const first = await serve(createServer(), { host: '127.0.0.1', port: 0 });
-    await expect(serve(createServer(), { host: '127.0.0.1', port: first.port })).rejects.toMatchObject({
+    const first = await serve(createServer(), { host: '127.0.0.1', port: 0, connectingLimit: 500 });
+    await expect(
+      serve(createServer(), { host: '127.0.0.1', port: first.port, connectingLimit: 500 }),
+    ).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
     await first.cut();

@@ -1,22 +1,98 @@
-/** The body of a request: bytes, or JSON in valid UTF-8 that is an object. The only file that knows the body parser. */
-import express, { type Request, type Response } from 'express';
+/**
+ * The body of a request: bytes, or JSON in valid UTF-8 that is an object. Read here and not by a library, because a body that is too
+ * large must be refused where it passes the limit, and one that does not come must end (findings K7, R4).
+ */
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, Response } from 'express';
 import { RelayError, limits, parseJson } from '@relay/protocol';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const empty = Buffer.alloc(0);
+/** A body of which nothing comes for so long is given up. Node ends those that take a minute in all. */
+const defaultStallMs = 15_000;
+/** After a refusal what still comes is read and forgotten for so long: who sends must get to read the answer. */
+const lingerMs = 1000;
+
+const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const incomplete = () =>
+  new RelayError('INVALID_REQUEST', 'The body did not arrive completely, or not in its Content-Encoding.');
+const stalled = (stallMs: number) =>
+  new RelayError('REQUEST_TIMEOUT', `Nothing of the body came for ${stallMs / 1000} s.`);
+
+/** The stream of the bytes as they were before they were encoded. @throws RelayError UNSUPPORTED_MEDIA_TYPE */
+function decodedOf(request: Request): Readable {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === '') return request;
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (!decoder) throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
+  return request.pipe(decoder());
+}
+
+/** Collects at most `maxBytes`. The stream may go on when it rejects. */
+function collect(request: Request, maxBytes: number, stallMs: number): Promise<Buffer> {
+  // Something read it before, or there is nothing to read.
+  if (request.readableEnded) return Promise.resolve(empty);
+  const source = decodedOf(request);
+  return new Promise<Buffer>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (act: () => void) => {
+      clearTimeout(timer);
+      source.removeListener('data', onData).removeListener('end', onEnd);
+      request.removeListener('aborted', onBroken);
+      act();
+    };
+    const onData = (chunk: Buffer) => {
+      timer.refresh();
+      bytes += chunk.length;
+      if (bytes > maxBytes) settle(() => reject(tooLarge(maxBytes)));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle(() => resolve(Buffer.concat(chunks, bytes)));
+    const onBroken = () => settle(() => reject(incomplete()));
+    const timer = setTimeout(() => settle(() => reject(stalled(stallMs))), stallMs);
+    timer.unref();
+    source.on('data', onData).once('end', onEnd).on('error', onBroken);
+    request.once('aborted', onBroken).on('error', onBroken);
+  });
+}
+
+/** Forgets what still comes, and cuts the connection if the body does not end soon. */
+function linger(request: Request, response: Response): void {
+  request.unpipe();
+  request.resume();
+  response.once('finish', () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => request.socket.destroy(), lingerMs);
+    timer.unref();
+    request.once('end', () => clearTimeout(timer));
+  });
+}
 
 /** Reads bodies of at most `maxBytes`, whatever is in them. */
-export function bodyReader(maxBytes: number): (request: Request, response: Response) => Promise<Buffer> {
-  const collect = express.raw({ type: () => true, limit: maxBytes });
-  /** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty buffer. */
+export function bodyReader(
+  maxBytes: number,
+  stallMs = defaultStallMs,
+): (request: Request, response: Response) => Promise<Buffer> {
+  /**
+   * No body at all is an empty buffer. After a rejection the rest of the body is not waited for.
+   * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST, REQUEST_TIMEOUT
+   */
   return async (request, response) => {
-    await new Promise<void>((resolve, reject) => {
-      collect(request, response, (error?: unknown) =>
-        error === undefined ? resolve() : reject(refusalOf(error, maxBytes)),
-      );
-    });
-    const bytes: unknown = request.body;
-    return Buffer.isBuffer(bytes) ? bytes : empty;
+    try {
+      if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      return await collect(request, maxBytes, stallMs);
+    } catch (error) {
+      linger(request, response);
+      throw error;
+    }
   };
 }
 
@@ -78,14 +154,3 @@ const sizeOf = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
 
 const tooLarge = (maxBytes: number) => new RelayError('PAYLOAD_TOO_LARGE', `The body exceeds ${sizeOf(maxBytes)}.`);
-
-/** Errors of the body parser carry a status, and most of them a `type` (body-parser's documentation). */
-function refusalOf(error: unknown, maxBytes: number): Error {
-  const { type, status } = error as { type?: unknown; status?: unknown };
-  if (type === 'entity.too.large') return tooLarge(maxBytes);
-  if (type === 'encoding.unsupported')
-    return new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Use no Content-Encoding, or gzip, deflate or br.');
-  if (typeof status === 'number' && status < 500)
-    return new RelayError('INVALID_REQUEST', 'The body did not arrive completely, or not in its Content-Encoding.');
-  return error as Error;
-}

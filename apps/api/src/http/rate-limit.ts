@@ -31,6 +31,8 @@ interface Counted {
   readonly over: boolean;
   readonly left: number;
   readonly windowLeftMs: number;
+  /** The same for every request of a window. */
+  readonly windowEndsAt: number;
 }
 
 interface Limit {
@@ -44,6 +46,7 @@ const ofLibrary = ({ remainingPoints, msBeforeNext }: RateLimiterRes, over: bool
   over,
   left: Math.max(0, remainingPoints),
   windowLeftMs: msBeforeNext,
+  windowEndsAt: Date.now() + msBeforeNext,
 });
 
 function createLimits(backplane: Pick<Backplane, 'count'>) {
@@ -54,8 +57,8 @@ function createLimits(backplane: Pick<Backplane, 'count'>) {
     const together = async (who: string, by: number): Promise<Counted | undefined> => {
       if (performance.now() < aloneUntil) return undefined;
       try {
-        const { count, leftMs } = await backplane.count(`limit:${name}:${who}`, by, windowMs);
-        return { over: count > points, left: Math.max(0, points - count), windowLeftMs: leftMs };
+        const { count, leftMs, endsAt } = await backplane.count(`limit:${name}:${who}`, by, windowMs);
+        return { over: count > points, left: Math.max(0, points - count), windowLeftMs: leftMs, windowEndsAt: endsAt };
       } catch {
         aloneUntil = performance.now() + aloneMs;
         return undefined;
@@ -148,12 +151,12 @@ export function createSignInLimits(backplane: Pick<Backplane, 'count'>): SignInL
 }
 
 /** The headers of the tighter limit stay: the one with fewer requests left. */
-function show(response: Response, limit: number, { left, windowLeftMs }: Counted): void {
+function show(response: Response, limit: number, { left, windowEndsAt }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');
   if (shown !== undefined && Number(shown) < left) return;
   response.setHeader('X-RateLimit-Limit', String(limit));
   response.setHeader('X-RateLimit-Remaining', String(left));
-  response.setHeader('X-RateLimit-Reset', String(Math.ceil((Date.now() + windowLeftMs) / 1000)));
+  response.setHeader('X-RateLimit-Reset', String(Math.ceil(windowEndsAt / 1000)));
 }
 
 function tooMany({ windowLeftMs }: Counted): RelayError {

@@ -21,10 +21,14 @@ export class Expiring<V> {
   }
 
   set(key: string, value: V, ttlMs: number): void {
+    this.setUntil(key, value, this.#now() + ttlMs);
+  }
+
+  setUntil(key: string, value: V, until: number): void {
     this.#sweep();
     // Deleting first makes a replaced value the newest one.
     this.#values.delete(key);
-    this.#values.set(key, { value, until: this.#now() + ttlMs });
+    this.#values.set(key, { value, until });
     if (this.#values.size <= this.#limit) return;
     const [oldest] = this.#values.keys();
     if (oldest !== undefined) this.#values.delete(oldest);
@@ -35,9 +39,9 @@ export class Expiring<V> {
     return held && held.until > this.#now() ? held.value : undefined;
   }
 
-  /** How long it lives yet; 0 when there is none. */
-  leftMs(key: string): number {
-    return Math.max(0, (this.#values.get(key)?.until ?? 0) - this.#now());
+  /** When it ends, or ended; 0 when it is not remembered. */
+  until(key: string): number {
+    return this.#values.get(key)?.until ?? 0;
   }
 
   take(key: string): V | undefined {

@@ -1,5 +1,5 @@
 /** What all instances of one process share: the place Redis has among many. Every method is one atomic step. */
-import type { BackplaneOptions, Command, Lease, UserFrame } from '../backplane.ts';
+import type { BackplaneOptions, Command, Counted, Lease, UserFrame } from '../backplane.ts';
 import { Expiring } from './expiring.ts';
 import { Histories } from './histories.ts';
 import type { Inbox, Post } from './inbox.ts';
@@ -124,13 +124,15 @@ export class Store {
     for (const key of keys) this.#kept.remembered.set(JSON.stringify([scope, key]), true, ttlMs);
   }
 
-  count(key: string, by: number, windowMs: number): { count: number; leftMs: number } {
+  count(key: string, by: number, windowMs: number): Counted {
     const { counts } = this.#kept;
-    const leftMs = counts.leftMs(key);
-    if (leftMs === 0 && by <= 0) return { count: 0, leftMs: 0 };
+    const now = this.#now();
+    const running = counts.until(key);
+    if (running <= now && by <= 0) return { count: 0, leftMs: 0, endsAt: 0 };
+    const endsAt = running > now ? running : now + windowMs;
     const count = (counts.get(key) ?? 0) + by;
-    counts.set(key, count, leftMs || windowMs);
-    return { count, leftMs: leftMs || windowMs };
+    counts.setUntil(key, count, endsAt);
+    return { count, leftMs: endsAt - now, endsAt };
   }
 
   #tell(user: string, frame: UserFrame): number {

@@ -196,10 +196,10 @@ local function act(letter, id, a, b, c, d, e, f)
   elseif letter == 'k' then -- count: id, by, window
     local key = P..'k:'..id
     local left = call('PTTL', key)
-    if left > 0 then return {call('INCRBY', key, a), left} end
-    if tonumber(a) <= 0 then return {0, 0} end
+    if left > 0 then return {call('INCRBY', key, a), left, call('PEXPIRETIME', key)} end
+    if tonumber(a) <= 0 then return {0, 0, 0} end
     call('SET', key, a, 'PX', b)
-    return {tonumber(a), tonumber(b)}
+    return {tonumber(a), tonumber(b), call('PEXPIRETIME', key)}
   elseif letter == 'c' then -- claim: id, instance, lengths:fields
     local fence, ends, owner, rest, value = lease(id)
     local previous, mine = '', now

@@ -1,0 +1,92 @@
+/** A body that is too large ends where it passes its limit (K7), and one that does not come ends too (R4). */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { type Server, createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { RelayError } from '@relay/protocol';
+import { type TestRelay, startRelay } from '@relay/testing';
+import { bodyReader } from '../../src/http/body.ts';
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+function dial(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  sockets.push(socket);
+  let text = '';
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return { socket, closed: new Promise((resolve) => socket.once('close', resolve)), heard: () => text };
+}
+
+/** Writes chunks until the other side ends the connection. */
+async function pour(socket: Socket, chunk: Buffer): Promise<void> {
+  const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+  while (!socket.closed && !socket.destroyed) {
+    if (!socket.write(framed))
+      await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('K7: a body without end', () => {
+  let relay: TestRelay;
+  const head = (more: string) =>
+    `POST /api/sessions HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${relay.token()}\r\nContent-Type: application/json\r\n${more}\r\n`;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+  });
+  afterAll(() => relay.stop());
+
+  it.each([
+    ['as it is', '', Buffer.alloc(64 * 1024, 0x20)],
+    ['packed', 'Content-Encoding: gzip\r\n', gzipSync(Buffer.alloc(16 * 1024 * 1024, 0x20))],
+  ])('K7: is answered 413 and cut where it passes the limit, %s', async (_how, more, chunk) => {
+    const { socket, closed, heard } = dial(relay.apis[0]!.url);
+    socket.write(head(`${more}Transfer-Encoding: chunked\r\n`));
+    await Promise.all([pour(socket, chunk), closed]);
+    expect(heard()).toMatch(/^HTTP\/1\.1 413 [^]*PAYLOAD_TOO_LARGE/);
+  });
+
+  it('K7: that says its length is answered before any of it is read', async () => {
+    const { socket, closed, heard } = dial(relay.apis[0]!.url);
+    socket.write(head(`Content-Length: ${2 ** 40}\r\n`));
+    await closed;
+    expect(heard()).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('K7: leaves the connection to the next request when it ends soon', async () => {
+    const { socket, heard } = dial(relay.apis[0]!.url);
+    const body = ' '.repeat(17 * 1024 * 1024);
+    socket.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
+    socket.write('GET /health HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+    expect(heard()).toMatch(/413 [^]*HTTP\/1\.1 200 /);
+  });
+});
+
+describe('R4: a body that stalls', () => {
+  let server: Server;
+  afterEach(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+  it('R4: is given up and answered, and the connection is cut', async () => {
+    const read = bodyReader(1024, 50);
+    server = createServer((request, response) => {
+      read(request as Request, response as Response).then(
+        () => response.end('read'),
+        (error: unknown) => response.writeHead(error instanceof RelayError ? error.status : 500).end('refused'),
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { socket, closed, heard } = dial(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    socket.write('POST / HTTP/1.1\r\nHost: relay\r\nContent-Length: 10\r\n\r\n12345');
+    await closed;
+    expect(heard()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});

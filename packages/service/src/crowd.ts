@@ -1,0 +1,96 @@
+/**
+ * What a crowd at the port may take (findings R4): how many sockets may be silent, and how many files all sockets together. Those
+ * that come when nearly all files are taken meet a door that answers `/health` and `/ready` only, so that whoever looks at this
+ * instance can still tell that it lives.
+ */
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface CrowdOptions {
+  /** Sockets that have not asked for anything yet. The one that has been silent longest makes room for the next. */
+  readonly silentLimit: number;
+  /** Files this process may open; undefined: not known, then there is no bound. */
+  readonly openFiles: number | undefined;
+  /** Until a request has its head, from the connection or the request before. Default 10 s. */
+  readonly headMs?: number;
+  /** Until a request is here, with its body. Default 60 s. */
+  readonly requestMs?: number;
+  /** How often late ones are looked for. Default 1 s. */
+  readonly lookMs?: number;
+  /** Nobody makes room so soon after coming: in a storm they wait to be read, not to be silent. Default 1 s. */
+  readonly graceMs?: number;
+}
+
+export interface Crowd {
+  /** Ends every socket. */
+  cut(): void;
+}
+
+/** Of all files: for database, backplane, logs, and so many again for the door of `/health`. */
+const keptShare = 0.1;
+const keptAtLeast = 32;
+
+const isProbe = ({ url = '' }: IncomingMessage) => /^\/(health|ready)(\?|$)/.test(url);
+
+function refuse(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({
+    error: 'This instance holds as many connections as it can. Try again.',
+    code: 'SERVICE_UNAVAILABLE',
+    status: 503,
+  });
+  response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '5', Connection: 'close' }).end(body);
+}
+
+/** Puts the bounds before `server`, which is not listening yet. Its handlers stay as they are. */
+export function boundCrowd(server: Server, options: CrowdOptions): Crowd {
+  const { silentLimit, openFiles, headMs = 10_000, requestMs = 60_000, lookMs = 1000, graceMs = 1000 } = options;
+  server.headersTimeout = headMs;
+  server.requestTimeout = requestMs;
+  // Read once, when the server begins to listen.
+  (server as { connectionsCheckingInterval?: number }).connectionsCheckingInterval = lookMs;
+
+  const kept = openFiles === undefined ? 0 : Math.max(keptAtLeast, Math.floor(openFiles * keptShare));
+  const ceiling = openFiles === undefined ? Infinity : Math.max(kept, openFiles - 2 * kept);
+  const open = new Set<Socket>();
+  const silent = new Map<Socket, number>();
+  const spare = createServer({ connectionsCheckingInterval: lookMs, keepAliveTimeout: headMs }, (request, response) => {
+    if (isProbe(request)) server.emit('request', request, response.setHeader('Connection', 'close'));
+    else refuse(request, response);
+  });
+  spare.headersTimeout = headMs;
+  spare.requestTimeout = headMs;
+  spare.on('upgrade', (_request, socket: Socket) => socket.destroy());
+  // It never listens, and would not look for late ones.
+  spare.emit('listening');
+  server.once('close', () => spare.close(() => undefined));
+
+  const accept = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= ceiling + kept) {
+      socket.destroy();
+      return;
+    }
+    open.add(socket);
+    const now = performance.now();
+    silent.set(socket, now);
+    socket.once('close', () => {
+      open.delete(socket);
+      silent.delete(socket);
+    });
+    if (silent.size > silentLimit) {
+      const [[longest, since] = []] = silent;
+      if (since !== undefined && now - since >= graceMs) longest?.destroy();
+    }
+    if (open.size > ceiling) spare.emit('connection', socket);
+    else for (const listener of accept) listener.call(server, socket);
+  });
+  const spoke = ({ socket }: { socket: Socket }) => silent.delete(socket);
+  server.prependListener('request', spoke);
+  server.prependListener('upgrade', spoke);
+  return {
+    cut: () => {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

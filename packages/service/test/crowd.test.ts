@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { type Crowd, type CrowdOptions, boundCrowd } from '../src/crowd.ts';
+
+/** How many files the bound is for: 32 are kept, 32 more for the probes, 36 are for everybody. */
+const openFiles = 100;
+const everybody = 36;
+const generous: CrowdOptions = { silentLimit: 1000, openFiles: undefined };
+
+describe('R4: a crowd at the port', () => {
+  let server: Server;
+  let crowd: Crowd;
+  let clients: Socket[] = [];
+
+  const open = async (options: CrowdOptions) => {
+    server = createServer((request, response) => response.end(request.url === '/health' ? 'alive' : 'served'));
+    crowd = boundCrowd(server, options);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const dial = async () => {
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.setEncoding('utf8').on('error', () => undefined);
+    clients.push(client);
+    await once(client, 'connect');
+    return client;
+  };
+  /** What is answered; empty if the socket just ends. */
+  const ask = async (client: Socket, path: string): Promise<string> => {
+    client.write(`GET ${path} HTTP/1.1\r\nHost: relay\r\n\r\n`);
+    const [data = ''] = (await Promise.race([once(client, 'data'), once(client, 'close')])) as [string | boolean];
+    return typeof data === 'string' ? data : '';
+  };
+
+  afterEach(async () => {
+    for (const client of clients) client.destroy();
+    clients = [];
+    crowd.cut();
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('R4: of more silent sockets than the bound the longest silent one is cut, and who asks is not silent', async () => {
+    await open({ ...generous, silentLimit: 3, graceMs: 0 });
+    const speaker = await dial();
+    expect(await ask(speaker, '/')).toContain('served');
+    const silent = [await dial(), await dial(), await dial()];
+    const ended = once(silent[0]!, 'close');
+    const late = await dial();
+    await ended;
+    expect(await ask(late, '/')).toContain('served');
+    expect(await ask(silent[2]!, '/')).toContain('served');
+    expect(await ask(speaker, '/')).toContain('served');
+  });
+
+  it('R4: a socket that says nothing, or drips its head or body, is ended', async () => {
+    await open({ ...generous, headMs: 100, requestMs: 200, lookMs: 20 });
+    const [silent, head, body] = [await dial(), await dial(), await dial()];
+    const ended = [silent, head, body].map((client) => once(client, 'close'));
+    for (const client of [silent, head, body]) client.resume();
+    head.write('GET / HTTP/1.1\r\nX-Drip: ');
+    body.write('POST / HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const drip = setInterval(() => {
+      head.write('x');
+      body.write('1\r\nx\r\n');
+    }, 20);
+    await Promise.all(ended);
+    clearInterval(drip);
+  });
+
+  it('R4: when nearly all files are taken, probes are answered, others are told to come again, and then nobody gets in', async () => {
+    await open({ ...generous, openFiles });
+    for (let n = 0; n < everybody; n += 1) expect(await ask(await dial(), '/')).toContain('served');
+    const refused = await ask(await dial(), '/');
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refused).toContain('Retry-After: 5');
+    const probe = await dial();
+    expect(await ask(probe, '/health')).toMatch(/^HTTP\/1\.1 200 OK[^]*Connection: close[^]*alive/);
+    if (!probe.closed) await once(probe, 'close');
+    const others: Socket[] = [];
+    for (let n = 0; n < 40; n += 1) others.push(await dial());
+    expect(await ask(others.at(-1)!, '/health')).toBe('');
+    for (const other of others) other.destroy();
+    clients[0]!.destroy();
+    for (;;) {
+      const answer = await ask(await dial(), '/');
+      if (answer.includes('served')) break;
+    }
+  });
+});
