@@ -10,6 +10,8 @@ import { SparseMap } from './sparse-map.ts';
 export interface TaskEntry extends UnderWay {
   id: string;
   sessionKey: string;
+  /** How many outputs of it were passed on over this connection. */
+  outputs?: number;
   /** When this instance wrote it to the daemon; absent when another one did. */
   writtenAtMs?: number;
   /** The session as last read or written; absent after somebody else changed it. Only for hot frames. */

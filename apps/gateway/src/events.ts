@@ -222,15 +222,21 @@ export function createEvents(deps: InboundDeps): Events {
       publisher.hot(record.ownerId, sessionUpdate({ ...record.session, progress }), 'p');
   };
 
-  /** `written`: the frame as it came, to pass on what is long as it stands there. */
-  const output = (record: SessionRecord, event: Output, written?: string) => {
-    const asWritten = written === undefined ? undefined : taskOutputAsWritten(record.session.id, event, written);
+  /**
+   * `entry`: the task whose output it is, which is counted, so that apps see what was lost on the way (R5). `written`: the frame as it
+   * came, to pass on what is long as it stands there.
+   */
+  const output = (record: SessionRecord, event: Output, entry?: TaskEntry, written?: string) => {
+    const sequence = entry && (entry.outputs = (entry.outputs ?? 0) + 1);
+    const { id } = record.session;
+    const asWritten =
+      written === undefined || sequence === undefined ? undefined : taskOutputAsWritten(id, event, written, sequence);
     if (asWritten !== undefined) {
       publisher.hotText(record.ownerId, asWritten, 'o');
       return;
     }
     const text = event.output ?? (event.event_type === 'VERBOSE' ? event.content : undefined) ?? '';
-    publisher.hot(record.ownerId, taskOutput(record.session.id, event.task_id ?? undefined, text), 'o');
+    publisher.hot(record.ownerId, taskOutput(id, event.task_id ?? undefined, text, sequence), 'o');
   };
 
   const mentioned = (entry: TaskEntry) => {
@@ -273,7 +279,7 @@ export function createEvents(deps: InboundDeps): Events {
       }
       case 'OUTPUT':
       case 'VERBOSE':
-        output(record, event);
+        output(record, event, entry);
         return;
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
@@ -330,7 +336,7 @@ export function createEvents(deps: InboundDeps): Events {
       const nativeId = named(event);
       if (nativeId !== undefined && nativeId !== entry.record.nativeId) return false;
       mentioned(entry);
-      output(entry.record, event, text);
+      output(entry.record, event, entry, text);
       return true;
     },
   };

@@ -29,11 +29,13 @@ export const taskOutput = (
   sessionId: string,
   taskId: string | undefined,
   output: string,
+  sequence?: number,
 ): Attention<'task_output'> => ({
   type: 'task_output',
   sessionId,
   ...(taskId ? { taskId } : {}),
   output: cut(output).content,
+  ...(sequence === undefined ? {} : { sequence }),
 });
 
 /** Below this, writing JSON anew costs nothing worth saving. */
@@ -47,12 +49,13 @@ export function taskOutputAsWritten(
   sessionId: string,
   event: { task_id?: string | null | undefined; output?: string | null | undefined },
   written: string,
+  sequence: number,
 ): string | undefined {
   if (written.length < longFrame || !event.output || !event.task_id) return undefined;
   const output = lastString(written, 'output');
   if (output === undefined || output.length * 3 > limits.messageBytes) return undefined;
   const ids = `"sessionId":${JSON.stringify(sessionId)},"taskId":${JSON.stringify(event.task_id)}`;
-  return `{"type":"task_output",${ids},"output":${output}}`;
+  return `{"type":"task_output",${ids},"output":${output},"sequence":${sequence}}`;
 }
 
 export function progress(event: { action: string; target?: string | null | undefined }, now: Date): Progress {

@@ -22,9 +22,32 @@ describe('events OUTPUT and VERBOSE', () => {
     await tick(daemon, listener);
     const frames = listener.inbox.all.filter((frame) => frame.type === 'task_output');
     expect(frames).toEqual(
-      ['one', 'two', 'three'].map((output) => ({ type: 'task_output', sessionId: id, taskId, output })),
+      ['one', 'two', 'three'].map((output, n) => ({
+        type: 'task_output',
+        sessionId: id,
+        taskId,
+        output,
+        sequence: n + 1,
+      })),
     );
     expect(app.inbox.count('task_output')).toBe(0);
+  });
+
+  it('R5: are numbered per task and connection, so that an app sees what it missed', async () => {
+    const first = await run(relay, daemon, app, 'first');
+    const second = await run(relay, daemon, app, 'second');
+    const say = async (taskId: string, output: string) => {
+      daemon.event(taskId, 'OUTPUT', { output });
+      return (await listener.next('task_output', (frame) => frame.output === output)).sequence;
+    };
+    expect(await say(first.taskId, 'a')).toBe(1);
+    expect(await say(second.taskId, 'b')).toBe(1);
+    // Long output passes as it was written.
+    expect(await say(first.taskId, 'c'.repeat(5000))).toBe(2);
+    const late = await connectApp(relay, { output: true });
+    expect(await say(first.taskId, 'd')).toBe(3);
+    expect(await late.next('task_output')).toMatchObject({ taskId: first.taskId, output: 'd', sequence: 3 });
+    await late.close();
   });
 
   it('VERBOSE is treated like OUTPUT, whether it calls its text output or content', async () => {
@@ -64,6 +87,6 @@ describe('events OUTPUT and VERBOSE', () => {
     daemon.event(taskId, 'OUTPUT', {});
     await tick(daemon, listener);
     expect(listener.inbox.count('task_output', (frame) => /late|nobody|name/.test(String(frame.output)))).toBe(0);
-    expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'event of nothing' })).toBe(2);
+    expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'event of nothing' })).toBe(3);
   });
 });

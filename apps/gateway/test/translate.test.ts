@@ -101,20 +101,20 @@ describe('long output', () => {
   const frame = JSON.stringify(event);
 
   it('passes on as it was written, and means the same', () => {
-    const passed = taskOutputAsWritten('s:a:1', event, frame);
-    expect(JSON.parse(passed!)).toEqual(taskOutput('s:a:1', 't"1', said));
+    const passed = taskOutputAsWritten('s:a:1', event, frame, 7);
+    expect(JSON.parse(passed!)).toEqual(taskOutput('s:a:1', 't"1', said, 7));
   });
 
   it('is written anew when it does not stand there as apps may have it', () => {
-    expect(taskOutputAsWritten('s', { ...event, output: undefined }, frame)).toBeUndefined();
-    expect(taskOutputAsWritten('s', { ...event, task_id: null }, frame)).toBeUndefined();
-    expect(taskOutputAsWritten('s', event, JSON.stringify({ ...event, more: 'of it' }))).toBeUndefined();
+    expect(taskOutputAsWritten('s', { ...event, output: undefined }, frame, 1)).toBeUndefined();
+    expect(taskOutputAsWritten('s', { ...event, task_id: null }, frame, 1)).toBeUndefined();
+    expect(taskOutputAsWritten('s', event, JSON.stringify({ ...event, more: 'of it' }), 1)).toBeUndefined();
     const [nul, long] = [
       { ...event, output: `${said}\0` },
       { ...event, output: 'x'.repeat(100_000) },
     ];
-    expect(taskOutputAsWritten('s', nul, JSON.stringify(nul))).toBeUndefined();
-    expect(taskOutputAsWritten('s', long, JSON.stringify(long))).toBeUndefined();
+    expect(taskOutputAsWritten('s', nul, JSON.stringify(nul), 1)).toBeUndefined();
+    expect(taskOutputAsWritten('s', long, JSON.stringify(long), 1)).toBeUndefined();
   });
 });
 

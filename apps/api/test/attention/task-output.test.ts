@@ -26,6 +26,7 @@ describe('task_output', () => {
       sessionId: begun.id,
       taskId: begun.taskId,
       output: 'line 1',
+      sequence: 1,
     });
     await saying('line 3');
     expect(asking.inbox.all.filter(({ type }) => type === 'task_output').map(({ output }) => output)).toEqual([

@@ -8,7 +8,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   session_update: { type: 'session_update', session: started, previousId: pendingSessionId, offset: 'm8x2k1-17' },
   new_message: { type: 'new_message', sessionId, message: messages[3], offset: 'm8x2k1-24' },
   device_status: { type: 'device_status', deviceId, status: 'online', offset: 'm8x2k1-12' },
-  task_output: { type: 'task_output', sessionId, taskId: tasks.start, output, offset: 'm8x2k1-17' },
+  task_output: { type: 'task_output', sessionId, taskId: tasks.start, output, sequence: 1, offset: 'm8x2k1-17' },
   session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
   resync: { type: 'resync' },

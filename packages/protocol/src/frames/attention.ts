@@ -1,5 +1,5 @@
 /** What travels on `/ws/attention` (specification §6.1, contract §6). camelCase. */
-import { type Static, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
+import { type Static, count, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
 
@@ -28,6 +28,11 @@ export const TaskOutput = frame('task_output', 'Verbose output; only to sockets 
   sessionId: sessionId('Canonical session id'),
   taskId: maybe(id('Task id')),
   output: text('Text'),
+  sequence: maybe(
+    count(
+      'Of a task: 1 for its first output over this connection of its daemon, then one more each. A jump is output that was lost',
+    ),
+  ),
   offset,
 });
 
