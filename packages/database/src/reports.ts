@@ -69,13 +69,7 @@ export async function applyReport(
   // The last entry of a session wins; one statement must not meet the same row twice.
   const unique = [...new Map(facts.map((fact) => [fact.nativeId, fact])).values()];
   for (let start = 0; start < unique.length; start += batchSize) {
-    const { keys, leftOut } = await applyBatch(
-      db,
-      device,
-      unique.slice(start, start + batchSize),
-      discover,
-      maxSessions,
-    );
+    const { keys, leftOut } = await applyBatch(db, device, unique.slice(start, start + batchSize), reading);
     all.keys.push(...keys);
     all.leftOut += leftOut;
   }
@@ -86,8 +80,10 @@ async function applyBatch(
   db: Db,
   device: DeviceLock,
   batch: readonly SessionFacts[],
-  { discover, clockAheadMs, maxSessions = null }: Reading,
+  reading: Reading,
 ): Promise<AppliedReport> {
+  const { discover, clockAheadMs } = reading;
+  const maxSessions = reading.maxSessions ?? null;
   const isAhead = clockAheadMs > clockSlackMs;
   // One JSON text, not an array per column: arrays are copied element by element on the way through Prisma and the driver.
   const reported = batch.map((fact) => ({
