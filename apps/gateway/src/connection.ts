@@ -149,7 +149,8 @@ export class DaemonConnection implements HeartbeatPeer {
       this.#shared.metrics.frames.inc({ type: decoded.frame.type });
       if (decoded.frame.type === 'pong') this.#countRoundTrip();
       if (decoded.dropped.length > 0) {
-        this.#shared.metrics.ignored.inc({ cause: 'report entry' }, decoded.dropped.length);
+        const cause = decoded.frame.type === 'messages' ? 'message' : 'report entry';
+        this.#shared.metrics.ignored.inc({ cause }, decoded.dropped.length);
         this.logger.debug({ dropped: decoded.dropped.slice(0, 5) }, 'report entries left out');
         if (!this.#warnedOfEntries && decoded.dropped.at(-1) === tooManyEntries) {
           this.#warnedOfEntries = true;

@@ -4,6 +4,7 @@
  */
 import type { SessionRecord } from '@relay/database';
 import type { Command, FromDaemon } from '@relay/protocol';
+import type { EarlierPage } from './pages.ts';
 import type { UnderWay } from './reconcile.ts';
 import { SparseMap } from './sparse-map.ts';
 
@@ -39,6 +40,8 @@ export class DeviceMemory {
   /** Sessions a client looks at: until when (ms since 1970), and the timer that ends it. */
   readonly opened = new SparseMap<string, { timer: NodeJS.Timeout; untilMs: number }>();
   readonly requests = new SparseMap<string, DaemonRequest>();
+  /** The newest page of history by native id, bounded. */
+  readonly pages = new SparseMap<string, EarlierPage>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new SparseMap<string, string>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */

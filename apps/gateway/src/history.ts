@@ -5,9 +5,12 @@ import type { Backplane } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
 import type { Answer, Question } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { repeats } from './pages.ts';
 import { asked, replyOf } from './questions.ts';
 
 const maxRequests = 1000;
+/** Sessions whose newest page is remembered, per connection. */
+const maxPages = 100;
 
 export interface History {
   /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */
@@ -31,6 +34,19 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
         .catch((error: unknown) => connection.logger.warn({ err: error }, 'a reply could not be delivered'));
     }
     return true;
+  };
+
+  /** The reply; a page that is the one before once more has nothing behind it. */
+  const notForEver = (connection: DaemonConnection, question: Question, frame: Answer): Reply => {
+    const reply = replyOf(question, frame, new Date());
+    if (question.kind !== 'history' || reply.kind !== 'page') return reply;
+    const { pages } = connection.memory;
+    const { before, after, sessionId } = question;
+    const page = { before, after, oldest: reply.oldestUuid, newest: reply.newestUuid };
+    const again = repeats(pages.get(sessionId), page);
+    if (pages.size >= maxPages) pages.clear();
+    pages.set(sessionId, page);
+    return again ? { ...reply, hasMore: false } : reply;
   };
 
   return {
@@ -60,7 +76,7 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
     answered: (connection, frame) => {
       const request = connection.memory.requests.get(frame.request_id);
       if (request?.answer === frame.type)
-        finish(connection, frame.request_id, replyOf(request.question, frame, new Date()));
+        finish(connection, frame.request_id, notForEver(connection, request.question, frame));
       else metrics.ignored.inc({ cause: `stray ${frame.type}` });
     },
     abandon: (connection) => {

@@ -64,7 +64,7 @@ export function asked(
 
 /** The answer for whoever asked. With `error` it is a failure, not an empty answer. */
 export function replyOf(question: Question, frame: Answer, now: Date): Reply {
-  if (frame.type === 'messages') return historyReply(frame, now);
+  if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);

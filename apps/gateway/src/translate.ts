@@ -19,6 +19,7 @@ import {
 } from '@relay/protocol';
 import { cut, message } from '@relay/attention';
 import type { SessionFacts } from '@relay/database';
+import { type Cursors, chronological, cutAtCursor } from './pages.ts';
 
 /** A daemon's time as ISO 8601 in UTC with milliseconds; `fallback` when it cannot be read. */
 export function toTime(text: string | null | undefined, fallback: Date): string {
@@ -135,19 +136,24 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
 }
 
 /** A `messages` frame as the answer to whoever asked. With `error` it is a failure, not an empty page. */
-export function historyReply(frame: FromDaemon<'messages'>, now: Date): Reply {
+export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
   if (frame.error)
     return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
-  const messages = (frame.messages ?? []).map((stored) =>
+  const given = frame.messages ?? [];
+  const ordered = chronological(given);
+  const all = ordered.map((stored) =>
     message(stored.uuid, role(stored.role), stored.content, toTime(stored.timestamp, now)),
   );
+  const cut = cutAtCursor(all, cursors);
+  const messages = cut ?? all;
+  const named = cut === undefined && ordered === given;
   return {
     v: 1,
     kind: 'page',
     messages,
-    hasMore: frame.has_more ?? false,
-    oldestUuid: frame.oldest_uuid || messages.at(0)?.uuid || null,
-    newestUuid: frame.newest_uuid || messages.at(-1)?.uuid || null,
+    hasMore: cut === undefined && (frame.has_more ?? false),
+    oldestUuid: (named && frame.oldest_uuid) || messages.at(0)?.uuid || null,
+    newestUuid: (named && frame.newest_uuid) || messages.at(-1)?.uuid || null,
   };
 }
 

@@ -9,7 +9,7 @@ const messageFields = ['uuid', 'role', 'content', 'timestamp'];
 
 /** A session with so many messages in the memory of the daemon. */
 async function told(world: World, count: number): Promise<{ session: Session; stored: StoredMessage[] }> {
-  const session = await world.session({ message_count: count });
+  const session = await world.session({ message_count: count, last_message: `message ${count - 1}` });
   const stored = Array.from({ length: count }, (_, index): StoredMessage => ({
     uuid: randomUUID(),
     role: index % 2 === 0 ? 'USER' : 'AGENT',

@@ -206,6 +206,24 @@ export const tasks: readonly Check[] = [
     await daemon.inbox.until('task_resume', ({ task_id }) => task_id === second.taskId);
     daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'done' });
   }),
+  contract('§10', 'cancel of a waiting session dismisses its question', async (world) => {
+    const daemon = await world.desk();
+    const { inbox } = await world.plain();
+    const session = await world.session();
+    const task = await world.running(session);
+    const from = inbox.mark();
+    daemon.event(task.id, 'WAIT_FOR_USER', { session_id: session.native, prompt: 'Well?', result: '', options: [] });
+    const update = (status: string) =>
+      inbox.until('session_update', (frame) => frame.session.id === session.id && frame.session.status === status, {
+        from,
+      });
+    await update('waiting');
+    const { body } = await world.rest.ok('cancelSession', { params: { id: session.id } });
+    same(body.taskId, task.id, 'taskId');
+    await daemon.inbox.until('task_cancel', ({ task_id }) => task_id === task.id);
+    const { session: shown } = await update('idle');
+    same(shown.prompt, undefined, 'prompt of the session');
+  }),
   contract(
     '§3 GET /api/tasks/:id',
     'tells what became of a task, with its times and its result or error',

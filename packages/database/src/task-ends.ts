@@ -184,24 +184,28 @@ async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void>
 }
 
 /**
- * Cancels the sent or running task of a session, else the oldest one that waits. Returns its id and whether the daemon has to
+ * Cancels the sent or running task of a session; else, while it waits for its user, the oldest answer on its way or the question
+ * itself, which is dismissed with the task that asked; else the oldest task that waits. Returns its id and whether the daemon has to
  * be told, or undefined when there is nothing to cancel. Also lets go of a queue that an unknown delivery stopped.
  */
 export async function cancelTask(db: Db, key: string): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
   const [victim] = await db.$queryRaw<{ id: string; state: string }[]>`
-    SELECT id, state FROM tasks
-    WHERE session_key = ${key} AND (state IN ('sent', 'running') OR (state = 'queued' AND expires_at > now()))
-    ORDER BY CASE WHEN state = 'queued' THEN 1 ELSE 0 END, seq LIMIT 1`;
+    SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
+    WHERE s.key = ${key} AND (t.state IN ('sent', 'running') OR (t.state = 'queued' AND t.expires_at > now())
+      OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY seq DESC LIMIT 1)))
+    ORDER BY CASE WHEN t.state IN ('sent', 'running') THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND t.seq > s.prompt_seq THEN 1
+      WHEN t.state = 'waiting' THEN 2 ELSE 3 END, t.seq LIMIT 1`;
   if (!victim) {
     await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
     return undefined;
   }
+  const dismissed = victim.state === 'waiting';
   await db.$executeRaw`UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL WHERE id = ${victim.id}`;
   await db.$executeRaw`
     UPDATE sessions s SET queue_held = false, updated_at = now(),
-      status = CASE WHEN s.status = 'waiting' OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))
+      status = CASE WHEN s.status = 'waiting' AND NOT ${dismissed} OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))
         THEN s.status ELSE 'idle' END,
-      prompt = CASE WHEN s.status = 'waiting' THEN s.prompt END, progress = NULL
+      prompt = CASE WHEN s.status = 'waiting' AND NOT ${dismissed} THEN s.prompt END, progress = NULL
     WHERE s.key = ${key}`;
   await cancelUnreachable(db, [key]);
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };

@@ -7,6 +7,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Auth, type AuthFrame } from './frames/attention.ts';
 import {
   type FromDaemonFrame,
+  HistoryMessage,
   type ReportEntry,
   ReportEntry as ReportEntrySchema,
   type SlashCommand,
@@ -62,6 +63,8 @@ const events = lenient(daemonEvents);
 const toDaemon = compile(toDaemonFrames);
 const entry = validator(ReportEntrySchema, { frames: true });
 const isEntry = predicate(ReportEntrySchema);
+const storedMessage = validator(HistoryMessage, { frames: true });
+const isMessage = predicate(HistoryMessage);
 const slashCommand = validator(SlashCommandSchema, { frames: true });
 const slashCommandSet = validator(SlashCommandSetSchema, { frames: true });
 /** How many wrong entries of one report are explained; the others are only counted. */
@@ -100,6 +103,7 @@ export function decodeDaemonFrame(text: string): Decoded<FromDaemonFrame> {
   if (type === 'event') return decodeEvent(value);
   if (type === 'report_sessions') return decodeReport(value);
   if (type === 'report_slash_commands') return decodeCommands(value);
+  if (type === 'messages') return decodeMessages(value);
   const check = fromDaemon.get(type);
   if (!check) return { kind: 'unknown', reason: named(type) };
   return decoded(type, check(value));
@@ -140,6 +144,38 @@ function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> 
   for (let more = limits.reportEntries; more < candidates.length; more += 1) dropped.push(tooManyEntries);
   const frame = { ...value, type: 'report_sessions' as const, sessions };
   return { kind: 'frame', frame, dropped, ...(shortened === 0 ? {} : { shortened }) };
+}
+
+/**
+ * Keeps the good messages. An answer that cannot be read, or of which nothing is left, is a failure with its reason: whoever asked
+ * waits for it (findings K5).
+ */
+function decodeMessages(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
+  const dropped: string[] = [];
+  const given = Array.isArray(value.messages) ? (value.messages as unknown[]) : undefined;
+  if (given && !given.every((candidate) => isMessage(candidate))) {
+    const good: unknown[] = [];
+    for (const candidate of given) {
+      const checked = storedMessage(candidate);
+      if (checked.ok) good.push(candidate);
+      else if (fitted(HistoryMessage, candidate) && isMessage(candidate)) good.push(candidate);
+      else dropped.push(dropped.length < reasonsGiven ? checked.reason : 'as before');
+    }
+    value.messages = good;
+    if (good.length === 0 && missing(value.error)) value.error = `no message could be read: ${dropped[0]}`;
+  }
+  const frame = decoded('messages', fromDaemon.get('messages')!(value));
+  if (frame.kind === 'frame') return { ...frame, dropped };
+  const { request_id: requestId } = value;
+  if (frame.kind !== 'invalid' || typeof requestId !== 'string' || requestId === '') return frame;
+  return { kind: 'frame', frame: { type: 'messages', request_id: requestId, error: frame.reason }, dropped };
+}
+
+/** Shortens what is too long, in place. False when it is no object. */
+function fitted(schema: TSchema, candidate: unknown): boolean {
+  if (typeof candidate !== 'object' || candidate === null) return false;
+  fit(schema, candidate as Record<string, unknown>, () => undefined);
+  return true;
 }
 
 /** The entries with the newest `last_activity`, those without one that can be read last. */

@@ -267,7 +267,7 @@ export const routes = {
   cancelSession: {
     method: 'POST',
     path: '/api/sessions/:id/cancel',
-    summary: 'Cancel what runs, else what waits longest',
+    summary: 'Cancel what runs, else dismiss what the agent asks, else cancel what waits longest',
     credential: 'user',
     scope: 'sessions:write',
     success: { 202: CancelledTask },

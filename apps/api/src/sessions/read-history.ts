@@ -12,8 +12,44 @@ export interface HistoryRange {
   after?: string;
 }
 
-/** @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE */
+/** How many more pages are asked for where a daemon answers the first messages of a range instead of the last ones. */
+const maxMore = 10;
+
+/**
+ * The last messages of the range. Some daemons answer the first ones of what lies behind `after`, or the oldest ones of all: whether
+ * anything lies behind a page is asked of the daemon, until nothing does or the bound is reached. Then `newestUuid` is the
+ * cursor to go on from with `after`, and `hasMore` says that there is more.
+ * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
+ */
 async function askForPage(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<MessagePage> {
+  const first = await askOnce(deps, record, range);
+  if (!mayBeTheFirstOnes(first, record, range)) return first;
+  const wanted = range.limit ?? limits.historyPageDefault;
+  let [messages, behind] = [first.messages, first.newestUuid];
+  for (let more = 0; more < maxMore && behind !== null; more += 1) {
+    // What was answered so far is worth more than an error of what may not be there.
+    const next = await askOnce(deps, record, { ...range, limit: limits.historyPage, after: behind }).catch(
+      () => undefined,
+    );
+    if (next === undefined || next.messages.length === 0) break;
+    messages = [...messages, ...next.messages].slice(-wanted);
+    behind = next.hasMore && next.newestUuid !== behind ? next.newestUuid : null;
+  }
+  const [oldest, newest] = [messages.at(0), messages.at(-1)];
+  return { messages, hasMore: true, oldestUuid: oldest?.uuid ?? null, newestUuid: newest?.uuid ?? null };
+}
+
+/** A page with more behind `after`; or the newest page of a session of which something else was said last. */
+function mayBeTheFirstOnes(page: MessagePage, { session }: SessionRecord, { before, after }: HistoryRange): boolean {
+  if (!page.hasMore || page.newestUuid === null) return false;
+  if (after !== undefined) return true;
+  const last = page.messages.at(-1)?.content ?? '';
+  const known = session.lastMessage.trim();
+  return before === undefined && known !== '' && !last.trim().startsWith(known);
+}
+
+/** @throws as `askForPage` */
+async function askOnce(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<MessagePage> {
   requireNamed(record, 'history');
   const command = {
     v: 1,

@@ -95,6 +95,57 @@ describe('POST /api/sessions/:id/cancel', () => {
     expect(await stateOf(begun.taskId)).toBe('cancelled');
   });
 
+  describe('K14: while the agent waits for an answer', () => {
+    const waiting = async (native: string) => {
+      const begun = await begin(scene, native);
+      scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
+      await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
+      return begun;
+    };
+
+    it('dismisses the question, tells the daemon which task asked, and the queue goes on', async () => {
+      const begun = await begin(scene, 'dismissed');
+      const behind = await send(begun.id, 'behind the question');
+      scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
+      await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
+      expect(await cancelled(begun.id)).toEqual({ taskId: begun.taskId, state: 'cancelled' });
+      const { session } = await updateOf(scene.app, begun.id, ({ status }) => status !== 'waiting');
+      expect(session).not.toHaveProperty('prompt');
+      await scene.daemon.next('task_cancel', (frame) => frame.task_id === begun.taskId);
+      await scene.daemon.next('task_resume', (frame) => frame.task_id === behind);
+      expect(await stateOf(begun.taskId)).toBe('cancelled');
+    });
+
+    it('leaves the session idle without a prompt, and a late end revives nothing', async () => {
+      const begun = await waiting('left idle');
+      await cancelled(begun.id);
+      const { session } = await updateOf(scene.app, begun.id, ({ status }) => status === 'idle');
+      expect(session).toMatchObject({ lastTask: { id: begun.taskId, state: 'cancelled' } });
+      expect(session).not.toHaveProperty('prompt');
+      expectRefusal(await cancel(begun.id), 'NO_RUNNING_TASK');
+      scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'did it without an answer' });
+      await scene.app.next('new_message', (frame) => messageOf(frame).content === 'did it without an answer');
+      expect(await stateOf(begun.taskId)).toBe('cancelled');
+    });
+
+    it('takes back an answer on its way before the question', async () => {
+      const registration = await registerDevice(scene.relay);
+      const daemon = await connectDaemon(scene.relay, { registration });
+      const begun = await begin({ ...scene, daemon }, 'answered');
+      daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
+      await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
+      await daemon.close();
+      const answer = await send(begun.id, 'yes');
+      expect((await cancelled(begun.id)).taskId).toBe(answer);
+      expect((await scene.relay.call('GET', pathOf(begun.id))).body).toMatchObject({
+        status: 'waiting',
+        prompt: { prompt: 'Well?' },
+      });
+      expect((await cancelled(begun.id)).taskId).toBe(begun.taskId);
+      expect((await scene.relay.call('GET', pathOf(begun.id))).body).toMatchObject({ status: 'idle' });
+    });
+  });
+
   describe('is 409 when there is nothing to cancel:', () => {
     const nothing = async (id: string) => expectRefusal(await cancel(id), 'NO_RUNNING_TASK');
 
@@ -113,17 +164,6 @@ describe('POST /api/sessions/:id/cancel', () => {
       scene.daemon.event(begun.taskId, 'ERROR', { error: 'no' });
       await updateOf(scene.app, begun.id, ({ status }) => status === 'failed');
       await nothing(begun.id);
-    });
-
-    it('the agent waits for an answer; the prompt stays', async () => {
-      const begun = await begin(scene, 'waiting');
-      scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
-      await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
-      await nothing(begun.id);
-      const { body } = await scene.relay.call('GET', '/api/sessions?status=waiting');
-      expect(body.sessions).toEqual([
-        expect.objectContaining({ id: begun.id, prompt: expect.objectContaining({ prompt: 'Well?' }) }),
-      ]);
     });
 
     it('the time of the task ended', async () => {

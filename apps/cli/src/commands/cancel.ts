@@ -1,4 +1,4 @@
-/** `relay cancel`: ends what runs in a session, else takes back what waits longest. */
+/** `relay cancel`: ends what runs in a session, else dismisses what the agent asks, else takes back what waits longest. */
 import { exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';

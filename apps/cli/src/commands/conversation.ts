@@ -115,7 +115,12 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     done(await answerCommand(session, text, options, terminal)),
   );
 
-  addCommand(program, 'cancel', 'cancel what runs in a session, else what waits longest', 'relay cancel k3j9x2ab')
+  addCommand(
+    program,
+    'cancel',
+    'cancel what runs in a session, else what its agent asks, else what waits longest',
+    'relay cancel k3j9x2ab',
+  )
     .argument('<session>', 'id or a part of it')
     .action(async (session: string, options: CommonOptions) => done(await cancelCommand(session, options, terminal)));
 

@@ -61,6 +61,13 @@ export function Activity({
           </button>
         </div>
       )}
+      {what === undefined && session.status === 'waiting' && (
+        <div className="now">
+          <button type="button" aria-disabled={cancel.busy} onClick={() => void cancel.run()}>
+            {cancel.busy ? 'Dismissing …' : 'Dismiss the question'}
+          </button>
+        </div>
+      )}
       <Problem refusal={cancel.refusal} />
       {what === undefined && session.status === 'failed' && (
         <Notice kind="bad">{taskSentence(code ?? 'AGENT_ERROR')}</Notice>
