@@ -39,7 +39,8 @@ describe('resync', () => {
     const tooLate = await connectApp(relay, { user: 'long away', since });
     await tooLate.next('resync');
     await say.append(203);
-    expect(await tooLate.next('numbered')).toMatchObject({ n: 203 });
+    // What was said just before it came may be heard too.
+    await tooLate.next('numbered', ({ n }) => n === 203);
     expect(inTime.inbox.count('resync')).toBe(0);
     await Promise.all([inTime.close(), tooLate.close()]);
   });
