@@ -142,6 +142,12 @@ export interface Backplane {
   read(user: string, since?: string): Promise<HistoryPage>;
 
   /**
+   * Forgets the entries of the user's history at once; the chain goes on from its top. Who listens misses nothing; who comes back
+   * with an offset older than the top is not recovered.
+   */
+  forget(user: string): Promise<void>;
+
+  /**
    * Resolves when the subscription is live: everything appended or published from then on is heard. Entries from just
    * before may be heard too; `previous` tells. Several listeners per user are independent. After the returned function has
    * been called the listener hears nothing more.

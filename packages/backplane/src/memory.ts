@@ -168,6 +168,11 @@ class MemoryBackplane implements Backplane {
     return this.#store.histories.read(user, since);
   }
 
+  async forget(user: string): Promise<void> {
+    this.#requireOpen();
+    this.#store.histories.forget(user);
+  }
+
   async subscribe(
     user: string,
     listener: (frame: UserFrame) => void,

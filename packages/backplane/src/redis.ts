@@ -217,6 +217,10 @@ class RedisMember implements RedisBackplane {
     return this.#frames.read(user, since);
   }
 
+  async forget(user: string): Promise<void> {
+    await this.#on(user, 'f');
+  }
+
   async subscribe(
     user: string,
     listener: (frame: UserFrame) => void,

@@ -1,5 +1,6 @@
 /** The noun device: who owns it, whether it is online, and its removal. */
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
+import { eraseOfDevice, eraseSessionsOf } from './erase.ts';
 import type { Db, Models } from './transaction.ts';
 
 interface DeviceRow {
@@ -108,18 +109,19 @@ export async function closedAmong(
 }
 
 /**
- * Removes a device for good: its credential is refused, its queued and running tasks are cancelled, its watches removed and
- * its sessions leave all lists. Must run inside `withDevice`.
+ * Removes a device for good: its credential is refused, its queued and running tasks are cancelled, its sessions are erased, and so is
+ * everything else that was known of it. Must run inside `withDevice`.
  */
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`
-    UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline' WHERE id = ${deviceId}`;
+    UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
+      name = '', hostname = '', report_hash = NULL, capabilities = '{}'
+    WHERE id = ${deviceId}`;
   await db.$executeRaw`
     UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'DEVICE_REMOVED'
     WHERE device_id = ${deviceId} AND state IN ('queued', 'sent', 'running')`;
-  await db.$executeRaw`
-    DELETE FROM watched_sessions w USING sessions s WHERE w.session_key = s.key AND s.device_id = ${deviceId}`;
-  await db.$executeRaw`UPDATE sessions SET deleted_at = now() WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
+  await eraseSessionsOf(db, deviceId);
+  await eraseOfDevice(db, deviceId);
 }
 
 /** What the daemon of a device declared when it last connected. */

@@ -4,6 +4,7 @@ export * from './devices.ts';
 export * from './connections.ts';
 export * from './device-codes.ts';
 export * from './sessions.ts';
+export * from './erase.ts';
 export * from './resolve.ts';
 export * from './tasks.ts';
 export * from './task-ends.ts';

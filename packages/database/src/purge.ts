@@ -1,7 +1,10 @@
 /** What need not be remembered any longer. Run rarely, by one instance at a time; twice does no harm. */
+import { cutText, limits } from '@relay/protocol';
+import { eraseLeftovers } from './erase.ts';
 import type { Db } from './transaction.ts';
 
 const tasksAtOnce = 5000;
+const resultsAtOnce = 100;
 
 type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
 
@@ -12,6 +15,8 @@ const steps: readonly Step[] = [
     DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
   (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
   purgeTasks,
+  shortenResults,
+  eraseLeftovers,
   (db) => db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
   (db) => db.$executeRaw`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
   (db) => db.$executeRaw`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
@@ -25,7 +30,8 @@ const steps: readonly Step[] = [
 
 /**
  * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, ended tasks and slash
- * commands that nobody reported again after 30 days; of the sign-in, what has expired.
+ * commands that nobody reported again after 30 days; of the sign-in, what has expired. Cuts results an hour after their task
+ * ended, and forgets the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.
  * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {
@@ -48,7 +54,25 @@ async function purgeTasks(db: Db): Promise<void> {
     await db.$executeRaw`
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
         AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
+    await db.$executeRaw`
+      UPDATE tasks SET result = NULL, error_text = NULL
+      WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result IS NOT NULL OR error_text IS NOT NULL)`;
     if (page.length < tasksAtOnce) return;
     after = page.at(-1)!;
+  }
+}
+
+/** A result was shown when its task ended; an hour later what is left of it is a hint, as long as a last message. */
+async function shortenResults(db: Db): Promise<void> {
+  for (;;) {
+    const rows = await db.$queryRaw<{ id: string; result: string | null; error_text: string | null }[]>`
+      SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour'
+        AND (octet_length(result) > ${limits.lastMessageBytes} OR octet_length(error_text) > ${limits.lastMessageBytes})
+      LIMIT ${resultsAtOnce}`;
+    for (const { id, result, error_text: error } of rows)
+      await db.$executeRaw`
+        UPDATE tasks SET result = ${result === null ? null : cutText(result, limits.lastMessageBytes)},
+          error_text = ${error === null ? null : cutText(error, limits.lastMessageBytes)} WHERE id = ${id}`;
+    if (rows.length < resultsAtOnce) return;
   }
 }

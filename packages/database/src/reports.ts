@@ -2,6 +2,7 @@
  * What daemons report about their sessions, written in batches: one statement for 500 entries, and rows that would not change
  * are not touched. Must run inside `withDevice`.
  */
+import { tombstoneOf } from './erase.ts';
 import type { DeviceLock, Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -41,7 +42,8 @@ const clockSlackMs = 2_000;
  * its last message: the task's own events are newer. A waiting session waits until its answer is sent, and a failed one stays failed.
  * After the end of a task only what is newer than this end makes the session active or has its last message: `last_activity` after it
  * or, when the clock of the daemon is ahead, after what it reported since. Without `last_activity` a report is believed a minute later.
- * `last_activity` moves a session only when it rose (contract §10). A deleted session comes back when it was active after its deletion.
+ * `last_activity` moves a session only when it rose (contract §10). A deleted session comes back when it was active after its deletion;
+ * until then nothing of it but times is written.
  */
 export async function applyFacts(
   db: Db,
@@ -89,6 +91,7 @@ async function applyBatch(
   const reported = batch.map((fact) => ({
     key: newUlid(),
     native_id: fact.nativeId,
+    tombstone: tombstoneOf(fact.nativeId),
     title: fact.title,
     project_path: fact.projectPath,
     file_path: fact.filePath,
@@ -99,10 +102,10 @@ async function applyBatch(
   }));
   const rows = await db.$queryRaw<{ key: string | null; left_out: number }[]>`
     WITH reported AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, title text,
+      SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
-        WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id = r.native_id)
+        WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id IN (r.native_id, r.tombstone))
     ), known AS (
       -- For an older entry than the one before: nothing rose, and nothing is news.
       SELECT r.*, s.key AS session_key,
@@ -112,7 +115,9 @@ async function applyBatch(
         EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
       FROM reported r
-      JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id
+      JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id IN (r.native_id, r.tombstone)
+        AND (s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
+          AND l.native_id = r.native_id AND l.key <> s.key))
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
         FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.seq DESC LIMIT 1) ended ON true
     ), judged AS (
@@ -123,8 +128,8 @@ async function applyBatch(
         k.rose AND CASE WHEN k.comparable THEN k.activity > s.deleted_at OR s.reported_at > s.deleted_at
                         ELSE s.reported_activity IS NOT NULL END AS again
       FROM known k JOIN sessions s ON s.key = k.session_key
-    ), fresh AS (
-      SELECT s.key,
+    ), weighed AS (
+      SELECT s.key, r.native_id, s.native_id AS known_as,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title ELSE r.title END AS title,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title_source ELSE 'report' END AS title_source,
         COALESCE(NULLIF(r.project_path, ''), s.project_path) AS project_path,
@@ -146,8 +151,20 @@ async function applyBatch(
                OR (r.message_count > 0 AND r.message_count <> s.message_count)) THEN now()
              ELSE s.updated_at END AS updated_at
       FROM judged r JOIN sessions s ON s.key = r.session_key
+    ), fresh AS (
+      -- Of a deleted session only the times are kept.
+      SELECT key, deleted_at, reported_activity, reported_at, updated_at, progress,
+        CASE WHEN deleted_at IS NULL THEN native_id ELSE known_as END AS native_id,
+        CASE WHEN deleted_at IS NULL THEN title ELSE '' END AS title,
+        CASE WHEN deleted_at IS NULL THEN title_source ELSE 'report' END AS title_source,
+        CASE WHEN deleted_at IS NULL THEN project_path ELSE '' END AS project_path,
+        CASE WHEN deleted_at IS NULL THEN file_path ELSE '' END AS file_path,
+        CASE WHEN deleted_at IS NULL THEN last_message ELSE '' END AS last_message,
+        CASE WHEN deleted_at IS NULL THEN message_count ELSE 0 END AS message_count,
+        CASE WHEN deleted_at IS NULL THEN status ELSE 'idle' END AS status
+      FROM weighed
     ), updated AS (
-      UPDATE sessions s SET title = f.title, title_source = f.title_source, project_path = f.project_path, file_path = f.file_path,
+      UPDATE sessions s SET native_id = f.native_id, title = f.title, title_source = f.title_source, project_path = f.project_path, file_path = f.file_path,
         last_message = f.last_message, message_count = f.message_count, status = f.status, progress = f.progress,
         deleted_at = f.deleted_at, updated_at = f.updated_at, reported_activity = f.reported_activity, reported_at = f.reported_at
       FROM (
@@ -158,7 +175,7 @@ async function applyBatch(
       RETURNING s.key, f.shows
     ), newcomers AS (
       SELECT r.* FROM reported r WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM sessions s
-        WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id = r.native_id)
+        WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id IN (r.native_id, r.tombstone))
     ), created AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path, last_message,
         message_count, status, created_at, updated_at, reported_activity, reported_at)

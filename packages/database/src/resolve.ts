@@ -3,6 +3,7 @@
  * (contract §1, §2). Must run inside `withDevice`.
  */
 import { formatSessionId } from '@relay/protocol';
+import { eraseSession, removeTombstone, tombstoneOf } from './erase.ts';
 import type { Db } from './transaction.ts';
 
 export interface Resolved {
@@ -20,10 +21,11 @@ interface Row {
   key: string;
   native_id: string;
   agent_type: string;
+  deleted: boolean;
 }
 
 /**
- * Makes `nativeId` the native id of the session `key`. If the daemon had reported that native session before, the session is
+ * Makes `name` the native id of the session `key`; of a deleted one, its tombstone. If the daemon had reported that native session before, the session is
  * merged into that row, which keeps the older `createdAt`. `rename` says that the daemon insists (SESSION_STARTED); any other
  * event that carries an id the session once had changes nothing.
  */
@@ -31,11 +33,13 @@ export async function resolveSession(
   db: Db,
   deviceId: string,
   key: string,
-  nativeId: string,
+  name: string,
   rename: boolean,
 ): Promise<Resolved | undefined> {
-  const [current] = await db.$queryRaw<Row[]>`SELECT key, native_id, agent_type FROM sessions WHERE key = ${key}`;
+  const [current] = await db.$queryRaw<Row[]>`
+    SELECT key, native_id, agent_type, deleted_at IS NOT NULL AS deleted FROM sessions WHERE key = ${key}`;
   if (!current) return undefined;
+  const nativeId = current.deleted ? tombstoneOf(name) : name;
   if (current.native_id === nativeId) return { key };
   const [alias] = await db.$queryRaw<{ session_key: string }[]>`
     SELECT session_key FROM session_aliases
@@ -46,14 +50,16 @@ export async function resolveSession(
     alias && alias.session_key !== key
       ? [{ key: alias.session_key }]
       : await db.$queryRaw<{ key: string }[]>`
-          SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
+          SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${name}`;
   if (known) {
     const moving = await db.$queryRaw<{ instruction: string }[]>`
       SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running') ORDER BY seq`;
     await merge(db, key, known.key);
     await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
+    if (current.deleted) await eraseSession(db, known.key);
     return { key: known.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
   }
+  await removeTombstone(db, deviceId, current.agent_type, name);
   await db.$executeRaw`
     DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
   await db.$executeRaw`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, updated_at = now() WHERE key = ${key}`;

@@ -8,6 +8,7 @@ import {
   formatSessionId,
   parseSessionId,
 } from '@relay/protocol';
+import { eraseSession } from './erase.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** A session with what only the relay needs to know about it. */
@@ -172,19 +173,13 @@ export async function updateSession(
 }
 
 /**
- * Hides a session until the daemon reports activity later than now. Its open tasks are cancelled and its watches removed.
+ * Erases a session; it is discovered again when the daemon reports activity later than now. Its open tasks are cancelled.
  * Returns the id of the task that was sent or running, if any: the daemon should be told.
  */
 export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
   const running = await db.$queryRaw<{ id: string }[]>`
     SELECT id FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running')`;
-  await db.$executeRaw`
-    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL
-    WHERE session_key = ${key} AND state IN ('queued', 'sent', 'running')`;
-  await db.$executeRaw`DELETE FROM watched_sessions WHERE session_key = ${key}`;
-  await db.$executeRaw`
-    UPDATE sessions SET deleted_at = now(), status = 'idle', progress = NULL, prompt = NULL, queue_held = false
-    WHERE key = ${key}`;
+  await eraseSession(db, key);
   return running[0]?.id;
 }
 

@@ -2,7 +2,9 @@
  * The backplane between the instances of a test: in memory by default, on one real Redis with TEST_BACKPLANE=redis, so that the
  * same tests run on both.
  */
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import {
   type Backplane,
   type BackplaneOptions,
@@ -49,4 +51,25 @@ export function openTestBus(options: Pick<BackplaneOptions, 'leaseTtlMs' | 'hist
     connect: (name) => createRedisBackplane({ ...options, url, name, prefix }),
     kill: (backplane) => (backplane as RedisBackplane).vanish(),
   };
+}
+
+/** Everything that the Redis of the test run holds, of whichever test, as text; empty without Redis. */
+export async function dumpTestBus(): Promise<string> {
+  const url = process.env[redisVariable];
+  if (url === undefined) return '';
+  const { hostname, port } = new URL(url);
+  const read = `local out = {}
+    for _, key in ipairs(redis.call('KEYS', '*')) do
+      local kind = redis.call('TYPE', key).ok
+      out[#out + 1] = key
+      if kind == 'string' then out[#out + 1] = redis.call('GET', key)
+      elseif kind == 'list' then for _, item in ipairs(redis.call('LRANGE', key, 0, -1)) do out[#out + 1] = item end
+      else return redis.error_reply('a key of kind ' .. kind) end
+    end
+    return out`;
+  const { stdout } = await promisify(execFile)('redis-cli', ['-h', hostname, '-p', port, 'EVAL', read, '0'], {
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  if (stdout.includes('a key of kind')) throw new Error(stdout);
+  return stdout;
 }

@@ -1,6 +1,7 @@
 /** A whole relay in one process with real sockets, a scripted daemon and an app: what tests are written with. */
 export * from './app.ts';
 export * from './browser.ts';
+export { dumpTestBus } from './bus.ts';
 export * from './cluster.ts';
 export * from './database.ts';
 export * from './daemon.ts';

@@ -3,6 +3,7 @@ import { bearerFrom, hashDeviceToken, isDeviceToken } from '@relay/auth';
 import { readCredential, removeDevice as remove, withDevice } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
+import { forgetHistory } from '../sessions/forget-history.ts';
 
 const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
 
@@ -39,4 +40,5 @@ export async function removeDevice(deps: Operations, ownerId: string, deviceId: 
     );
   if (wasOnline) await deps.publisher.append(ownerId, { type: 'device_status', deviceId, status: 'offline' });
   await deps.publisher.append(ownerId, { type: 'device_removed', deviceId }, 'x');
+  await forgetHistory(deps, ownerId);
 }

@@ -3,6 +3,7 @@ import { sessionUpdate } from '@relay/attention';
 import { deleteSession as hideSession, readSessions, updateSession as changeSession } from '@relay/database';
 import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
+import { forgetHistory } from './forget-history.ts';
 import { withSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change) */
@@ -28,7 +29,7 @@ export async function updateSession(
   return record.session;
 }
 
-/** Forgets a session until the daemon reports later activity. @throws RelayError SESSION_NOT_FOUND */
+/** Erases a session; it is discovered again when the daemon reports later activity. @throws RelayError SESSION_NOT_FOUND */
 export async function deleteSession(deps: Operations, userId: string, sessionId: string): Promise<void> {
   const { key, session, running } = await withSession(deps.database, userId, sessionId, async (tx, record) => ({
     ...record,
@@ -38,4 +39,5 @@ export async function deleteSession(deps: Operations, userId: string, sessionId:
   if (running !== undefined) deps.tell(deviceId, { v: 1, kind: 'cancel', taskId: running });
   deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
   await deps.publisher.append(userId, { type: 'session_removed', sessionId: session.id }, 'x');
+  await forgetHistory(deps, userId);
 }

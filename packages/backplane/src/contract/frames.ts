@@ -329,6 +329,22 @@ export function describeFrames(makeBus: MakeBus): void {
       expect((await backplane.read('user', first)).recovered).toBe(false);
     });
 
+    it('that is deleted is gone at once, and its chain goes on', async () => {
+      const bus = await stage.open();
+      const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
+      const frames = createEar<UserFrame>();
+      await api.subscribe('user', frames.hear);
+      const [first, top] = await appendAll(gateway, 'user', ['one', 'x'.repeat(3_000)]);
+      await api.forget('user');
+      expect(await api.read('user', first)).toEqual({ top, recovered: false, items: [] });
+      expect(await api.read('user', top)).toEqual({ top, recovered: true, items: [] });
+      const { offset } = await gateway.append('user', 'three');
+      expect((await api.read('user', top)).items).toEqual([{ offset, body: 'three' }]);
+      await until('all are heard', () => frames.heard.length === 3);
+      expect(frames.heard[2]).toMatchObject({ body: 'three', previous: top });
+      await api.forget('never');
+    });
+
     it('whose top was forgotten begins a chain in which no old offset is recovered', async () => {
       const bus = await stage.open({ historyTtlMs: 100, topTtlMs: 200 });
       const backplane = await bus.connect('api');

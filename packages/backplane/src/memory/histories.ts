@@ -58,6 +58,11 @@ export class Histories {
     return entry;
   }
 
+  forget(user: string): void {
+    const chain = this.#chain(user);
+    if (chain) chain.entries = [];
+  }
+
   top(user: string): string {
     return this.#chain(user)?.top ?? '';
   }

@@ -172,7 +172,7 @@ local function once(id, ttl, names, again)
   return first
 end
 
-local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, m = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, f = 1, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, m = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
 -- One function and no table of functions: they would be made anew for every call.
 local function act(letter, id, a, b, c, d, e, f)
   if letter == 'a' then -- append: id, offset, lengths of id and body, body
@@ -263,6 +263,8 @@ local function act(letter, id, a, b, c, d, e, f)
       n = n - 2
     end
     return {top, 0}
+  elseif letter == 'f' then -- forget the history, and not its top: id
+    return call('DEL', P..'h:'..id)
   elseif letter == 'b' then -- entries may be missing: id, its length
     breakChain(id, a)
     return 0

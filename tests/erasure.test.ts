@@ -1,0 +1,198 @@
+// Deleted means gone (S4): after a deletion no text of it is in any table or in Redis.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { purge } from '@relay/database';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  dumpTestBus,
+  startRelay,
+} from '@relay/testing';
+
+/** Every row of every table as text. */
+async function dumpDatabase({ database }: TestRelay): Promise<string> {
+  const tables = await database.prisma.$queryRawUnsafe<{ name: string }[]>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
+  expect(tables.length).toBeGreaterThan(15);
+  let dump = '';
+  for (const { name } of tables) {
+    const rows = await database.prisma.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM ${name} t`);
+    dump += rows.map(({ row }) => `${name} ${row}\n`).join('');
+  }
+  return dump;
+}
+
+const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+
+/** All words that the conversation of `name` is made of. */
+const wordsOf = (name: string) =>
+  ['native', 'renamed', 'first', 'title', 'project', 'file', 'said', 'result', 'question', 'option', 'command'].map(
+    (part) => `${part}${name}`,
+  );
+
+/** A conversation with something in every column: a first task with a result, a follow-up that ends with a question. */
+async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
+  const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
+  const headers = { 'Idempotency-Key': `key-${name}` };
+  const { body } = await relay.call('POST', '/api/sessions', {
+    headers,
+    body: { deviceId: daemon.deviceId, message: `${first} message`, title, projectPath: `/${project}` },
+  });
+  const taskId = body.taskId as string;
+  await daemon.next('task_start', (frame) => frame.task_id === taskId);
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
+  await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(`:${native}`));
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: renamed });
+  const id = `${daemon.deviceId}:scripted:${renamed}`;
+  await app.next('session_update', ({ session }) => (session as { id: string }).id === id);
+  expect((await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } })).status).toBe(201);
+  daemon.event(taskId, 'AGENT_RESPONSE', { session_id: renamed, content: said, uuid: `uuid-${name}` });
+  daemon.event(taskId, 'TASK_COMPLETE', { session_id: renamed, result });
+  await app.next('new_message', ({ message }) => (message as { content: string }).content === result);
+  daemon.send({
+    type: 'report_slash_commands',
+    session_id: renamed,
+    commands: [{ name: command, description: command }],
+  });
+  daemon.send({
+    type: 'report_sessions',
+    sessions: [{ session_id: renamed, title, project: `/${project}`, file_path: `/${file}`, last_message: said }],
+  });
+  const sent = await relay.call('POST', pathOf(id, '/messages'), { headers, body: { content: `${said} more` } });
+  await daemon.next('task_resume', (frame) => frame.task_id === sent.body.taskId);
+  daemon.event(sent.body.taskId as string, 'WAIT_FOR_USER', {
+    prompt: question,
+    result: said,
+    options: [{ label: option, description: option }],
+  });
+  await app.next(
+    'session_update',
+    ({ session }) =>
+      (session as { id: string; status: string }).id === id && (session as { status: string }).status === 'waiting',
+  );
+  return id;
+}
+
+const found = (dump: string, words: readonly string[]) => words.filter((word) => dump.includes(word));
+
+describe('what was deleted', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    relay = await startRelay({ identity: true });
+    app = await connectApp(relay, { since: '' });
+    daemon = await connectDaemon(relay);
+  });
+  afterAll(() => relay.stop());
+
+  const everything = async () => (await dumpDatabase(relay)) + (await dumpTestBus());
+
+  it('S4: a session is in no table and not in Redis, under none of its names', async () => {
+    const id = await converse(relay, daemon, app, 'zebra');
+    const before = await everything();
+    // The test can fail: most of it was there.
+    expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
+    const { offset } = await app.next('session_update', () => true);
+    expect((await relay.call('DELETE', pathOf(id))).status).toBe(204);
+    await app.next('session_removed');
+    expect(found(await everything(), wordsOf('zebra'))).toEqual([]);
+    // An app that comes back with what it knew is told to load afresh, and not what was deleted.
+    const back = await connectApp(relay, { since: offset as string });
+    await back.next('resync');
+    await back.close();
+  });
+
+  it('S4: a deleted session that its daemon goes on reporting stays away, unread, until something happens in it', async () => {
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const report = (session_id: string, fields: object) =>
+      daemon.send({
+        type: 'report_sessions',
+        sessions: [
+          { session_id, ...fields },
+          { session_id: 'marker', ...fields },
+        ],
+      });
+    const idOf = (nativeId: string) => `${daemon.deviceId}:scripted:${nativeId}`;
+    const known = (id: string) => app.next('session_update', ({ session }) => (session as { id: string }).id === id);
+    report('nativeyak', { title: 'titleyak', last_activity: at(-9), message_count: 1 });
+    await known(idOf('nativeyak'));
+    await relay.call('DELETE', pathOf(idOf('nativeyak')));
+    report('nativeyak', { title: 'titleyak', last_message: 'saidyak', last_activity: at(-8), message_count: 2 });
+    await known(idOf('marker'));
+    await app.next('session_update', ({ session }) => (session as { messageCount: number }).messageCount === 2);
+    const [marker] = await relay.database.prisma.session.findMany({ where: { nativeId: 'marker' } });
+    expect(marker!.title).toBe('titleyak');
+    await relay.call('DELETE', pathOf(idOf('marker')));
+    expect(found(await everything(), ['nativeyak', 'titleyak', 'saidyak'])).toEqual([]);
+    report('nativeyak', { title: 'titleyak', last_activity: at(5), message_count: 3 });
+    await known(idOf('nativeyak'));
+    const { body } = await relay.call('GET', '/api/sessions');
+    const sessions = body.sessions as { id: string; title: string; messageCount: number }[];
+    expect(sessions.find(({ id }) => id === idOf('nativeyak'))).toMatchObject({ title: 'titleyak', messageCount: 3 });
+  });
+
+  it('S4: a device is gone with its sessions, its names and its connections', async () => {
+    const words = ['hostnameworg', 'displayworg'];
+    const code = await relay.call('POST', '/api/devices/code', {
+      user: null,
+      body: { hostname: words[0], agent_type: 'scripted', device_name: words[1] },
+    });
+    await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`);
+    const token = await relay.call('POST', '/api/devices/token', {
+      user: null,
+      body: { device_code: code.body.device_code },
+    });
+    const registration = {
+      deviceId: token.body.device_id as string,
+      refreshToken: token.body.refresh_token as string,
+      agentType: 'scripted',
+    };
+    const other = await connectDaemon(relay, { registration });
+    await converse(relay, other, app, 'worg');
+    expect(found(await everything(), [...words, ...wordsOf('worg')]).length).toBeGreaterThanOrEqual(11);
+    expect((await relay.call('DELETE', `/api/devices/${other.deviceId}`)).status).toBe(204);
+    await app.next('device_removed', ({ deviceId }) => deviceId === other.deviceId);
+    await other.closed;
+    expect(found(await everything(), [...words, ...wordsOf('worg')])).toEqual([]);
+    expect(await relay.database.prisma.deviceConnection.count({ where: { deviceId: other.deviceId } })).toBe(0);
+  });
+
+  it('S4: what an earlier release only hid is erased by the next purge', async () => {
+    const id = await converse(relay, daemon, app, 'vole');
+    const { prisma } = relay.database;
+    await prisma.session.updateMany({ where: { nativeId: 'renamedvole' }, data: { deletedAt: new Date() } });
+    await purge(prisma, 86_400);
+    await relay.apis[0]!.backplane.forget('alice');
+    expect(found(await dumpDatabase(relay), wordsOf('vole'))).toEqual([]);
+    expect((await relay.call('GET', pathOf(id))).status).toBe(404);
+  });
+
+  it('S4: results are cut an hour after their task ended, and all are gone after 30 days', async () => {
+    const id = await converse(relay, daemon, app, 'unau');
+    const { prisma } = relay.database;
+    const [task] = await prisma.task.findMany({ where: { result: 'resultunau' } });
+    const ended = (hours: number, data: object) =>
+      prisma.task.update({
+        where: { id: task!.id },
+        data: { finishedAt: new Date(Date.now() - hours * 3_600_000), ...data },
+      });
+    const result = async () => (await prisma.task.findUniqueOrThrow({ where: { id: task!.id } })).result;
+    await ended(0.9, { result: 'ł'.repeat(5_000) });
+    await purge(prisma, 86_400);
+    expect(await result()).toHaveLength(5_000);
+    await ended(1.1, {});
+    await purge(prisma, 86_400);
+    expect(Buffer.byteLength((await result())!)).toBeLessThanOrEqual(2048);
+    expect((await result())!.length).toBeGreaterThan(1_000);
+    await prisma.task.deleteMany({ where: { sessionKey: task!.sessionKey, seq: { gt: task!.seq } } });
+    await ended(31 * 24, {});
+    await purge(prisma, 86_400);
+    expect(await result()).toBeNull();
+    await relay.call('DELETE', pathOf(id));
+  });
+});
