@@ -98,8 +98,14 @@ describe('what was deleted', () => {
     // The test can fail: most of it was there.
     expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
     const { offset } = await app.next('session_update', () => true);
+    const tasks = await relay.database.prisma.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
     expect((await relay.call('DELETE', pathOf(id))).status).toBe(204);
     await app.next('session_removed');
+    // Late ends come too late.
+    for (const task of tasks)
+      daemon.event(task.id, 'TASK_COMPLETE', { session_id: 'renamedzebra', result: 'saidzebra, resultzebra' });
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'after the ends' }] });
+    await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(':after the ends'));
     expect(found(await everything(), wordsOf('zebra'))).toEqual([]);
     // An app that comes back with what it knew is told to load afresh, and not what was deleted.
     const back = await connectApp(relay, { since: offset as string });

@@ -61,7 +61,7 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
   await db.$executeRaw`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
   await db.$executeRaw`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
   await db.$executeRaw`
-    UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL,
+    UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL,
       state = CASE WHEN t.state IN ('completed', 'expired') THEN t.state ELSE 'cancelled' END,
       finished_at = COALESCE(t.finished_at, now())
     FROM sessions s WHERE ${which} AND t.session_key = s.key`;

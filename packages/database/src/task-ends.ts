@@ -59,9 +59,11 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
       error_code: string | null;
       error_text: string | null;
       note: string | null;
+      erased: boolean;
     }[]
-  >`SELECT session_key, state, result, error_code, error_text, note FROM tasks WHERE id = ${taskId}`;
-  if (!task) return 'late';
+  >`SELECT t.session_key, t.state, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
+    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId}`;
+  if (!task || task.erased) return 'late';
   if (task.state === 'sent' || task.state === 'running') {
     await writeEnd(db, taskId, ending, note);
     await showEnd(db, task.session_key, ending);
