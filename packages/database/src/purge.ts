@@ -55,8 +55,8 @@ async function purgeTasks(db: Db): Promise<void> {
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
         AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
     await db.$executeRaw`
-      UPDATE tasks SET result = NULL, error_text = NULL
-      WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result IS NOT NULL OR error_text IS NOT NULL)`;
+      UPDATE tasks SET result = CASE WHEN result = '' THEN '' WHEN result IS NOT NULL THEN '…' END, error_text = NULL
+      WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result NOT IN ('', '…') OR error_text IS NOT NULL)`;
     if (page.length < tasksAtOnce) return;
     after = page.at(-1)!;
   }
