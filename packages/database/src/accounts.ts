@@ -135,3 +135,25 @@ export async function forgetAllLogins(db: Models, userId: string): Promise<void>
   // What was written while the statement ran was not seen by it; what is written from now on finds its forerunner gone.
   await db.oauthRefreshToken.deleteMany({ where: { userId } });
 }
+
+const usedCode = (hash: string) => `used-code:${hash}`;
+
+/** Remembers what a code was exchanged for, under the hash of the code. */
+export async function noteUsedCode(
+  db: Models,
+  hash: string,
+  used: { subject: string; client: string },
+  forMs: number,
+): Promise<void> {
+  const data = { id: newUlid(), identifier: usedCode(hash), value: JSON.stringify(used) };
+  await db.verification.create({ data: { ...data, expiresAt: new Date(Date.now() + forMs) } });
+}
+
+/** What was remembered of this code, once. */
+export async function takeUsedCode(db: Models, hash: string): Promise<{ subject: string; client: string } | undefined> {
+  const where = { identifier: usedCode(hash), expiresAt: { gt: new Date() } };
+  const found = await db.verification.findFirst({ where });
+  if (!found) return undefined;
+  await db.verification.deleteMany({ where });
+  return JSON.parse(found.value) as { subject: string; client: string };
+}

@@ -11,6 +11,7 @@ import { createDeviceCode, decideDeviceCode, newUlid, pollDeviceCode, readDevice
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
 import type { Operations } from '../deps.ts';
+import { requireShowable } from './names.ts';
 
 const repeatMs = 60_000;
 const attempts = 5;
@@ -27,6 +28,7 @@ export async function requestCode(
 ): Promise<DeviceCode> {
   const agentType = body.agent_type ?? body.agentType;
   if (agentType === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "agent_type" is required.');
+  for (const name of [body.hostname, body.device_name, body.deviceName]) requireShowable(name);
   const deviceName = (body.device_name ?? body.deviceName ?? '').trim() || body.hostname;
   const { deviceCodeTtlSeconds: expiresIn, devicePollIntervalSeconds: interval, publicUrl } = deps.config;
   for (let attempt = 0; attempt < attempts; attempt += 1) {

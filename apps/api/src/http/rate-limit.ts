@@ -150,6 +150,24 @@ export function createSignInLimits(backplane: Pick<Backplane, 'count'>): SignInL
   };
 }
 
+const accountWindowMs = 900_000;
+const guessesPerAccount = 20;
+
+/** Wrong passwords of one account. `consume` answers after how many seconds to come again, undefined when it may pass. */
+export function createAccountLimit(backplane: Pick<Backplane, 'count'>): {
+  consume(account: string): Promise<number | undefined>;
+  reward(account: string): Promise<void>;
+} {
+  const limit = createLimits(backplane)('account-guesses', guessesPerAccount, accountWindowMs);
+  return {
+    consume: async (account) => {
+      const { over, windowLeftMs } = await limit.consume(account);
+      return over ? Math.max(1, Math.ceil(windowLeftMs / 1000)) : undefined;
+    },
+    reward: (account) => limit.reward(account),
+  };
+}
+
 /** The headers of the tighter limit stay: the one with fewer requests left. */
 function show(response: Response, limit: number, { left, windowEndsAt }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');

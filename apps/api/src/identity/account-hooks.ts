@@ -5,7 +5,18 @@
 import { forgetUnfinishedAccount } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
-import { APIError, addOAuthServerContext, createAuthMiddleware, getOAuthState } from 'better-auth/api';
+import {
+  APIError,
+  addOAuthServerContext,
+  createAuthMiddleware,
+  getOAuthState,
+  getSessionFromCtx,
+} from 'better-auth/api';
+import { minPasswordLength } from './account-endpoints.ts';
+import { accountGuesses } from './account-guesses.ts';
+import { checkBody } from './bodies.ts';
+import { codeRefused, codeUsed } from './code-reuse.ts';
+import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
 import { forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
@@ -16,7 +27,7 @@ const codeLifeMs = 60_000;
 const maxNameLength = 200;
 
 /** Errors of the relay, as the library wants them. */
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+async function refusing<T>(work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -27,7 +38,7 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
 
 /** Names travel in every token. */
 function requireShortName(name: unknown): void {
-  if (typeof name !== 'string' || name.length <= maxNameLength) return;
+  if (name === undefined || (typeof name === 'string' && name.length <= maxNameLength)) return;
   throw new APIError('BAD_REQUEST', {
     code: 'NAME_TOO_LONG',
     message: `A name has at most ${maxNameLength} characters.`,
@@ -46,8 +57,19 @@ async function carriedInvitation(): Promise<string | undefined> {
   return typeof carried === 'string' ? carried : undefined;
 }
 
-export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) =>
-  ({
+/** @throws APIError PASSWORD_TOO_COMMON */
+function refuseCommon(password: unknown, own: readonly unknown[]): void {
+  const known = own.flatMap((text) => (typeof text === 'string' ? [text, ...text.split(/[@\s]/)] : []));
+  if (typeof password !== 'string' || password.length < minPasswordLength || !isCommonPassword(password, known)) return;
+  throw new APIError('BAD_REQUEST', {
+    code: 'PASSWORD_TOO_COMMON',
+    message: 'This password is among the first that anybody would try. Choose another one.',
+  });
+}
+
+export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
+  const guesses = accountGuesses(deps);
+  return {
     databaseHooks: {
       user: {
         create: {
@@ -101,12 +123,39 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) =>
     },
     hooks: {
       before: createAuthMiddleware(async (ctx) => {
-        const tokenHash = invitationIn(ctx.body);
+        const body = ctx.body as Record<string, unknown> | undefined;
+        await refusing(() => checkBody(ctx.path, body));
+        const tokenHash = invitationIn(body);
         // Who may not create an account is not told either whether an address has one.
-        if (ctx.path === '/sign-up/email') await refusing(() => requireWelcome(deps, tokenHash));
+        if (ctx.path === '/sign-up/email') {
+          await refusing(() => requireWelcome(deps, tokenHash));
+          refuseCommon(body?.['password'], [body?.['name'], body?.['email']]);
+        }
+        if (ctx.path === '/change-password' && body) {
+          refuseCommon(body['newPassword'], []);
+          // Whoever knows the old password may be signed in somewhere.
+          body['revokeOtherSessions'] = true;
+        }
+        if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
+        if (ctx.path === '/change-password') await guesses.count((await getSessionFromCtx(ctx))?.user.email);
         // On the way to another service and back only a hash of the invitation is kept.
         if (ctx.path === '/sign-in/social' && tokenHash !== undefined)
           await addOAuthServerContext({ invitation: tokenHash });
       }),
+      after: createAuthMiddleware(async (ctx) => {
+        const { returned } = ctx.context as { returned?: unknown };
+        const refused = returned instanceof APIError;
+        if (ctx.path === '/sign-in/email' && !refused) await guesses.forgive((ctx.body as { email?: unknown }).email);
+        if (ctx.path === '/change-password' && !refused)
+          await guesses.forgive((returned as { user?: { email?: unknown } } | undefined)?.user?.email);
+        if (ctx.path === '/oauth2/token') {
+          const { code } = (ctx.body ?? {}) as { code?: unknown };
+          if (typeof code !== 'string') return;
+          const { access_token: token } = (returned ?? {}) as { access_token?: unknown };
+          if (refused) await codeRefused(deps, code);
+          else if (typeof token === 'string') await codeUsed(deps, code, token);
+        }
+      }),
     },
-  }) satisfies Pick<BetterAuthOptions, 'hooks' | 'databaseHooks'>;
+  } satisfies Pick<BetterAuthOptions, 'hooks' | 'databaseHooks'>;
+};

@@ -19,7 +19,8 @@ const memoryMs = 11 * 60_000;
 
 type Ended = { subject: string; client?: string } | { login: string };
 
-async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
+/** Tells every instance, which refuses what is out and closes its sockets. Never rejects. */
+export async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
   await deps.backplane
     .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...ended }))
     .catch((error: unknown) =>

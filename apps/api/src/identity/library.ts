@@ -13,6 +13,7 @@ import { accountEndpoints, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
 import { allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
+import { createPasswords } from './passwords.ts';
 import type { LibraryStorage } from './storage.ts';
 import { upstreamProviders } from './upstream.ts';
 
@@ -35,6 +36,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
   const { config, logger } = deps;
   const { publicUrl } = config;
   const audience = audienceOf(publicUrl);
+  const isHttps = publicUrl.startsWith('https:');
   const publicPath = new URL(publicUrl).pathname.replace(/\/$/, '');
 
   return betterAuth({
@@ -56,12 +58,18 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     },
     logger: {
       level: 'warn',
-      // What else it says may quote what people typed.
-      log: (level, message) => logger[level === 'error' ? 'error' : 'warn']({ room: 'sign-in' }, message),
+      // Most of it is what strangers typed wrong, and may quote it: the beginning of the sentence is the library's own.
+      log: (level, message) => logger.debug({ room: 'sign-in', level }, message.split(/[:"'`(]/, 1)[0] ?? ''),
     },
     // `/token` sells a sign-in as a bearer, and a device code must never buy one. The door lets few other paths in.
     disabledPaths: ['/token', '/device/token'],
-    emailAndPassword: { enabled: true, minPasswordLength, maxPasswordLength: 128, autoSignIn: true },
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength,
+      maxPasswordLength: 128,
+      autoSignIn: true,
+      password: createPasswords(),
+    },
     user: { modelName: 'user' },
     // Here a session is a conversation.
     session: { modelName: 'login', expiresIn: 30 * days, updateAge: days },
@@ -83,9 +91,10 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       },
     },
     advanced: {
-      cookiePrefix: 'relay',
-      useSecureCookies: publicUrl.startsWith('https:'),
-      defaultCookieAttributes: { sameSite: 'lax', httpOnly: true },
+      // `__Host-`: no other host of the domain can set it. The library would put its own `__Secure-` before it.
+      cookiePrefix: isHttps ? '__Host-relay' : 'relay',
+      useSecureCookies: false,
+      defaultCookieAttributes: { sameSite: 'lax', httpOnly: true, secure: isHttps, path: '/' },
       ipAddress: { ipAddressHeaders: [addressHeader] },
       // The library leaves both out where NODE_ENV is "test".
       disableOriginCheck: false,

@@ -3,6 +3,7 @@ import { type PollCode, RelayError, type RequestCode, type UpdateDevice, limits,
 import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
+import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
 import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
@@ -56,6 +57,7 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
     updateDevice: async (call: Call<UpdateDevice>) => {
       const name = call.body.name.trim();
       if (name === '') throw new RelayError('INVALID_REQUEST', '"name" may not be empty.');
+      requireShowable(name);
       const device = await renameDevice(db, userOf(call).userId, idOf(call), name);
       if (!device) throw missing();
       return { status: 200, body: device };

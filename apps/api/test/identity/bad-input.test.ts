@@ -46,7 +46,7 @@ describe('headers', () => {
 
   it('that are larger than a server reads are 431', async () => {
     const tooLarge: Record<string, string>[] = [
-      { Cookie: `__Secure-relay.session_token=${'x'.repeat(20_000)}` },
+      { Cookie: `__Host-relay.session_token=${'x'.repeat(20_000)}` },
       { Cookie: Array.from({ length: 2_000 }, (_, index) => `cookie${index}=1`).join('; ') },
       { Authorization: `Bearer ${'x'.repeat(20_000)}` },
       { Origin: `https://${'x'.repeat(20_000)}.example` },
@@ -58,21 +58,21 @@ describe('headers', () => {
   });
 
   it('with cookies that mean nothing are a stranger’s', async () => {
-    const signed = alice.cookies.get('__Secure-relay.session_token')!;
+    const signed = alice.cookies.get('__Host-relay.session_token')!;
     for (const cookie of [
       '',
       ';;;',
       '=',
-      '__Secure-relay.session_token',
-      '__Secure-relay.session_token=',
-      '__Secure-relay.session_token=%',
-      '__Secure-relay.session_token=%00',
-      '__Secure-relay.session_token="x"',
-      '__Secure-relay.session_token=a.b',
-      `__Secure-relay.session_token=${signed.slice(0, -4)}`,
-      `__Secure-relay.session_token=${signed.split('.')[0]!}`,
-      `__Secure-relay.session_token=${signed.split('.')[0]!}.${'A'.repeat(43)}%3D`,
-      `__Secure-relay.session_token=${'x'.repeat(12_000)}`,
+      '__Host-relay.session_token',
+      '__Host-relay.session_token=',
+      '__Host-relay.session_token=%',
+      '__Host-relay.session_token=%00',
+      '__Host-relay.session_token="x"',
+      '__Host-relay.session_token=a.b',
+      `__Host-relay.session_token=${signed.slice(0, -4)}`,
+      `__Host-relay.session_token=${signed.split('.')[0]!}`,
+      `__Host-relay.session_token=${signed.split('.')[0]!}.${'A'.repeat(43)}%3D`,
+      `__Host-relay.session_token=${'x'.repeat(12_000)}`,
       Array.from({ length: 500 }, (_, index) => `c${index}=1`).join('; '),
     ]) {
       const answer = await send('GET', `${relay.url}/auth/relay/me`, { headers: { Cookie: cookie } });
@@ -303,9 +303,9 @@ describe('a sign-in', () => {
     expect((await attacker.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'attacker@example.com' });
     // A value that nobody gave out does not become a session.
     const invented = new Browser(relay);
-    invented.cookies.set('__Secure-relay.session_token', 'chosen-by-somebody.AAAA');
+    invented.cookies.set('__Host-relay.session_token', 'chosen-by-somebody.AAAA');
     await invented.signIn('alice@example.com');
-    expect(invented.cookies.get('__Secure-relay.session_token')).not.toContain('chosen-by-somebody');
+    expect(invented.cookies.get('__Host-relay.session_token')).not.toContain('chosen-by-somebody');
     const first = cookieOf(invented);
     await invented.signIn('alice@example.com');
     expect(cookieOf(invented)).not.toBe(first);

@@ -93,4 +93,24 @@ describe('POST /api/devices/code', () => {
   it('takes the longest names there are', async () => {
     await asked({ hostname: 'x'.repeat(255), agent_type: `a${'-'.repeat(63)}`, device_name: '🐢'.repeat(200) });
   });
+
+  it.each(['a\u0007b', 'a\u001b[31mb', 'a\nb', 'a\u202eb', 'a\u2066b', 'a\u200fb', 'a\u200bb', 'a\u2028b', 'a\u009bb'])(
+    'S16: refuses a name that a page could show as something else: %j',
+    async (name) => {
+      for (const fields of [{ hostname: name }, { device_name: name }, { deviceName: name }]) {
+        const answer = await relay.call('POST', '/api/devices/code', {
+          user: null,
+          body: { hostname: 'h', agent_type: 'scripted', ...fields },
+        });
+        expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+      }
+    },
+  );
+
+  it('S16: takes names in every language, and signs that pictures are made of', async () => {
+    for (const hostname of ['Ædes-日本', 'מחשב', '👩‍💻 laptop', "ada's mac"]) {
+      const body = { hostname, agent_type: 'scripted' };
+      expect((await relay.call('POST', '/api/devices/code', { user: null, body })).status).toBe(200);
+    }
+  });
 });

@@ -45,4 +45,9 @@ describe('PATCH /api/devices/:id', () => {
     expectRefusal(await rename({ name: 'x' }, { id: removed.deviceId }), 'DEVICE_NOT_FOUND');
     expectRefusal(await rename({ name: 'x' }, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
   });
+
+  it('S16: takes no name that a page could show as something else', async () => {
+    for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u0000\u0007b'])
+      expectRefusal(await rename({ name }), 'INVALID_REQUEST');
+  });
 });

@@ -14,6 +14,7 @@ const sentences = new Map(
     INVALID_EMAIL: 'This is not an e-mail address. Check it and try again.',
     INVALID_PASSWORD: 'The current password is not right. Try again.',
     PASSWORD_TOO_SHORT: 'The password is too short. Choose a longer one.',
+    PASSWORD_TOO_COMMON: 'This password is among the first that anybody would try. Choose another one.',
     PASSWORD_TOO_LONG: 'The password is too long. Choose one of at most 128 characters.',
     USER_ALREADY_EXISTS: 'There is an account with this e-mail address already. Sign in instead.',
     USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'There is an account with this e-mail address already. Sign in instead.',

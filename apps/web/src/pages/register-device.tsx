@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Ago, fullTime } from '../ui/time.tsx';
 import { isWhole, shownCode } from '../ui/user-code.ts';
+import { visible } from '../ui/visible.ts';
 import { Waiting } from '../ui/waiting.tsx';
 
 export function RegisterDevice() {
@@ -128,11 +129,11 @@ function Facts({ detail }: { detail: CodeDetail }) {
   return (
     <dl className="facts">
       <dt>Machine</dt>
-      <dd>{detail.hostname}</dd>
+      <dd>{visible(detail.hostname)}</dd>
       {detail.deviceName !== '' && detail.deviceName !== detail.hostname && (
         <>
           <dt>Name</dt>
-          <dd>{detail.deviceName}</dd>
+          <dd>{visible(detail.deviceName)}</dd>
         </>
       )}
       <dt>Agent</dt>
@@ -162,7 +163,7 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
     if (frame.type === 'device_status' && frame.deviceId === deviceId) setOnline(frame.status === 'online');
     if (frame.type === 'resync') look.reload();
   });
-  const name = detail.deviceName === '' ? detail.hostname : detail.deviceName;
+  const name = visible(detail.deviceName === '' ? detail.hostname : detail.deviceName);
   return (
     <>
       <Notice kind="good">

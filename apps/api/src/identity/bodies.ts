@@ -1,0 +1,62 @@
+/**
+ * What the bodies of the sign-in may be. The library checks most of it, but passes on some of what it does not expect: to the database,
+ * whose refusal quotes it, or to its own log.
+ */
+import { RelayError } from '@relay/protocol';
+
+type Kind = 'text' | 'flag';
+
+const goOn = {
+  oauth_query: 'text',
+  callbackURL: 'text',
+  errorCallbackURL: 'text',
+  newUserCallbackURL: 'text',
+} as const;
+
+/** By path; fields that are not named here are dropped. */
+const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<string, Readonly<Record<string, Kind>>>([
+  ['/sign-up/email', { email: 'text', password: 'text', name: 'text', invitation: 'text', ...goOn }],
+  ['/sign-in/email', { email: 'text', password: 'text', rememberMe: 'flag', ...goOn }],
+  ['/sign-in/social', { provider: 'text', invitation: 'text', disableRedirect: 'flag', ...goOn }],
+  ['/sign-out', {}],
+  ['/update-user', { name: 'text' }],
+  ['/change-password', { currentPassword: 'text', newPassword: 'text' }],
+  ['/oauth2/consent', { accept: 'flag', scope: 'text', oauth_query: 'text' }],
+  ['/relay/invitations', {}],
+  ['/relay/invitations/check', { token: 'text' }],
+  ['/relay/applications/revoke', { clientId: 'text' }],
+  ['/relay/sign-out-everywhere', {}],
+]);
+
+/** What programs send: anything, as texts and lists of texts. */
+const ofPrograms: ReadonlySet<string> = new Set(
+  ['token', 'revoke', 'userinfo', 'end-session', 'end-session/confirm'].map((name) => `/oauth2/${name}`),
+);
+
+const types: Record<Kind, string> = { text: 'string', flag: 'boolean' };
+const names: Record<Kind, string> = { text: 'a text', flag: 'true or false' };
+
+const refuse = (field: string, what: string): never => {
+  throw new RelayError('INVALID_REQUEST', `In the body, "${field}" must be ${what}.`);
+};
+
+/**
+ * Checks the body of a request to `path` in place.
+ * @throws RelayError INVALID_REQUEST
+ */
+export function checkBody(path: string, body: unknown): void {
+  const known = fields.get(path);
+  if (body === undefined || body === null || (!known && !ofPrograms.has(path))) return;
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw new RelayError('INVALID_REQUEST', 'The body must be an object.');
+  const values = body as Record<string, unknown>;
+  for (const [field, value] of Object.entries(values)) {
+    if (!known) {
+      if (![value].flat().every((one) => typeof one === 'string')) refuse(field.slice(0, 64), 'a text');
+      continue;
+    }
+    const kind = Object.hasOwn(known, field) ? known[field] : undefined;
+    if (kind === undefined || value === undefined || value === null) delete values[field];
+    else if (typeof value !== types[kind]) refuse(field, names[kind]);
+  }
+}
