@@ -156,6 +156,7 @@ describe('what was deleted', () => {
     const registration = {
       deviceId: token.body.device_id as string,
       refreshToken: token.body.refresh_token as string,
+      user: 'alice',
       agentType: 'scripted',
     };
     const other = await connectDaemon(relay, { registration });
