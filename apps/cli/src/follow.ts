@@ -91,6 +91,7 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
   let { sessionId, taskId } = begin;
   let deviceId = parseSessionId(sessionId)?.deviceId;
   let over = false;
+  let updatedAt = '';
   let lastLook = '';
   if (begin.said) memory.isNew(begin.said, 'live');
 
@@ -112,6 +113,7 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
     ids.add(session.id);
     sessionId = session.id;
     deviceId = session.deviceId;
+    updatedAt = session.updatedAt;
   };
 
   async function* load(limit: number): AsyncGenerator<Said, void> {
@@ -148,6 +150,8 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
       switch (frame.type) {
         case 'session_update':
           if (!ids.has(frame.session.id) && !ids.has(frame.previousId ?? '')) return;
+          // Two instances that tell of one session may cross.
+          if (frame.previousId === undefined && frame.session.updatedAt < updatedAt) return;
           adopt(frame.session);
           yield frame;
           return look(frame.session);

@@ -3,7 +3,7 @@
  * Write first, publish second. PROGRESS and output of a running task touch no database.
  */
 import { randomUUID } from 'node:crypto';
-import { message, sessionUpdate } from '@relay/attention';
+import { message } from '@relay/attention';
 import {
   type DaemonEvent,
   type DaemonEventType,
@@ -109,7 +109,7 @@ export function createEvents(deps: InboundDeps): Events {
     for (const content of resolved.instructions ?? [])
       await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
     connection.memory.rememberKey(record.nativeId, record.key);
-    await publisher.append(record.ownerId, sessionUpdate(record.session, resolved.previousId));
+    await publisher.session(record, resolved.previousId);
     await watching
       .sync(connection, record.key)
       .catch((error: unknown) => connection.logger.warn({ err: error }, 'the daemon was not told what to watch'));
@@ -150,7 +150,7 @@ export function createEvents(deps: InboundDeps): Events {
     if (wasSent) metrics.tasks.inc({ state: 'running' });
     refresh(connection, entry.id, record);
     if (resolved?.previousId !== undefined) await announceResolution(connection, record, resolved);
-    else if (wasSent) await publisher.append(record.ownerId, sessionUpdate(record.session));
+    else if (wasSent) await publisher.session(record);
     return record;
   };
 
@@ -189,7 +189,7 @@ export function createEvents(deps: InboundDeps): Events {
         await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, now), {
           ...(sinceMs !== undefined && { sinceMs }),
         });
-      if (isNew) await publisher.append(record.ownerId, sessionUpdate(record.session));
+      if (isNew) await publisher.session(record);
     }
     if (notified || isAgain) deps.notify();
     void writer.drain(connection);
@@ -219,7 +219,7 @@ export function createEvents(deps: InboundDeps): Events {
     const { tasks } = connection.memory;
     const record = await recordOf(connection, entry);
     if (record && tasks.get(entry.id) === entry)
-      publisher.hot(record.ownerId, sessionUpdate({ ...record.session, progress }), 'p');
+      publisher.sessionHot({ ...record, session: { ...record.session, progress } });
   };
 
   /**

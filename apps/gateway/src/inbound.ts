@@ -27,7 +27,7 @@ import { createEvents } from './events.ts';
 import { gathered } from './gather.ts';
 import { inTurns } from './in-turns.ts';
 import type { InboundDeps } from './inbound-deps.ts';
-import { message, sessionUpdate } from '@relay/attention';
+import { message } from '@relay/attention';
 import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import { activityFacts, clockAheadMs, newestFirst, reportFacts, slashCommands, toTime } from './translate.ts';
@@ -57,8 +57,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
 
   /** One `session_update` per session, whole and as it is now. */
   const announce = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database.prisma, keys))
-      await publisher.append(record.ownerId, sessionUpdate(record.session));
+    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
   };
 
   /** How to read these facts, and every one after them: the clock of a daemon is learned from what it says about the future. */

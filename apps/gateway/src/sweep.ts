@@ -26,7 +26,7 @@ import type { Cancels } from './cancels.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
-import { type Publisher, sessionUpdate } from '@relay/attention';
+import { type Publisher } from '@relay/attention';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
 
@@ -95,8 +95,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const announce = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database.prisma, keys))
-      await publisher.append(record.ownerId, sessionUpdate(record.session));
+    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
   };
 
   const expire = async () => {

@@ -17,7 +17,7 @@ import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { type Publisher, sessionUpdate } from '@relay/attention';
+import { type Publisher } from '@relay/attention';
 
 export interface TaskWriter {
   /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
@@ -131,7 +131,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     memory.claimOpen = false;
     await Promise.all(marked);
     for (const record of await readSessions(database.prisma, written)) {
-      await publisher.append(record.ownerId, sessionUpdate(record.session));
+      await publisher.session(record);
     }
     return again;
   };

@@ -3,7 +3,7 @@
  * without its images it says something else. The task fails, and the user hears why.
  */
 import { randomUUID } from 'node:crypto';
-import { type Publisher, message, sessionUpdate } from '@relay/attention';
+import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import { type ClaimedTask, type Database, addNotification, endTask, readSessions, withDevice } from '@relay/database';
 import { taskErrors } from '@relay/protocol';
@@ -33,7 +33,7 @@ export function createUnsupported({ config, database, publisher, metrics, notify
     metrics.tasks.inc({ state: 'failed' });
     const said = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
     await publisher.sayEnd(record.ownerId, record.key, record.session.id, said);
-    await publisher.append(record.ownerId, sessionUpdate(record.session));
+    await publisher.session(record);
     if (notified) notify();
   };
 }

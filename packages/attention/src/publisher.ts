@@ -7,15 +7,18 @@ import {
   type AttentionFrame,
   type Message,
   type MessageRole,
+  type Session,
   type UserFrameKind,
   encodeUserFrame,
 } from '@relay/protocol';
-import { newMessage } from './messages.ts';
+import { newMessage, sessionUpdate } from './messages.ts';
 import { type Turn, alreadyInResult, newTurn, withResult, withText } from './turn.ts';
 
 /** What a publisher needs of the backplane. */
 export interface UserChannel {
   append(user: string, body: string): Promise<unknown>;
+  appendNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
+  publishNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
   appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   publish(user: string, body: string): Promise<unknown>;
   once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
@@ -24,7 +27,29 @@ export interface UserChannel {
   put(key: string, value: string, ttlMs: number): Promise<unknown>;
 }
 
+/** What a frame shows a state of, and which one. */
+interface VersionedState {
+  key: string;
+  version: number;
+  ttlMs: number;
+}
+
+/** A session as it was read, and the version that says how new that is. */
+export interface SessionState {
+  readonly ownerId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly session: Session;
+}
+
 export interface Publisher {
+  /**
+   * `session_update`, unless a newer version of the session was published within a minute: two instances that publish one session may
+   * cross (R3). With `previousId` always: nothing else says that the session has another id now.
+   */
+  session(state: SessionState, previousId?: string): Promise<void>;
+  /** The same for those who listen now. Not awaited. */
+  sessionHot(state: SessionState): void;
   /** A frame that is kept in the history of the user. `x`: only for clients that understand additive frames. */
   append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
   /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
@@ -67,6 +92,9 @@ const textKey = (sessionKey: string, role: MessageRole, content: string) =>
   `${sessionKey}:${role}:${hash('sha256', content, 'base64url')}`;
 const uuidKey = (sessionKey: string, uuid: string) => `${sessionKey}:uuid:${uuid}`;
 const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('sha256', key, 'base64url')}`;
+
+/** Longer than any instance holds what it read before it publishes it. */
+const newestMs = 60_000;
 
 /** For so long texts of a turn that goes on are remembered; each text begins it anew. */
 const turnMs = 3_600_000;
@@ -145,7 +173,19 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
     }
   };
 
+  const stateOf = ({ key, version }: SessionState): VersionedState => ({ key, version, ttlMs: newestMs });
+
   return {
+    session: async (state, previousId) => {
+      const frame = sessionUpdate(state.session, previousId);
+      if (previousId !== undefined) return append(state.ownerId, frame);
+      const body = encodeUserFrame('f', JSON.stringify(frame));
+      await channel.appendNewest(state.ownerId, body, stateOf(state)).catch(onError);
+    },
+    sessionHot: (state) => {
+      const body = encodeUserFrame('p', JSON.stringify(sessionUpdate(state.session)));
+      channel.publishNewest(state.ownerId, body, stateOf(state)).catch(onError);
+    },
     append,
     hotText,
     markSaid,

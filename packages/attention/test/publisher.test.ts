@@ -25,6 +25,16 @@ class RecordingChannel implements UserChannel {
     return Promise.resolve({ offset: `${this.sent.length}`, receivers: 0 });
   }
 
+  async appendNewest(user: string, body: string): Promise<boolean> {
+    await this.append(user, body);
+    return true;
+  }
+
+  async publishNewest(user: string, body: string): Promise<boolean> {
+    await this.publish(user, body);
+    return true;
+  }
+
   async appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
     if (!(await this.#remember(user, keys, ttlMs))) return false;
     await this.append(user, body);

@@ -67,6 +67,15 @@ export interface Counted {
   readonly endsAt: number;
 }
 
+/** One state of something that changes; of two the one with the higher version is newer. */
+export interface VersionedState {
+  readonly key: string;
+  /** A whole number that a double can hold. */
+  readonly version: number;
+  /** For how long an older state is refused. */
+  readonly ttlMs: number;
+}
+
 export interface Backplane {
   /** `${name}-${random}`: one incarnation of a process; a restarted one has another. */
   readonly instance: string;
@@ -131,6 +140,15 @@ export interface Backplane {
    * remembered as said and yet be missing: who listens is told so.
    */
   appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
+
+  /**
+   * `append`, unless a higher version of `state.key` was appended or published for this user by `appendNewest` or `publishNewest` within
+   * its `ttlMs`; in one step. False: nothing was said.
+   */
+  appendNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
+
+  /** `publish` under the condition of `appendNewest`. */
+  publishNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
 
   /** Tells everybody who subscribed and keeps nothing. Returns `receivers` as above. */
   publish(user: string, body: string): Promise<number>;

@@ -8,6 +8,7 @@ import { describeFrames } from './contract/frames.ts';
 import type { MakeBus } from './contract/harness.ts';
 import { describeInstances } from './contract/instances.ts';
 import { describeLeases } from './contract/leases.ts';
+import { describeVersions } from './contract/versions.ts';
 import { describeRequests } from './contract/requests.ts';
 
 export type { ContractBus, MakeBus } from './contract/harness.ts';
@@ -19,6 +20,7 @@ export function describeBackplaneContract(name: string, makeBus: MakeBus): void 
     describeCommands(makeBus);
     describeRequests(makeBus);
     describeFrames(makeBus);
+    describeVersions(makeBus);
     describeInstances(makeBus);
   });
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from './backplane.ts';
-import type { Backplane, BackplaneOptions, Counted, Command, Lease, UserFrame } from './backplane.ts';
+import type { Backplane, BackplaneOptions, Counted, Command, Lease, UserFrame, VersionedState } from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
 import { Inbox } from './memory/inbox.ts';
@@ -155,6 +155,22 @@ class MemoryBackplane implements Backplane {
     const isFirst = this.#store.once(user, keys, ttlMs);
     if (isFirst) this.#store.append(user, body);
     return isFirst;
+  }
+
+  async appendNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    const isNewest = this.#store.isNewest(user, state);
+    if (isNewest) this.#store.append(user, body);
+    return isNewest;
+  }
+
+  async publishNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    const isNewest = this.#store.isNewest(user, state);
+    if (isNewest) this.#store.publish(user, body);
+    return isNewest;
   }
 
   async publish(user: string, body: string): Promise<number> {

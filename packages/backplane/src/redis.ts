@@ -11,7 +11,16 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDefaults } from './backplane.ts';
-import type { Backplane, BackplaneOptions, Command, Counted, HistoryPage, Lease, UserFrame } from './backplane.ts';
+import type {
+  Backplane,
+  BackplaneOptions,
+  Command,
+  Counted,
+  HistoryPage,
+  Lease,
+  UserFrame,
+  VersionedState,
+} from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
 import { openConnection } from './redis/connection.ts';
@@ -204,6 +213,18 @@ class RedisMember implements RedisBackplane {
     this.#requireOpen();
     requireText(body);
     return this.#frames.appendOnce(user, body, namesOf(keys), wholeMs(ttlMs));
+  }
+
+  async appendNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#frames.appendNewest(user, body, state);
+  }
+
+  async publishNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    this.#requireOpen();
+    requireText(body);
+    return this.#frames.publishNewest(user, body, state);
   }
 
   async publish(user: string, body: string): Promise<number> {

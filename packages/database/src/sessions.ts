@@ -18,6 +18,8 @@ export interface SessionRecord {
   nativeId: string;
   placeholder: boolean;
   filePath: string;
+  /** Rises with every change of the session: of two records the higher one is newer. */
+  version: number;
   session: Session;
 }
 
@@ -39,6 +41,7 @@ export interface SessionRow {
   archived: boolean;
   created_at: Date;
   updated_at: Date;
+  version: bigint;
   watched: boolean;
   task_id: string | null;
   task_state: TaskState | null;
@@ -53,7 +56,7 @@ export interface SessionRow {
 export const sessionSelect = Prisma.sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
     CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END AS status,
-    s.last_message, s.message_count, s.progress, s.prompt, s.archived, s.created_at, s.updated_at,
+    s.last_message, s.message_count, s.progress, s.prompt, s.archived, s.created_at, s.updated_at, s.version,
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code
   FROM sessions s
@@ -71,6 +74,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     nativeId: row.native_id,
     placeholder: row.placeholder,
     filePath: row.file_path,
+    version: Number(row.version),
     session: {
       id: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
       title: row.title,

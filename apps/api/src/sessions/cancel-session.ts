@@ -1,5 +1,4 @@
 /** POST /api/sessions/:id/cancel (contract §2): the task is cancelled at once; the daemon is told and never acknowledges. */
-import { sessionUpdate } from '@relay/attention';
 import { cancelTask, readSessions } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -22,6 +21,6 @@ export async function cancelSession(
     cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
   );
   if (!cancelled) throw new RelayError('NO_RUNNING_TASK', 'Nothing runs or waits in this session.');
-  if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
+  if (record) await deps.publisher.session(record);
   return { taskId: cancelled.taskId, state: 'cancelled' };
 }

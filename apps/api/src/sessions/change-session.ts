@@ -1,5 +1,4 @@
 /** PATCH and DELETE /api/sessions/:id (contract §3, §9). The daemon's own history is untouched. */
-import { sessionUpdate } from '@relay/attention';
 import { deleteSession as hideSession, readSessions, updateSession as changeSession } from '@relay/database';
 import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -25,7 +24,7 @@ export async function updateSession(
     return (await readSessions(tx, [key]))[0]!;
   });
   deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
-  await deps.publisher.append(userId, sessionUpdate(record.session));
+  await deps.publisher.session(record);
   return record.session;
 }
 

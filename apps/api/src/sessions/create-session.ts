@@ -1,6 +1,6 @@
 /** POST /api/sessions (contract §3): a session with a placeholder id, its first task, and a wake-up for the daemon. */
 import { randomUUID } from 'node:crypto';
-import { message, newMessage, sessionUpdate } from '@relay/attention';
+import { message, newMessage } from '@relay/attention';
 import { countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -62,15 +62,16 @@ export async function createSession(
         taskId,
         message: message(randomUUID(), 'USER', body.message, record.session.createdAt),
         key,
+        version: record.version,
       };
     });
   });
-  const { key, ...response } = accepted.response;
+  const { key, version, ...response } = accepted.response;
   if (!accepted.replayed) {
     const { taskId: _taskId, message: said, ...session } = response;
     await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message });
     // The session first: a client must know what the message belongs to.
-    await deps.publisher.append(userId, sessionUpdate(session));
+    await deps.publisher.session({ ownerId: userId, key, version, session });
     await deps.publisher.append(userId, newMessage(session.id, said));
     deps.tell(body.deviceId, { v: 1, kind: 'wake' });
   }

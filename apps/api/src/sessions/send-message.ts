@@ -1,6 +1,6 @@
 /** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
 import { randomUUID } from 'node:crypto';
-import { message, newMessage, sessionUpdate } from '@relay/attention';
+import { message, newMessage } from '@relay/attention';
 import { enqueueMessage, findSession, readSessions } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -68,7 +68,7 @@ export async function sendMessage(
     await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.content });
     await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
     const [record] = await readSessions(deps.database.prisma, [key]);
-    if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
+    if (record) await deps.publisher.session(record);
     deps.tell(deviceId, { v: 1, kind: 'wake' });
   }
   return { response, replayed: accepted.replayed };

@@ -1,5 +1,4 @@
 /** Watching (contract §8): per user; the daemon is told by whichever instance holds it. */
-import { sessionUpdate } from '@relay/attention';
 import { countWatches, findSession, readSessions, unwatchSession, watchSession } from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -8,7 +7,7 @@ import { requireSession } from './find.ts';
 async function announce(deps: Operations, userId: string, key: string, deviceId: string): Promise<void> {
   deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
   const [record] = await readSessions(deps.database.prisma, [key]);
-  if (record) await deps.publisher.append(userId, sessionUpdate(record.session));
+  if (record) await deps.publisher.session(record);
 }
 
 /** @throws RelayError SESSION_NOT_FOUND, TOO_MANY_WATCHED */

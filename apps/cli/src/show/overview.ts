@@ -52,6 +52,8 @@ export function createOverview(
     switch (frame.type) {
       case 'session_update': {
         const before = sessions.get(frame.previousId ?? '') ?? sessions.get(frame.session.id);
+        // Two instances that tell of one session may cross.
+        if (before && frame.previousId === undefined && frame.session.updatedAt < before.updatedAt) return '';
         sessions.delete(frame.previousId ?? '');
         remember(frame.session);
         return changes(frame.session, before);

@@ -29,6 +29,8 @@ function sessionOf(detail: SessionDetail): Session {
 function after(now: Conversation, frame: AttentionFrame): Conversation {
   const { id } = now.session;
   if (frame.type === 'session_update' && (frame.session.id === id || frame.previousId === id)) {
+    // Two instances that tell of one session may cross.
+    if (frame.previousId === undefined && frame.session.updatedAt < now.session.updatedAt) return now;
     const isNewTask = frame.session.lastTask?.id !== now.session.lastTask?.id;
     return { ...now, session: frame.session, output: isNewTask ? '' : now.output };
   }

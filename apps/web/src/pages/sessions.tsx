@@ -31,6 +31,9 @@ function after(list: Listed, frame: AttentionFrame, filter: Filter): Listed {
     return { ...list, sessions: list.sessions.filter(({ id }) => id !== frame.sessionId) };
   if (frame.type !== 'session_update') return list;
   const { session, previousId } = frame;
+  const known = list.sessions.find(({ id }) => id === session.id);
+  // Two instances that tell of one session may cross.
+  if (known && previousId === undefined && session.updatedAt < known.updatedAt) return list;
   const others = list.sessions.filter(({ id }) => id !== session.id && id !== previousId);
   if (!belongs(session, filter)) return { ...list, sessions: others };
   const sessions = [session, ...others].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));

@@ -1,5 +1,5 @@
 /** What all instances of one process share: the place Redis has among many. Every method is one atomic step. */
-import type { BackplaneOptions, Command, Counted, Lease, UserFrame } from '../backplane.ts';
+import type { BackplaneOptions, Command, Counted, Lease, UserFrame, VersionedState } from '../backplane.ts';
 import { Expiring } from './expiring.ts';
 import { Histories } from './histories.ts';
 import type { Inbox, Post } from './inbox.ts';
@@ -11,6 +11,7 @@ interface Kept {
   remembered: Expiring<true>;
   values: Expiring<string>;
   counts: Expiring<number>;
+  versions: Expiring<number>;
 }
 
 export class Store {
@@ -27,6 +28,7 @@ export class Store {
       remembered: new Expiring(now, maxKeys),
       values: new Expiring(now, maxKeys),
       counts: new Expiring(now, maxKeys),
+      versions: new Expiring(now, maxKeys),
     });
     this.#now = now;
     this.#kept = this.#create();
@@ -118,6 +120,15 @@ export class Store {
     const unknown = names.filter((name) => !this.#kept.remembered.get(name));
     for (const name of unknown) this.#kept.remembered.set(name, true, ttlMs);
     return unknown.length === names.length;
+  }
+
+  /** False: a newer version is known. */
+  isNewest(scope: string, { key, version, ttlMs }: VersionedState): boolean {
+    const { versions } = this.#kept;
+    const name = JSON.stringify([scope, key]);
+    if ((versions.get(name) ?? version) > version) return false;
+    versions.set(name, version, ttlMs);
+    return true;
   }
 
   mark(scope: string, keys: readonly string[], ttlMs: number): void {

@@ -3,7 +3,7 @@
  * heard.
  */
 import { randomBytes } from 'node:crypto';
-import type { HistoryPage } from '../backplane.ts';
+import type { HistoryPage, VersionedState } from '../backplane.ts';
 import { Gaps } from './gaps.ts';
 import { type Names, partitionOf, tagged } from './names.ts';
 import { readRecords, record } from './records.ts';
@@ -46,6 +46,17 @@ export class Frames {
     return (await this.#append(user, 'z', this.#nextOffset(), body, scope, ttlMs, names)) !== -1;
   }
 
+  async appendNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    return (await this.#append(user, 'e', this.#nextOffset(), body, ...this.#stateOf(user, state))) !== -1;
+  }
+
+  async publishNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
+    const partition = partitionOf(user);
+    const id = tagged(partition, user);
+    const operation = ['i', id, record('h', id, body), ...this.#stateOf(user, state)];
+    return (await this.#options.turns.run(partition, operation)) !== -1;
+  }
+
   async publish(user: string, body: string): Promise<number> {
     const partition = partitionOf(user);
     const id = tagged(partition, user);
@@ -85,6 +96,10 @@ export class Frames {
       if (!this.#closed) this.#gaps.add(user);
       throw error;
     }
+  }
+
+  #stateOf(user: string, { key, version, ttlMs }: VersionedState): string[] {
+    return [tagged(partitionOf(user), scoped(user) + key), String(version), String(Math.max(1, Math.round(ttlMs)))];
   }
 
   /** Much of it is not for the script, whose strings cost by their length: it goes by the channel of the user, which all hear. */

@@ -38,7 +38,7 @@ type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'historyTtl
 
 /**
  * Keys: `l` lease "fence until instance lengths:fields" (until 0: released), `h` history, `b` the sum of its sizes, `t` its top, `o` said
- * once, `v` value for one take, `k` counter, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
+ * once, `n` newest version of a state, `v` value for one take, `k` counter, `s` the instances that listen to a user. Channels: `i` instance, `u` user, `c` control.
  */
 export function scriptText(prefix: string, sharded: boolean, limits: Limits): string {
   const publish = sharded ? 'SPUBLISH' : 'PUBLISH';
@@ -172,13 +172,24 @@ local function once(id, ttl, names, again)
   return first
 end
 
-local arity = {a = 4, z = 7, h = 2, b = 2, u = 3, y = 2, d = 2, f = 1, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, m = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
+local function newest(id, version, ttl)
+  local known = call('GET', P..'n:'..id)
+  if known and tonumber(known) > tonumber(version) then return false end
+  call('SET', P..'n:'..id, version, 'PX', ttl)
+  return true
+end
+
+local arity = {a = 4, z = 7, e = 7, i = 5, h = 2, b = 2, u = 3, y = 2, d = 2, f = 1, c = 3, r = 4, x = 2, o = 1, w = 4, p = 2, q = 1, n = 3, m = 3, g = 1, v = 3, k = 3, s = 3, l = 1}
 -- One function and no table of functions: they would be made anew for every call.
 local function act(letter, id, a, b, c, d, e, f)
   if letter == 'a' then -- append: id, offset, lengths of id and body, body
     return append(id, a, b, c)
   elseif letter == 'z' then -- append unless said: id, offset, lengths, body, id of what is said, ttl, names
     return once(d, e, f) == 1 and append(id, a, b, c) or -1
+  elseif letter == 'e' then -- append unless a newer state was said: id, offset, lengths, body, id of the state, version, ttl
+    return newest(d, e, f) and append(id, a, b, c) or -1
+  elseif letter == 'i' then -- hot unless a newer state was said: id, record, id of the state, version, ttl
+    return newest(b, c, d) and tell(id, a) or -1
   elseif letter == 'h' then -- hot: id, records
     return tell(id, a)
   elseif letter == 'p' then -- probe: channel, text. A cluster that is down lets a PUBLISH pass, and nothing else.
@@ -296,7 +307,7 @@ while at <= #ARGV do
   else
     out[count] = {err = type(value) == 'table' and value.err or tostring(value)}
     -- DEL and PUBLISH are allowed when memory is full: who listens and who comes back is told that something is missing.
-    if letter == 'a' or letter == 'z' then breakChain(ARGV[at + 1], match(ARGV[at + 3], '^%d+')) end
+    if letter == 'a' or letter == 'z' or letter == 'e' then breakChain(ARGV[at + 1], match(ARGV[at + 3], '^%d+')) end
   end
   at = at + arity[letter] + 1
 end
