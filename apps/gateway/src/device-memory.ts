@@ -3,7 +3,8 @@
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
-import type { Command, FromDaemon } from '@relay/protocol';
+import type { Command, FromDaemon, Reply } from '@relay/protocol';
+import type { Answer as Said } from './answer.ts';
 import type { EarlierPage } from './pages.ts';
 import type { UnderWay } from './reconcile.ts';
 import { SparseMap } from './sparse-map.ts';
@@ -15,12 +16,30 @@ export interface TaskEntry extends UnderWay {
   outputs?: number;
   /** When this instance wrote it to the daemon; absent when another one did. */
   writtenAtMs?: number;
+  /** When an event named it on this connection. */
+  heardAtMs?: number;
+  /** When the history was asked for its end because nothing had named it for long. */
+  askedAtMs?: number;
   /** The session as last read or written; absent after somebody else changed it. Only for hot frames. */
   record?: SessionRecord | undefined;
 }
 
 /** What answers a question. */
 export type Answer = FromDaemon<'messages' | 'usage_response' | 'context_response' | 'force_quit_result'>;
+
+/** One task whose end is looked for in the history. */
+export interface Inquiry {
+  readonly taskId: string;
+  /** Of the task when it began: an event since then is a sign of life. */
+  readonly heardAtMs: number | undefined;
+  /** The daemon itself no longer knows the task: without an answer this is done. */
+  readonly otherwise: (() => Promise<void>) | undefined;
+  /** Pages that came. */
+  looks: number;
+  before: Said | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
 /** What a daemon is asked and answers with a frame. */
 export type Question = Extract<Command, { kind: 'history' | 'ask_context' | 'ask_summary' | 'release' }>;
 
@@ -29,7 +48,8 @@ export interface DaemonRequest {
   answer: Answer['type'];
   /** Identical questions share one frame. */
   question: Question;
-  waiters: { replyTo: string; correlation: string }[];
+  /** Each is told once. */
+  waiters: ((reply: Reply) => void)[];
   timer: NodeJS.Timeout;
 }
 
@@ -61,8 +81,23 @@ export class DeviceMemory {
   ending: string | undefined;
   /** The log hears once per connection that the device has too many sessions. */
   warnedOfSessions = false;
+  /** Tasks under way that the newest `status` lists. */
+  listed: ReadonlySet<string> = new Set();
+  /** A `status` listed a task that had ended: being listed is no evidence of life (contract §10). */
+  listOnlyGrows = false;
+  /** Tasks that ended with the daemon's own word on this connection; bounded. */
+  readonly over = new SparseMap<string, true>();
+  /** Sessions that the newest report calls active, by native id. */
+  active: ReadonlySet<string> = new Set();
+  /** Tasks whose end is looked for in the history. */
+  readonly inquiries = new SparseMap<string, Inquiry>();
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
+
+  rememberEnd(taskId: string): void {
+    if (this.over.size >= 1000) this.over.clear();
+    this.over.set(taskId, true);
+  }
 
   rememberKey(nativeId: string, key: string): void {
     if (this.keys.size >= 10_000) this.keys.clear();
@@ -95,7 +130,9 @@ export class DeviceMemory {
   clear(): void {
     for (const { timer } of this.opened.values()) clearTimeout(timer);
     for (const request of this.requests.values()) clearTimeout(request.timer);
+    for (const inquiry of this.inquiries.values()) clearTimeout(inquiry.timer);
     this.opened.clear();
     this.requests.clear();
+    this.inquiries.clear();
   }
 }

@@ -18,6 +18,7 @@ import {
   type SessionRecord,
   addNotification,
   endTask,
+  findAskedTask,
   findDeviceTask,
   readSessions,
   resolveSession,
@@ -157,14 +158,17 @@ export function createEvents(deps: InboundDeps): Events {
   const end = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending) => {
     const now = new Date();
     const outcome = outcomeOf(event, now);
-    const { memory } = connection;
+    const { memory, deviceId } = connection;
     // The same frame again, after an error that may have hidden a commit: that it is there already does not mean that it was told.
     const isAgain = memory.ending === taskId;
     memory.ending = taskId;
     const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
-    const { ended, notified, record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+    const isWordless = outcome.kind !== 'waiting' && said(event, now).content.trim() === '';
+    const { ended, notified, record, resolved, asked } = await withDevice(database.prisma, deviceId, async (tx) => {
       const resolved = await resolve(tx, connection, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
+      // Before the end takes the instruction away, by which the history finds the answer.
+      const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       const notified =
         ended === 'ended' &&
@@ -175,9 +179,10 @@ export function createEvents(deps: InboundDeps): Events {
           windowMs: config.dedupeWindowMs,
         }));
       const [record] = await readSessions(tx, [key]);
-      return { ended, notified, record, resolved };
+      return { ended, notified, record, resolved, asked };
     });
     memory.ending = undefined;
+    memory.rememberEnd(taskId);
     const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
     memory.tasks.delete(taskId);
     board.drop(sessionKey);
@@ -192,6 +197,7 @@ export function createEvents(deps: InboundDeps): Events {
       if (isNew) await publisher.session(record);
     }
     if (notified || isAgain) deps.notify();
+    if (isNew && asked) deps.outcomes.ofWordless(connection, asked);
     void writer.drain(connection);
   };
 
@@ -241,6 +247,7 @@ export function createEvents(deps: InboundDeps): Events {
 
   const mentioned = (entry: TaskEntry) => {
     entry.mentionedAtMs = Date.now();
+    entry.heardAtMs = entry.mentionedAtMs;
     // It lives: that a `status` omitted it before proves nothing any more.
     if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
   };

@@ -8,6 +8,7 @@ import type { GatewayMetrics } from './metrics.ts';
 import { repeats } from './pages.ts';
 import { asked, replyOf } from './questions.ts';
 
+export type HistoryPage = Extract<Reply, { kind: 'page' }>;
 const maxRequests = 1000;
 /** Sessions whose newest page is remembered, per connection. */
 const maxPages = 100;
@@ -15,6 +16,8 @@ const maxPages = 100;
 export interface History {
   /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */
   ask(connection: DaemonConnection, command: Question, replyTo: string, correlation: string): boolean;
+  /** The newest messages of a session; undefined when the daemon cannot be asked, is silent or answers with an error. */
+  page(connection: DaemonConnection, nativeId: string, limit: number): Promise<HistoryPage | undefined>;
   /** The answer to a request of this connection, or a stray. */
   answered(connection: DaemonConnection, frame: Answer): void;
   /** The connection ended: everybody who waits is told at once. */
@@ -27,12 +30,31 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
     if (!request) return false;
     connection.memory.requests.delete(requestId);
     clearTimeout(request.timer);
-    const body = JSON.stringify(reply);
-    for (const { replyTo, correlation } of request.waiters) {
-      backplane
-        .reply(replyTo, correlation, body)
-        .catch((error: unknown) => connection.logger.warn({ err: error }, 'a reply could not be delivered'));
+    for (const tell of request.waiters) tell(reply);
+    return true;
+  };
+
+  const question = (connection: DaemonConnection, command: Question, tell: (reply: Reply) => void): boolean => {
+    const { requests } = connection.memory;
+    for (const request of requests.values()) {
+      if (!isSame(request.question, command)) continue;
+      request.waiters.push(tell);
+      return true;
     }
+    if (requests.size >= maxRequests) return false;
+    const requestId = randomUUID();
+    const request = asked(command, requestId, (capability) => connection.can(capability));
+    if (!request || !connection.send(request.frame)) return false;
+    const timer = setTimeout(() => {
+      finish(connection, requestId, {
+        v: 1,
+        kind: 'failure',
+        code: 'DEVICE_TIMEOUT',
+        error: 'The daemon did not answer in time. Try again.',
+      });
+    }, timeoutMs);
+    const { answer } = request;
+    requests.set(requestId, { answer, question: command, waiters: [tell], timer });
     return true;
   };
 
@@ -50,29 +72,18 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
   };
 
   return {
-    ask: (connection, command, replyTo, correlation) => {
-      const { requests } = connection.memory;
-      for (const request of requests.values()) {
-        if (!isSame(request.question, command)) continue;
-        request.waiters.push({ replyTo, correlation });
-        return true;
-      }
-      if (requests.size >= maxRequests) return false;
-      const requestId = randomUUID();
-      const request = asked(command, requestId, (capability) => connection.can(capability));
-      if (!request || !connection.send(request.frame)) return false;
-      const timer = setTimeout(() => {
-        finish(connection, requestId, {
-          v: 1,
-          kind: 'failure',
-          code: 'DEVICE_TIMEOUT',
-          error: 'The daemon did not answer in time. Try again.',
-        });
-      }, timeoutMs);
-      const { answer } = request;
-      requests.set(requestId, { answer, question: command, waiters: [{ replyTo, correlation }], timer });
-      return true;
-    },
+    ask: (connection, command, replyTo, correlation) =>
+      question(connection, command, (reply) => {
+        backplane
+          .reply(replyTo, correlation, JSON.stringify(reply))
+          .catch((error: unknown) => connection.logger.warn({ err: error }, 'a reply could not be delivered'));
+      }),
+    page: (connection, nativeId, limit) =>
+      new Promise((resolve) => {
+        const command = { v: 1, kind: 'history', sessionId: nativeId, limit } as const;
+        const tell = (reply: Reply) => resolve(reply.kind === 'page' ? reply : undefined);
+        if (!question(connection, command, tell)) resolve(undefined);
+      }),
     answered: (connection, frame) => {
       const request = connection.memory.requests.get(frame.request_id);
       if (request?.answer === frame.type)

@@ -5,6 +5,7 @@ import type { Database, SessionRecord } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { Outcomes } from './outcomes.ts';
 import type { ProgressBoard } from './progress.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
@@ -17,6 +18,7 @@ export interface InboundDeps {
   writer: TaskWriter;
   watching: Watching;
   history: History;
+  outcomes: Outcomes;
   metrics: GatewayMetrics;
   /** A notification was written: somebody may send it now. */
   notify(): void;

@@ -10,6 +10,7 @@ import {
   applyFacts,
   applyReport,
   cancelledAmong,
+  endedAmong,
   findNativeSession,
   markLost,
   markUnknown,
@@ -51,7 +52,7 @@ export interface Inbound {
 }
 
 export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
-  const { config, database, publisher, progress, writer, watching, history, metrics } = input;
+  const { config, database, publisher, progress, writer, watching, history, outcomes, metrics } = input;
 
   const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
@@ -128,10 +129,18 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     if (notified) input.notify();
   };
 
+  /** The daemon no longer knows these tasks. Its history may still have what became of them. */
+  const doubted = (connection: DaemonConnection, taskIds: readonly string[]) =>
+    outcomes.ofOmitted(connection, taskIds, async (lost) => {
+      await settle(connection, { unknown: [], lost });
+      void writer.drain(connection);
+    });
+
   const onStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
     const { memory } = connection;
     const listed = new Set(frame.running_tasks);
     const nowMs = Date.now();
+    if (frame.running_tasks.some((id) => memory.over.has(id))) memory.listOnlyGrows = true;
     const verdict = reconcile(memory.tasks, listed, {
       fence: connection.fence,
       first: !memory.sawStatus,
@@ -142,44 +151,38 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     for (const id of verdict.present) {
       const entry = memory.tasks.get(id)!;
       delete entry.missingSinceMs;
+      if (memory.listOnlyGrows) continue;
       entry.mentionedAtMs = nowMs;
+      outcomes.listed(connection, id);
     }
     for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
     const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
     memory.statusUnderWay = true;
-    await settle(connection, verdict).finally(() => (memory.statusUnderWay = false));
+    memory.listed = new Set(verdict.present);
+    const { confirmed, unknown, lost } = verdict;
+    await settle(connection, { confirmed, unknown, lost: [] })
+      .then(() => doubted(connection, lost))
+      .finally(() => (memory.statusUnderWay = false));
     if (!memory.sawStatus && strangers.length > 0) {
+      const ended = await endedAmong(database.prisma, connection.deviceId, strangers.slice(0, 1000));
+      if (ended.length > 0) memory.listOnlyGrows = true;
       // A cancel that the daemon never heard of, because it was away.
       for (const id of await cancelledAmong(database.prisma, [connection.deviceId], strangers.slice(0, 1000))) {
         connection.send({ type: 'task_cancel', task_id: id });
       }
     }
+    if (!memory.sawStatus) outcomes.afterReconnect(connection);
+    outcomes.ofSilent(connection);
     memory.sawStatus = true;
     memory.mayReceiveTasks = true;
     void writer.drain(connection);
   };
 
-  /** A report that says "not active" about a task that nobody mentioned for a long time contradicts it (contract §2). */
-  const contradicted = async (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>) => {
-    const nowMs = Date.now();
-    const silent = [...connection.memory.tasks.values()].filter(
-      (task) => task.state === 'running' && nowMs - task.mentionedAtMs >= config.taskSilenceMs,
-    );
-    if (silent.length === 0) return [];
-    const idle = new Set(frame.sessions.filter((entry) => entry.is_active === false).map((entry) => entry.session_id));
-    const sessions = await readSessions(
-      database.prisma,
-      silent.map((task) => task.sessionKey),
-    );
-    const stopped = new Set(sessions.filter((record) => idle.has(record.nativeId)).map((record) => record.key));
-    return silent.filter((task) => stopped.has(task.sessionKey)).map((task) => task.id);
-  };
-
   const onReport = async (connection: DaemonConnection, frame: FromDaemon<'report_sessions'>, text: string) => {
     const { memory } = connection;
-    const lost = await contradicted(connection, frame);
-    await settle(connection, { unknown: [], lost });
-    if (lost.length > 0) void writer.drain(connection);
+    // Said of a task alone, it contradicts nothing (contract §10).
+    memory.active = new Set(frame.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
+    outcomes.ofSilent(connection);
     const hash = createHash('sha256').update(text).digest('base64url');
     if (memory.reportHash === hash) {
       metrics.reports.inc({ outcome: 'same' });
@@ -225,6 +228,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       return;
     }
     const completion = frame.is_completion === true;
+    outcomes.stirred(connection, found.key, completion);
     const { changed, produced, notified } = await withDevice(
       database.prisma,
       connection.deviceId,
@@ -307,6 +311,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       const { memory } = connection;
       if (memory.mayReceiveTasks || memory.statusUnderWay || !connection.live) return;
       await settle(connection, { unknown: unconfirmed(memory.tasks, connection.fence), lost: [] });
+      outcomes.afterReconnect(connection);
       memory.mayReceiveTasks = true;
       await writer.drain(connection);
     },

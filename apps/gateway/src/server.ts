@@ -26,6 +26,7 @@ import { createInbound } from './inbound.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
 import { createOutbound } from './outbound.ts';
+import { createOutcomes } from './outcomes.ts';
 import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
 import { startSweeps } from './sweep.ts';
@@ -75,7 +76,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported });
   const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
-  const inbound = createInbound({ config, database, publisher, progress, writer, watching, history, metrics, notify });
+  const outcomes = createOutcomes({ config, database, publisher, history, metrics, progress, writer, notify });
+  const inbound = createInbound({
+    config,
+    database,
+    publisher,
+    progress,
+    writer,
+    watching,
+    history,
+    outcomes,
+    metrics,
+    notify,
+  });
   const sweeps = startSweeps({
     config,
     database,

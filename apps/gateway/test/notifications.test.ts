@@ -51,7 +51,11 @@ describe('notifications', () => {
     });
 
   beforeAll(async () => {
-    relay = await startRelay({ apis: 2, transports: [carrier], config: { statusLostMs: 1, outboxPollMs: 600_000 } });
+    relay = await startRelay({
+      apis: 2,
+      transports: [carrier],
+      config: { statusLostMs: 1, outboxPollMs: 600_000, daemonReplyTimeoutMs: 50 },
+    });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });
@@ -84,7 +88,7 @@ describe('notifications', () => {
       daemon.send({ type: 'status', running_tasks: [] });
       await tick(daemon, app);
     }
-    expect(await readTask(relay, taskId)).toMatchObject({ error: { code: 'TASK_LOST' } });
+    await until(async () => (await readTask(relay, taskId)).error?.code === 'TASK_LOST');
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'late' });
     await tick(daemon, app);
     expect(await causes(id)).toEqual(['failed']);

@@ -29,7 +29,8 @@ const heardState = async (world: World, taskId: string, state: string, from = 0)
   (await world.app()).inbox.until(
     'session_update',
     ({ session }) => session.lastTask?.id === taskId && session.lastTask.state === state,
-    { from, what: `the task is ${state}` },
+    // Before a task is lost the daemon's history may be asked, which has 10 s to answer.
+    { from, what: `the task is ${state}`, withinMs: 20_000 },
   );
 
 export const delivery: readonly Check[] = [

@@ -117,6 +117,11 @@ export const TIMINGS = {
   LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; less than `LEASE_TTL_MS`', {
     readBy: DAEMON_DOOR,
   }),
+  OUTCOME_ASK_MS: ms(
+    10_000,
+    'a history that is asked for the end of a task is asked again after this time, three and twelve times of it',
+    { max: 100_000_000, readBy: DAEMON_DOOR },
+  ),
   DAEMON_REPLY_TIMEOUT_MS: ms(10_000, 'how long a daemon may take to answer a question'),
   COMMAND_TIMEOUT_MS: ms(2_000, 'how long the instance that owns a device may take to confirm a command'),
   PROGRESS_INTERVAL_MS: ms(500, 'progress of one session is shown to apps at most this often', { readBy: DAEMON_DOOR }),

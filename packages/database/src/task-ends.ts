@@ -74,7 +74,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   if (!isLost && (said === '' || isSaid(task.result, said))) return 'repeated';
   const hadNoText = task.state === 'completed' && task.result === '' && ending.state === 'completed';
   if (task.state === 'waiting' || isLost || task.note !== null || hadNoText) {
-    await writeEnd(db, taskId, ending, notes.later);
+    await writeEnd(db, taskId, ending, note ?? notes.later);
     // What was sent since says more about the session than a late end.
     if (!(await sentSince(db, taskId))) await showEnd(db, task.session_key, ending);
     return 'settled';

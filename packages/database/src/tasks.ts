@@ -305,6 +305,61 @@ export async function findDeviceTask(
   return row && { id: row.id, sessionKey: row.session_key, state: row.state };
 }
 
+/** A task as its daemon's history may be asked for its end. */
+export interface AskedTask {
+  id: string;
+  kind: TaskKind;
+  sessionKey: string;
+  nativeId: string;
+  placeholder: boolean;
+  /** '' once it has ended. */
+  instruction: string;
+  sentAtMs: number;
+  /** What the task before it in the session ended with; '' without one. */
+  previous: string;
+}
+
+/** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
+export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask | undefined> {
+  const [row] = await db.$queryRaw<
+    {
+      kind: TaskKind;
+      session_key: string;
+      native_id: string;
+      placeholder: boolean;
+      instruction: string;
+      sent_at: Date;
+      previous: string | null;
+    }[]
+  >`
+    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.instruction, t.sent_at,
+      (SELECT p.result FROM tasks p WHERE p.session_key = t.session_key AND p.id <> t.id AND p.finished_at <= t.sent_at
+        ORDER BY p.finished_at DESC LIMIT 1) AS previous
+    FROM tasks t JOIN sessions s ON s.key = t.session_key
+    WHERE t.id = ${taskId} AND t.sent_at IS NOT NULL AND s.deleted_at IS NULL`;
+  return (
+    row && {
+      id: taskId,
+      kind: row.kind,
+      sessionKey: row.session_key,
+      nativeId: row.native_id,
+      placeholder: row.placeholder,
+      instruction: row.instruction,
+      sentAtMs: row.sent_at.getTime(),
+      previous: row.previous ?? '',
+    }
+  );
+}
+
+/** Which of these tasks of a device ended with the daemon's own word: it need not list them any more. */
+export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE device_id = ${deviceId} AND id = ANY(${taskIds}::text[])
+      AND (state IN ('completed', 'waiting') OR error_code = 'AGENT_ERROR')`;
+  return rows.map((row) => row.id);
+}
+
 /** GET /api/tasks/:id. An expired task says so from the moment its time ended. */
 export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
   const rows = await db.$queryRaw<

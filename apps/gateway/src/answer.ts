@@ -1,0 +1,99 @@
+/**
+ * Whether a page of a daemon's history is the end of a task (contract §10). Pure, because everything depends on it: an outcome is
+ * never guessed, so whatever is in doubt is no answer.
+ */
+import type { Message } from '@relay/protocol';
+
+export interface Asked {
+  kind: 'start' | 'resume';
+  /** What the user said; '' when it is no longer known. */
+  instruction: string;
+  /** When it was written to the daemon, by the relay's clock. */
+  sentAtMs: number;
+  /** What the task before it ended with; '' without one. */
+  previous: string;
+  /** When an event of the task was heard last, by the relay's clock; absent when none was on this connection. */
+  heardAtMs?: number | undefined;
+}
+
+export interface Answer {
+  uuid: string;
+  content: string;
+  timestamp: string;
+  /** Messages since the instruction: an answer that grows has more of them the next time. */
+  length: number;
+}
+
+export interface Page {
+  messages: readonly Message[];
+  hasMore: boolean;
+}
+
+/** Clocks of daemons may be off by so much before a message counts as older than it is. */
+const clockMs = 60_000;
+
+const isSame = (one: string, other: string) => one.trim() === other.trim();
+const timeOf = ({ timestamp }: { timestamp: string }) => Date.parse(timestamp);
+
+/** Where the turn of this task begins in the page: the index of its instruction, -1 for a page that is all of it. Undefined: not here. */
+function beginning({ messages, hasMore }: Page, asked: Asked): number | undefined {
+  const isOld = (message: Message) => timeOf(message) < asked.sentAtMs - clockMs;
+  const last = messages.findLastIndex(({ role }) => role === 'USER');
+  const words = asked.instruction.trim();
+  const exact =
+    words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
+  // Something was said at the desk since: the same words of long ago are another turn.
+  if (exact >= 0) return exact === last || !isOld(messages[exact]!) ? exact : undefined;
+  // Some daemons wrap what they pass on; and of an ended task the words are gone.
+  const wrapped = last >= 0 && !isOld(messages[last]!) && messages[last]!.content.includes(words);
+  if (wrapped) return last;
+  // A session that the task began has no other turn before it.
+  if (asked.kind === 'start' && !hasMore) return messages.findIndex(({ role }) => role === 'USER');
+  return undefined;
+}
+
+/** What the agent said last to this instruction; undefined when the page does not have it, or the agent went on after it. */
+export function answerIn(page: Page, asked: Asked): Answer | undefined {
+  const { messages } = page;
+  const from = beginning(page, asked);
+  if (from === undefined) return undefined;
+  const next = messages.findIndex(({ role }, at) => at > from && role === 'USER');
+  const turn = messages.slice(from + 1, next < 0 ? undefined : next);
+  const said = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
+  if (!said) return undefined;
+  const instruction = messages[from];
+  if (instruction) {
+    // The same words said twice, and the daemon kept only the first: that is the turn before.
+    const isOld = timeOf(instruction) < asked.sentAtMs - clockMs;
+    if (isOld && asked.previous !== '' && isSame(said.content, asked.previous)) return undefined;
+    // By the daemon's clock, set by when it noted the instruction: words before something that was heard are not the last ones.
+    const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
+    if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;
+  }
+  const { uuid, content, timestamp } = said;
+  return { uuid, content, timestamp, length: turn.length };
+}
+
+/** What else is known when a page came. */
+export interface Circumstances {
+  /** The answer in the page before; undefined when there was none, or none was asked for. */
+  before: Answer | undefined;
+  now: Answer | undefined;
+  /** The daemon itself says that the task no longer runs: its `status` omits it. */
+  omitted: boolean;
+  /** Its `status` lists the task, and has never listed one that had ended. */
+  listed: boolean;
+  /** Its newest report says that the session is active. Often this means no more than "touched a moment ago". */
+  active: boolean;
+  /** Nothing is asked after this page. */
+  last: boolean;
+}
+
+/** Whether the answer is the end of the task: it no longer grows, and the better the daemon says that it runs, the longer so. */
+export function isEnd({ before, now, omitted, listed, active, last }: Circumstances): boolean {
+  if (now === undefined) return false;
+  if (omitted && !active) return true;
+  if (before?.content !== now.content || before.length !== now.length) return false;
+  if (active) return omitted && last;
+  return !listed || last;
+}

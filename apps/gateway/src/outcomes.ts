@@ -1,0 +1,255 @@
+/**
+ * Asking a daemon's history for an outcome (contract §10). Daemons drop what they would say while they are disconnected, and some say
+ * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
+ * the connection, and a new one asks anew.
+ */
+import { type Publisher, message, sessionUpdate } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type AskedTask,
+  type Database,
+  type SessionRecord,
+  addNotification,
+  endTask,
+  findAskedTask,
+  notes,
+  readSessions,
+  withDevice,
+} from '@relay/database';
+import { limits } from '@relay/protocol';
+import { type Answer, answerIn, isEnd } from './answer.ts';
+import type { DaemonConnection } from './connection.ts';
+import type { Inquiry } from './device-memory.ts';
+import type { History } from './history.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { outlast } from './outage.ts';
+import type { ProgressBoard } from './progress.ts';
+import type { TaskWriter } from './tasks-out.ts';
+
+export interface OutcomeDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  history: History;
+  metrics: GatewayMetrics;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  /** A notification was written: it may be sent now. */
+  notify(): void;
+}
+
+export interface Outcomes {
+  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before. */
+  afterReconnect(connection: DaemonConnection): void;
+  /** Nothing has named these tasks for a long time. Each is asked for once in that time. */
+  ofSilent(connection: DaemonConnection): void;
+  /** The daemon no longer knows these tasks. `otherwise` gets those of which its history has no answer either; resolves before. */
+  ofOmitted(
+    connection: DaemonConnection,
+    taskIds: readonly string[],
+    otherwise: (taskIds: string[]) => Promise<void>,
+  ): Promise<void>;
+  /** The daemon lists a task that it had omitted: it knows it after all. */
+  listed(connection: DaemonConnection, taskId: string): void;
+  /** A session changed at the daemon: what is asked about its task is asked again, at once when a turn ended. */
+  stirred(connection: DaemonConnection, sessionKey: string, isCompletion: boolean): void;
+  /** A task ended without a text: shows what the history has. */
+  ofWordless(connection: DaemonConnection, asked: AskedTask): void;
+}
+
+/** Pages after the first, in multiples of the configured time since the first. */
+const again = [1, 3, 12];
+/** Messages in a page; a turn that is longer is asked for with the largest page. */
+const fewMessages = 20;
+
+export function createOutcomes(deps: OutcomeDeps): Outcomes {
+  const { config, database, publisher, history, metrics, progress, writer } = deps;
+
+  /** What the history has for a task. `unasked`: it could not be asked, or the task has ended. */
+  const look = async (connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs: number | undefined) => {
+    if (!asked || asked.placeholder) return 'unasked';
+    const page = async (limit: number) => history.page(connection, asked.nativeId, limit);
+    const few = await page(fewMessages);
+    if (!few) return 'unasked';
+    const found = answerIn(few, { ...asked, heardAtMs });
+    if (found || !few.hasMore) return found;
+    const many = await page(limits.historyPage);
+    return many ? answerIn(many, { ...asked, heardAtMs }) : 'unasked';
+  };
+
+  const complete = async (connection: DaemonConnection, taskId: string, answer: Answer) => {
+    const { memory } = connection;
+    const { ended, notified, record } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+      if (device?.fence !== connection.fence) return { ended: 'repeated', notified: false, record: undefined };
+      const asked = await findAskedTask(tx, taskId);
+      const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
+      const notified =
+        ended === 'ended' &&
+        asked !== undefined &&
+        (await addNotification(tx, {
+          sessionKey: asked.sessionKey,
+          cause: 'done',
+          taskId,
+          windowMs: config.dedupeWindowMs,
+        }));
+      const [record] = asked ? await readSessions(tx, [asked.sessionKey]) : [];
+      return { ended, notified, record };
+    });
+    if (ended !== 'ended') return;
+    const entry = memory.tasks.get(taskId);
+    if (entry) progress.drop(entry.sessionKey);
+    memory.tasks.delete(taskId);
+    metrics.tasks.inc({ state: 'completed' });
+    if (record) await tell(record, answer, entry?.writtenAtMs);
+    if (notified) deps.notify();
+    void writer.drain(connection);
+  };
+
+  /** The answer under the daemon's own name for it, so that its transcript does not say it again. */
+  const tell = async (record: SessionRecord, { uuid, content, timestamp }: Answer, sinceMs: number | undefined) => {
+    const said = message(uuid, 'AGENT', content, timestamp);
+    await publisher.sayEnd(record.ownerId, record.key, record.session.id, said, {
+      ...(sinceMs !== undefined && { sinceMs }),
+    });
+    await publisher.markSaid(record.ownerId, record.key, { uuid });
+    await publisher.append(record.ownerId, sessionUpdate(record.session));
+  };
+
+  const isCurrent = ({ memory, open }: DaemonConnection, inquiry: Inquiry) => {
+    const entry = memory.tasks.get(inquiry.taskId);
+    return (
+      open &&
+      memory.inquiries.get(inquiry.taskId) === inquiry &&
+      entry !== undefined &&
+      entry.heardAtMs === inquiry.heardAtMs
+    );
+  };
+  const finish = ({ memory }: DaemonConnection, inquiry: Inquiry) => {
+    if (memory.inquiries.get(inquiry.taskId) === inquiry) memory.inquiries.delete(inquiry.taskId);
+  };
+
+  const step = async (connection: DaemonConnection, inquiry: Inquiry): Promise<void> => {
+    const { memory } = connection;
+    if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
+    const asked = await findAskedTask(database.prisma, inquiry.taskId);
+    const found = await look(connection, asked, inquiry.heardAtMs);
+    if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
+    const now = found === 'unasked' ? undefined : found;
+    const last = inquiry.looks === again.length;
+    const omitted = inquiry.otherwise !== undefined;
+    const circumstances = {
+      before: inquiry.before,
+      now,
+      omitted,
+      listed: !memory.listOnlyGrows && memory.listed.has(inquiry.taskId),
+      active: asked !== undefined && memory.active.has(asked.nativeId),
+      last,
+    };
+    if (now && isEnd(circumstances)) {
+      finish(connection, inquiry);
+      await outlast(
+        () => complete(connection, inquiry.taskId, now),
+        () => !connection.open,
+      );
+      return;
+    }
+    if (last || (omitted && now === undefined)) {
+      finish(connection, inquiry);
+      await inquiry.otherwise?.();
+      return;
+    }
+    inquiry.before = now;
+    const waited = inquiry.looks === 0 ? 0 : again[inquiry.looks - 1]!;
+    plan(connection, inquiry, (again[inquiry.looks]! - waited) * config.outcomeAskMs);
+    inquiry.looks += 1;
+  };
+
+  const plan = (connection: DaemonConnection, inquiry: Inquiry, delayMs: number) => {
+    inquiry.timer = setTimeout(() => {
+      step(connection, inquiry).catch((error: unknown) => {
+        finish(connection, inquiry);
+        connection.logger.warn({ err: error }, 'the outcome of a task could not be asked for');
+      });
+    }, delayMs);
+    inquiry.timer.unref();
+  };
+
+  const begin = (
+    connection: DaemonConnection,
+    taskId: string,
+    otherwise: Inquiry['otherwise'],
+    delayMs = 0,
+    anew = false,
+  ) => {
+    const { inquiries, tasks } = connection.memory;
+    const current = inquiries.get(taskId);
+    const isUnderWay = current !== undefined && isCurrent(connection, current);
+    if (isUnderWay && !anew && (current.otherwise !== undefined || otherwise === undefined)) return;
+    clearTimeout(current?.timer);
+    const heardAtMs = tasks.get(taskId)?.heardAtMs;
+    const inquiry = { taskId, heardAtMs, otherwise, looks: 0, before: undefined, timer: undefined };
+    inquiries.set(taskId, inquiry);
+    plan(connection, inquiry, delayMs);
+  };
+
+  return {
+    afterReconnect: (connection) => {
+      for (const [id, task] of connection.memory.tasks)
+        if (task.state === 'running' && task.fence < connection.fence && task.heardAtMs === undefined)
+          begin(connection, id, undefined);
+    },
+    ofSilent: (connection) => {
+      const nowMs = Date.now();
+      for (const [id, task] of connection.memory.tasks) {
+        const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
+        if (task.state !== 'running' || nowMs - sinceMs < config.taskSilenceMs) continue;
+        task.askedAtMs = nowMs;
+        begin(connection, id, undefined);
+      }
+    },
+    ofOmitted: async (connection, taskIds, otherwise) => {
+      const unasked: string[] = [];
+      for (const id of taskIds) {
+        const asked = await findAskedTask(database.prisma, id);
+        if (!asked || asked.placeholder) unasked.push(id);
+        else begin(connection, id, () => otherwise([id]));
+      }
+      if (unasked.length > 0) await otherwise(unasked);
+    },
+    listed: ({ memory: { inquiries } }, taskId) => {
+      const inquiry = inquiries.get(taskId);
+      if (inquiry?.otherwise === undefined) return;
+      clearTimeout(inquiry.timer);
+      inquiries.delete(taskId);
+    },
+    stirred: (connection, sessionKey, isCompletion) => {
+      const { inquiries, tasks } = connection.memory;
+      for (const [id, { otherwise }] of [...inquiries])
+        if (otherwise === undefined && tasks.get(id)?.sessionKey === sessionKey)
+          begin(connection, id, undefined, isCompletion ? 0 : config.outcomeAskMs, true);
+    },
+    ofWordless: (connection, asked) => {
+      const { id: taskId, sentAtMs } = asked;
+      const show = async (shown: string | undefined): Promise<string | undefined> => {
+        const found = await look(connection, asked, undefined);
+        if (!found || found === 'unasked' || found.content === shown) return shown;
+        const [record] = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+          await endTask(tx, taskId, { kind: 'completed', result: found.content }, notes.history);
+          return readSessions(tx, [asked.sessionKey]);
+        });
+        if (record) await tell(record, found, sentAtMs);
+        return found.content;
+      };
+      const shown = show(undefined);
+      // A transcript may be written a moment after the end was said.
+      const timer = setTimeout(() => {
+        if (connection.open)
+          shown
+            .then(show)
+            .catch((error: unknown) => connection.logger.warn({ err: error }, 'what a task ended with was not found'));
+      }, config.outcomeAskMs);
+      timer.unref();
+      shown.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Message } from '@relay/protocol';
+import { type Answer, type Asked, type Circumstances, answerIn, isEnd } from '../src/answer.ts';
+
+const sentAtMs = Date.parse('2026-01-01T12:00:00Z');
+let uuids = 0;
+const message = (role: Message['role'], content: string, afterMs = 1000): Message => ({
+  uuid: `m${(uuids += 1)}`,
+  role,
+  content,
+  timestamp: new Date(sentAtMs + afterMs).toISOString(),
+});
+const asked: Asked = { kind: 'resume', instruction: 'do it', sentAtMs, previous: '' };
+const find = (messages: Message[], more: Partial<Asked> = {}, hasMore = false) =>
+  answerIn({ messages, hasMore }, { ...asked, ...more })?.content;
+
+describe('F1: the answer in a page of history', () => {
+  it('is what the agent said last to the instruction', () => {
+    expect(find([message('USER', 'do it'), message('AGENT', 'I begin'), message('AGENT', 'done')])).toBe('done');
+    expect(find([message('USER', 'do it\n'), message('AGENT', 'done'), message('AGENT', ' ')])).toBe('done');
+    expect(find([message('USER', '<context/> do it'), message('AGENT', 'done')])).toBe('done');
+  });
+
+  it('is not there before the agent has said something to it', () => {
+    expect(find([message('AGENT', 'of before'), message('USER', 'do it')])).toBeUndefined();
+    expect(find([message('USER', 'something else'), message('AGENT', 'else')])).toBeUndefined();
+    expect(find([])).toBeUndefined();
+  });
+
+  it('of the same words of long ago is another one', () => {
+    const old = [message('USER', 'do it', -600_000), message('AGENT', 'done', -500_000)];
+    expect(find(old, { previous: 'done' })).toBeUndefined();
+    // A clock that is behind makes nothing old by itself.
+    expect(find(old, { previous: 'something else' })).toBe('done');
+    expect(find([...old, message('USER', 'at the desk'), message('AGENT', 'desk')])).toBeUndefined();
+  });
+
+  it('ends where the next turn begins', () => {
+    const desk = [message('USER', 'and at the desk'), message('AGENT', 'desk')];
+    expect(find([message('USER', 'do it'), message('AGENT', 'done'), ...desk])).toBe('done');
+  });
+
+  it('of a session that the task began needs no instruction, if the page is all of it', () => {
+    const turn = [message('USER', '/expanded'), message('AGENT', 'done')];
+    expect(find(turn, { kind: 'start' })).toBe('done');
+    expect(find(turn.slice(1), { kind: 'start' })).toBe('done');
+    expect(find(turn, { kind: 'start' }, true)).toBeUndefined();
+  });
+
+  it('F14: is not what was said before the task did something else', () => {
+    const turn = [message('USER', 'do it', 3_600_000), message('AGENT', 'I run the build', 3_601_000)];
+    // The daemon's clock is an hour ahead: it said that a second after the beginning.
+    expect(find(turn, { heardAtMs: sentAtMs + 2_000 })).toBeUndefined();
+    expect(find(turn, { heardAtMs: sentAtMs + 500 })).toBe('I run the build');
+  });
+
+  const role = fc.constantFrom('USER' as const, 'AGENT' as const, 'SYSTEM' as const);
+  const words = fc.constantFrom('do it', 'done', 'something else', '', ' do it ', 'please do it now');
+  const page = fc.array(fc.record({ role, words, atMs: fc.integer({ min: -900_000, max: 900_000 }) }), {
+    maxLength: 12,
+  });
+  const task = fc.record({
+    kind: fc.constantFrom('start' as const, 'resume' as const),
+    instruction: fc.constantFrom('do it', 'something else', ''),
+    previous: words,
+    heardAtMs: fc.option(fc.integer({ min: -1000, max: 900_000 }), { nil: undefined }),
+  });
+
+  it('is always of the agent, behind the instruction, and within its turn', () => {
+    fc.assert(
+      fc.property(page, fc.boolean(), task, (entries, hasMore, given) => {
+        const messages = entries.map((entry) => message(entry.role, entry.words, entry.atMs));
+        const heardAtMs = given.heardAtMs === undefined ? undefined : sentAtMs + given.heardAtMs;
+        const answer = answerIn({ messages, hasMore }, { ...given, sentAtMs, heardAtMs });
+        if (!answer) return;
+        const at = messages.findIndex(({ uuid }) => uuid === answer.uuid);
+        expect(messages[at]).toMatchObject({ role: 'AGENT', content: answer.content });
+        expect(answer.content.trim()).not.toBe('');
+        const before = messages.slice(0, at).filter((one) => one.role === 'USER');
+        // Something was asked before, and by these words unless the whole session is this task.
+        if (given.kind === 'resume' || hasMore) expect(before.at(-1)!.content).toContain(given.instruction);
+        // Nothing of the agent is between it and the next turn.
+        const after = messages.slice(at + 1);
+        const next = after.findIndex((one) => one.role === 'USER');
+        for (const one of after.slice(0, next < 0 ? undefined : next))
+          expect(one.role === 'AGENT' && one.content.trim() !== '').toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('F1: whether an answer is the end', () => {
+  const one: Answer = { uuid: 'a', content: 'done', timestamp: '', length: 1 };
+  const other: Answer = { uuid: 'b', content: 'more', timestamp: '', length: 2 };
+  const answer = fc.constantFrom(undefined, one, other, { ...one, length: 2 });
+  const circumstances: fc.Arbitrary<Circumstances> = fc.record({
+    before: answer,
+    now: answer,
+    omitted: fc.boolean(),
+    listed: fc.boolean(),
+    active: fc.boolean(),
+    last: fc.boolean(),
+  });
+
+  it('is never said of nothing, of what grows unless the daemon omits the task, or of an active session unless it does', () => {
+    fc.assert(
+      fc.property(circumstances, (given) => {
+        if (!isEnd(given)) return;
+        const { before, now, omitted, listed, active, last } = given;
+        expect(now).toBeDefined();
+        if (omitted) return;
+        expect(active).toBe(false);
+        expect([before?.content, before?.length]).toEqual([now!.content, now!.length]);
+        // A daemon whose list shrinks is believed for as long as it is asked.
+        if (listed) expect(last).toBe(true);
+      }),
+    );
+  });
+
+  it('is said at once when the daemon no longer knows the task, and later the more it says that it runs', () => {
+    const nothing = { before: undefined, now: one, omitted: false, listed: false, active: false, last: false };
+    expect(isEnd({ ...nothing, omitted: true })).toBe(true);
+    expect(isEnd(nothing)).toBe(false);
+    expect(isEnd({ ...nothing, before: one })).toBe(true);
+    expect(isEnd({ ...nothing, before: one, listed: true })).toBe(false);
+    expect(isEnd({ ...nothing, before: one, listed: true, last: true })).toBe(true);
+    expect(isEnd({ ...nothing, before: one, omitted: true, active: true, last: true })).toBe(true);
+  });
+});

@@ -1,0 +1,198 @@
+/** Asking a daemon's history for an outcome (contract §10): what became of tasks whose end was not said, or said without its text. */
+import { afterEach, beforeAll, afterAll, describe, expect, it } from '@jest/globals';
+import {
+  type FieldDaemon,
+  type FieldTask,
+  type Frame,
+  type Habits,
+  type TestApp,
+  type TestRelay,
+  connectApp,
+  startFieldDaemon,
+  startRelay,
+} from '@relay/testing';
+import { messageIn, path, readSession, readTask, say, sessionIn } from './conversation.ts';
+
+describe('the outcome of a task', () => {
+  let relay: TestRelay;
+  let app: TestApp;
+  const daemons: FieldDaemon[] = [];
+
+  beforeAll(async () => {
+    relay = await startRelay({
+      gateways: 2,
+      config: {
+        outcomeAskMs: 40,
+        statusLostMs: 1,
+        statusWaitMs: 300,
+        daemonReplyTimeoutMs: 400,
+        sweepIntervalMs: 60_000,
+      },
+    });
+    app = await connectApp(relay);
+  });
+  afterEach(async () => {
+    for (const daemon of daemons.splice(0)) await daemon.stop();
+  });
+  afterAll(() => relay.stop());
+
+  /** A daemon with these habits, and a task that it runs. */
+  const start = async (habits: Habits) => {
+    const daemon = await startFieldDaemon(relay, { habits });
+    daemons.push(daemon);
+    const { body } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'begin' },
+    });
+    const task = await daemon.nextTask();
+    const id = `${daemon.deviceId}:${daemon.registration.agentType}:${task.native}`;
+    await app.next('session_update', (frame) => frame.previousId === body.id);
+    return { daemon, task, id };
+  };
+  const ended = async (id: string, task: FieldTask, state: string) => {
+    await app.next('session_update', (frame: Frame) => {
+      const { id: session, lastTask } = sessionIn(frame);
+      return session === id && lastTask?.id === task.id && lastTask.state === state;
+    });
+    return readTask(relay, task.id);
+  };
+  /** What the agent said in a session, when everything that the daemon sent was handled. */
+  const heard = async (daemon: FieldDaemon, id: string) => {
+    const native = `clock-${Math.random()}`;
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: native }] });
+    await app.next('session_update', (frame) => sessionIn(frame).id.endsWith(native));
+    return app.inbox.all
+      .filter((frame) => frame.type === 'new_message' && frame.sessionId === id)
+      .map((frame) => messageIn(frame))
+      .filter(({ role }) => role !== 'USER');
+  };
+  const texts = async (daemon: FieldDaemon, id: string) => (await heard(daemon, id)).map(({ content }) => content);
+
+  it.each<[string, Habits]>([
+    ['drops the task from its status', {}],
+    ['says status once, with the task still in it', { statusOnce: true, hidesItsSessions: true }],
+    ['never drops a task from its status', { growingStatus: true, hidesItsSessions: true, neverActive: true }],
+    ['says each text by itself', { spokenTurns: true, growingStatus: true }],
+    ['ends its turns without a text', { emptyResult: true, statusOnce: true }],
+  ])('F1: of a task that ended in the gap of a reconnect is found, when its daemon %s', async (_, habits) => {
+    const { daemon, task, id } = await start(habits);
+    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    daemon.say(task, 'let me see');
+    const behind = await say(relay, id, 'and then?');
+    await daemon.drop();
+    daemon.finish(task, 'the answer');
+    await daemon.connect(1);
+    expect(await daemon.nextTask()).toMatchObject({ id: behind });
+    expect(await readTask(relay, task.id)).toMatchObject({
+      state: 'completed',
+      result: 'the answer',
+      note: expect.any(String),
+    });
+    const said = await heard(daemon, id);
+    expect(said.map(({ content }) => content)).toEqual([...(habits.spokenTurns ? ['let me see'] : []), 'the answer']);
+    expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
+    const { body } = await relay.call('GET', '/api/notifications');
+    expect(body.notifications).toMatchObject([{ sessionId: id, cause: 'done' }]);
+    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+    await relay.database.prisma.$executeRawUnsafe('DELETE FROM notifications');
+  });
+
+  it('F1: was said live before the end was lost: it is not said again', async () => {
+    const { daemon, task, id } = await start({ spokenTurns: true });
+    daemon.say(task, 'the answer');
+    await heard(daemon, id);
+    await daemon.drop();
+    daemon.finish(task);
+    await daemon.connect();
+    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer' });
+    expect(await texts(daemon, id)).toEqual(['the answer']);
+  });
+
+  it('F1: is not taken from a turn that goes on: it is heard when it comes', async () => {
+    const { daemon, task, id } = await start({});
+    daemon.say(task, 'let me see');
+    await daemon.drop();
+    await daemon.connect();
+    // Named by an event before it was asked again: nothing is asked any more.
+    await daemon.next('get_messages');
+    daemon.send({ type: 'event', task_id: task.id, event_type: 'PROGRESS', action: 'Looking' });
+    daemon.report();
+    await heard(daemon, id);
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'running' });
+    daemon.finish(task, 'seen');
+    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'seen' });
+    expect(await readTask(relay, task.id)).not.toHaveProperty('note');
+  });
+
+  it('F1: that was guessed too early is put right by the end that the daemon says', async () => {
+    const { daemon, task, id } = await start({ neverActive: true });
+    daemon.say(task, 'a long tool begins');
+    await daemon.drop();
+    await daemon.connect();
+    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'a long tool begins' });
+    daemon.finish(task, 'the tool is done');
+    await app.next('new_message', (frame) => messageIn(frame).content === 'the tool is done');
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'the tool is done' });
+    expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done']);
+  });
+
+  it('F1: is lost as before when the history has none, or cannot be asked', async () => {
+    for (const habits of [{}, { noHistory: true }]) {
+      const { daemon, task, id } = await start(habits);
+      await daemon.drop();
+      if ('noHistory' in habits) daemon.finish(task, 'never to be found');
+      else daemon.fail(task, 'crashed');
+      await daemon.connect();
+      expect(await ended(id, task, 'failed')).toMatchObject({ error: { code: 'TASK_LOST' } });
+    }
+  });
+
+  it('F3: of a turn that ends without a text is fetched and shown once', async () => {
+    for (const spokenTurns of [false, true]) {
+      const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
+      daemon.finish(task, 'what I did', 'what came of it');
+      await app.next(
+        'new_message',
+        (frame) => frame.sessionId === id && messageIn(frame).content === 'what came of it',
+      );
+      await daemon.next('get_messages');
+      await daemon.next('get_messages');
+      expect(await texts(daemon, id)).toEqual(spokenTurns ? ['what I did', 'what came of it'] : ['what came of it']);
+      expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'what came of it' });
+      expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastMessage: 'what came of it' });
+    }
+  });
+});
+
+describe('a silent task', () => {
+  it('F14: is not lost because a report says that it is not active; its late answer is heard', async () => {
+    const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
+    try {
+      const app = await connectApp(relay);
+      const daemon = await startFieldDaemon(relay, { habits: { neverActive: true } });
+      const { body } = await relay.call('POST', '/api/sessions', {
+        body: { deviceId: daemon.deviceId, message: 'build it' },
+      });
+      const task = await daemon.nextTask();
+      await app.next('session_update', (frame) => frame.previousId === body.id);
+      daemon.say(task, 'I run the build');
+      daemon.send({ type: 'event', task_id: task.id, event_type: 'PROGRESS', action: 'Running', target: 'make' });
+      for (let n = 0; n < 3; n += 1) {
+        // Asked only once for as long as nothing is heard: by one report or by the next one.
+        while (daemon.inbox.count('get_messages') <= n) {
+          daemon.report();
+          await relay.call('GET', '/api/sessions');
+        }
+      }
+      expect((await relay.call('GET', path(body.id))).body).toMatchObject({
+        status: 'active',
+        lastTask: { state: 'running' },
+      });
+      daemon.finish(task, 'built');
+      await app.next('new_message', (frame) => messageIn(frame).content === 'built');
+      expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'built' });
+      await daemon.stop();
+    } finally {
+      await relay.stop();
+    }
+  });
+});
