@@ -15,7 +15,7 @@ onBoth('K12: what is purged', (open) => {
     await prisma.$executeRaw`
       INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, expires_at, finished_at)
       SELECT 't' || n, 's' || (CASE WHEN n <= 100 THEN n % 50 + 1 ELSE n % 100 + 51 END), 'd', 'user-1', 'start', 'completed', '', now(),
-        now() - CASE WHEN n <= 100 THEN interval '40 days' ELSE interval '1 hour' END
+        now() - CASE WHEN n <= 100 THEN interval '40 days' ELSE interval '1 minute' END
       FROM generate_series(1, 20000) n`;
     await prisma.$executeRaw`ANALYZE`;
   });
@@ -43,7 +43,7 @@ onBoth('K12: what is purged', (open) => {
     const { prisma } = database;
     await prisma.revocation.create({ data: { id: 'old', subject: 'x', revokedAt: new Date(0) } });
     await prisma.$executeRaw`ALTER TABLE notifications RENAME TO elsewhere`;
-    await expect(purge(prisma, 60)).rejects.toThrow('1 of 12 tables');
+    await expect(purge(prisma, 60)).rejects.toThrow(/^1 of \d+ tables/);
     expect(await prisma.revocation.count()).toBe(0);
     await prisma.$executeRaw`ALTER TABLE elsewhere RENAME TO notifications`;
   });
