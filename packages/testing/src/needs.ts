@@ -30,7 +30,6 @@ const needs = {
   chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
   'python3-websockets': () => pythonWithWebsockets() !== undefined,
   systemd: () => runs('systemd-analyze', '--version'),
-  git: () => onPath('git'),
   kubectl: () => runs(process.env.KUBECTL ?? 'kubectl', 'kustomize', '--help'),
 } satisfies Record<string, () => boolean>;
 
