@@ -1,5 +1,6 @@
 /** Promise: a machine that cannot hold the relay's files, or too few of them, stops the start with a sentence that says what to do. */
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,8 +75,7 @@ describe('M4: DATA_DIR', () => {
     }
   });
 
-  // Only root may mount a small disk.
-  (isRoot ? it : it.skip)('M4: on a disk that is full, or becomes full while the database is made', () => {
+  itWith('root', 'M4: on a disk that is full, or becomes full while the database is made', () => {
     const folder = makeFolder();
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=777', 'tmpfs', folder])).toMatchObject({ status: 0 });
     mounts.push(folder);

@@ -1,5 +1,5 @@
 /** A PostgreSQL that says "not now" to everything that changes something, under a whole relay. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type Database, openDatabase } from '@relay/database';
 import {
@@ -7,22 +7,14 @@ import {
   type TestPostgres,
   type TestRelay,
   connectDaemon,
-  hasPostgres,
   startPostgres,
   startRelay,
 } from '@relay/testing';
+import { describeWith } from '@relay/testing/needs';
 
 const headers = { 'X-Daemon-Capabilities': 'receipts' };
 
-describe('R1: PostgreSQL becomes read-only, as a standby after a failover', () => {
-  if (!hasPostgres()) {
-    it('needs PostgreSQL to be installed', () => {
-      process.stderr.write('\n*** NOT TESTED, because PostgreSQL is not installed: a read-only database ***\n');
-      expect(process.env.CI).toBeUndefined();
-    });
-    return;
-  }
-
+describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after a failover', () => {
   let postgres: TestPostgres;
   let database: Database;
   let ruler: Database;

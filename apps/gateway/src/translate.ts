@@ -70,21 +70,26 @@ export function progress(event: { action: string; target?: string | null | undef
 interface Asked {
   prompt: string;
   result?: string | null | undefined;
-  context?: string | null | undefined;
+  context?: string | object | null | undefined;
   options?: readonly { label: string }[] | null | undefined;
 }
 
+/** The context that can be shown; an object says nothing to people. */
+const contextOf = ({ context }: Asked): string => (typeof context === 'string' ? context : '');
+
 /** A question as a message: the full text of it, else the prompt, and what it is about. */
-export function question({ prompt, result, context }: Asked): string {
-  const asked = result || prompt;
+export function question(event: Asked): string {
+  const asked = event.result || event.prompt;
+  const context = contextOf(event);
   return context && !asked.includes(context) ? [asked, context].filter((text) => text !== '').join('\n\n') : asked;
 }
 
 export function prompt(event: Asked, now: Date): Prompt {
+  const context = contextOf(event);
   return {
     prompt: cut(event.prompt).content,
-    result: cut(event.context ? question(event) : (event.result ?? '')).content,
-    ...(event.context ? { context: cut(event.context).content } : {}),
+    result: cut(context ? question(event) : (event.result ?? '')).content,
+    ...(context ? { context: cut(context).content } : {}),
     options: (event.options ?? []).map(({ label }) => ({ label: cutText(label, limits.promptOptionCharacters) })),
     at: now.toISOString(),
   };

@@ -283,8 +283,8 @@ export const events: readonly Check[] = [
     },
   ),
   contract(
-    '§9',
-    'the same session, role and text is one message, whichever way it comes; what the user said over REST is not repeated',
+    '§10',
+    'the reports of one turn are one set of messages, whichever way they come; what the user said over REST is not repeated',
     async (world) => {
       const { session, task, app, from } = await stage(world);
       const daemon = await world.desk();
@@ -293,7 +293,7 @@ export const events: readonly Check[] = [
       daemon.event('', 'USER_MESSAGE', { session_id: session.native, uuid: randomUUID(), content: task.frame.message });
       daemon.event(task.id, 'AGENT_RESPONSE', { session_id: session.native, uuid, content: answer });
       daemon.event(task.id, 'TASK_COMPLETE', { session_id: session.native, result: answer });
-      daemon.event('', 'AGENT_RESPONSE', { session_id: session.native, uuid: randomUUID(), content: answer });
+      daemon.event('', 'AGENT_RESPONSE', { session_id: session.native, uuid, content: answer });
       await until(app, session, task.id, 'completed', from);
       const marker = await world.caughtUp(session);
       const said = app.inbox.all('new_message', ({ sessionId }) => sessionId === session.id, from);

@@ -30,6 +30,8 @@ const needs = {
   chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
   'python3-websockets': () => pythonWithWebsockets() !== undefined,
   systemd: () => runs('systemd-analyze', '--version'),
+  /** No program: tests that fill a small disk must mount one. */
+  root: () => runs('unshare', '--mount', 'true'),
   kubectl: () => runs(process.env.KUBECTL ?? 'kubectl', 'kustomize', '--help'),
 } satisfies Record<string, () => boolean>;
 
@@ -48,7 +50,8 @@ export function isMet(need: Need): boolean {
 }
 
 /** Every program that is missing here, in the order of the table above. */
-export const missingPrograms = (): Need[] => (Object.keys(needs) as Need[]).filter((need) => !isMet(need));
+export const missingPrograms = (): Need[] =>
+  (Object.keys(needs) as Need[]).filter((need) => need !== 'root' && !isMet(need));
 
 /** The programs that the title of a skipped test names. */
 export const needsOf = (title: string): string[] =>

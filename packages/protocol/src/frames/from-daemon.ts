@@ -188,7 +188,13 @@ export const daemonEvents = {
   WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
     prompt: text('The question'),
     result: lenient(text('Full text shown to the user')),
-    context: lenient(text('What the question is about, a command for instance: shown with it')),
+    // Some daemons put an object here; only a text is shown.
+    context: maybe(
+      Type.Unsafe<string | object | null>({
+        ...text('What the question is about, a command for instance: shown with it'),
+        type: ['string', 'null', 'object'],
+      }),
+    ),
     options: lenient(list(Option, 'Choices', { maxItems: limits.promptOptions, [overlong]: 'first' })),
   }),
   ERROR: event('ERROR', 'The task failed.', { error: text('Why') }),
