@@ -3,7 +3,7 @@
  * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
  * the connection, and a new one asks anew.
  */
-import { type Publisher, message, sessionUpdate } from '@relay/attention';
+import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
   type AskedTask,
@@ -112,7 +112,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       ...(sinceMs !== undefined && { sinceMs }),
     });
     await publisher.markSaid(record.ownerId, record.key, { uuid });
-    await publisher.append(record.ownerId, sessionUpdate(record.session));
+    await publisher.session(record);
   };
 
   const isCurrent = ({ memory, open }: DaemonConnection, inquiry: Inquiry) => {
