@@ -11,6 +11,7 @@ import {
   createAuthMiddleware,
   getOAuthState,
   getSessionFromCtx,
+  isAPIError,
 } from 'better-auth/api';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
@@ -144,8 +145,9 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
       }),
       after: createAuthMiddleware(async (ctx) => {
         const { returned } = ctx.context as { returned?: unknown };
-        const refused = returned instanceof APIError;
-        if (ctx.path === '/sign-in/email' && !refused) await guesses.forgive((ctx.body as { email?: unknown }).email);
+        const refused = isAPIError(returned);
+        if (ctx.path === '/sign-in/email' && !refused)
+          await guesses.forgive((ctx.body as { email?: unknown } | undefined)?.email);
         if (ctx.path === '/change-password' && !refused)
           await guesses.forgive((returned as { user?: { email?: unknown } } | undefined)?.user?.email);
         if (ctx.path === '/oauth2/token') {
