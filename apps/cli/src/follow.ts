@@ -164,6 +164,9 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
         case 'device_status':
           if (frame.deviceId === deviceId) yield frame;
           return;
+        case 'sessions_changed':
+          // Ours may be among them.
+          return yield* load(reloadMessages);
         case 'session_removed':
           if (!ids.has(frame.sessionId)) return;
           over = true;

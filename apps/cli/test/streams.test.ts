@@ -200,6 +200,19 @@ describe('relay watch', () => {
     expect(out).toMatch(/^\d\d:\d\d:\d\d laptop · One \[watched-one\]: you: Go$/m);
   });
 
+  it('F16: says how many sessions changed at once, and knows them from then on', async () => {
+    const daemon = await stage.daemon('laptop');
+    const program = stage.own.start(['watch']);
+    await program.says('Listening');
+    const sessions = Array.from({ length: 60 }, (_, n) => ({ session_id: `old-${n}`, title: `Old ${n}` }));
+    daemon.send({ type: 'report_sessions', sessions });
+    await program.says('60 sessions changed');
+    await stage.own.run(['send', `${daemon.deviceId}:scripted:old-59`, 'Go']);
+    await program.says(/laptop · Old 59 \[old-59\]: you: Go/);
+    program.child.kill('SIGINT');
+    expect((await program.exit).code).toBe(0);
+  });
+
   it('marks sessions for notifications, prints only theirs, and unwatch takes the mark away', async () => {
     const daemon = await stage.daemon('laptop');
     const [one, two] = [await stage.session(daemon, 'alpha'), await stage.session(daemon, 'beta')];

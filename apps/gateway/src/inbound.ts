@@ -31,6 +31,7 @@ import type { InboundDeps } from './inbound-deps.ts';
 import { message } from '@relay/attention';
 import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
+import { createReportNews } from './report-news.ts';
 import { activityFacts, clockAheadMs, newestFirst, reportFacts, slashCommands, toTime } from './translate.ts';
 
 type Handlers = {
@@ -191,7 +192,8 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     let leftOut = 0;
     const reported = frame.sessions.map(reportFacts);
     const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
-    const all = await inTurns(newestFirst(reported), async (facts, isLast) => {
+    const news = createReportNews(database, publisher, connection.ownerId);
+    const applying = inTurns(newestFirst(reported), async (facts, isLast) => {
       const applied = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
         if (device?.fence !== connection.fence) return undefined;
         const changes = await applyReport(tx, device, facts, reading);
@@ -202,10 +204,12 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       leftOut += applied.leftOut;
       const { keys } = applied;
       for (const key of keys) memory.forgetRecord(key);
-      await announce(keys);
+      await news.add(keys);
       for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
       return true;
     });
+    // What was written is told, whatever comes of the rest.
+    const all = await applying.finally(() => news.end());
     if (!all) return;
     memory.reportHash = hash;
     metrics.reports.inc({ outcome: 'changed' });

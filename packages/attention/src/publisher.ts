@@ -50,6 +50,11 @@ export interface Publisher {
   session(state: SessionState, previousId?: string): Promise<void>;
   /** The same for those who listen now. Not awaited. */
   sessionHot(state: SessionState): void;
+  /**
+   * The same for those who listen now without `since`: the others hear of many sessions at once by `sessions_changed`. Not in the
+   * history, which many at once would push everything else out of.
+   */
+  sessionSingle(state: SessionState): Promise<void>;
   /** A frame that is kept in the history of the user. `x`: only for clients that understand additive frames. */
   append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
   /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
@@ -185,6 +190,10 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
     sessionHot: (state) => {
       const body = encodeUserFrame('p', JSON.stringify(sessionUpdate(state.session)));
       channel.publishNewest(state.ownerId, body, stateOf(state)).catch(onError);
+    },
+    sessionSingle: async (state) => {
+      const body = encodeUserFrame('s', JSON.stringify(sessionUpdate(state.session)));
+      await channel.publishNewest(state.ownerId, body, stateOf(state)).catch(onError);
     },
     append,
     hotText,

@@ -56,7 +56,7 @@ describe('a kind of a newer release', () => {
     expect(decodeUserFrame('')).toBeUndefined();
   });
 
-  it.each(['f', 'x', 'p', 'o'] as const)('leaves a user frame with the letter %s as it was', (kind) => {
+  it.each(['f', 'x', 'p', 's', 'o'] as const)('leaves a user frame with the letter %s as it was', (kind) => {
     const text = '{"type":"resync"}';
     expect(decodeUserFrame(encodeUserFrame(kind, text))).toEqual({ kind, text });
   });

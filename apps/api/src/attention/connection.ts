@@ -76,7 +76,7 @@ export class AppConnection implements HeartbeatPeer {
     const delivery = this.#options.prepare(frame);
     if (!delivery) return;
     const withOffsets = this.#options.since !== undefined;
-    if (delivery.kind === 'x' && !withOffsets) return;
+    if (delivery.kind === (withOffsets ? 's' : 'x')) return;
     if (delivery.kind === 'o' && !this.#options.wantsOutput) return;
     const droppable = delivery.kind === 'p' || delivery.kind === 'o';
     this.#socket?.send(withOffsets ? delivery.textWithOffset() : delivery.text, { droppable });

@@ -12,6 +12,7 @@ const has: Readonly<Record<AttentionFrame['type'], (frame: Record<string, unknow
   task_output: ({ sessionId, output }) => typeof sessionId === 'string' && typeof output === 'string',
   session_removed: ({ sessionId }) => typeof sessionId === 'string',
   device_removed: ({ deviceId }) => typeof deviceId === 'string',
+  sessions_changed: ({ count }) => typeof count === 'number',
   resync: () => true,
   auth_ok: () => true,
 };

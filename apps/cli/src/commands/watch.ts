@@ -70,6 +70,7 @@ async function print({ terminal, api, access, json }: Context, ids: Set<string>)
     if (happening.kind === 'frame') {
       if (!isWanted(happening.frame)) return;
       terminal.out(json ? `${JSON.stringify(lineFor(happening.frame))}\n` : lineOf(happening.frame));
+      if (!json && happening.frame.type === 'sessions_changed') lineOf = await load();
     } else if (happening.kind === 'lost') {
       const { why, waitMs } = happening;
       note({ type: 'connection', state: 'lost', why, waitMs }, lostText(happening));
@@ -101,6 +102,8 @@ const lineFor = (frame: AnyFrame): object => {
 function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
   if (ids.size === 0) return () => true;
   return (frame) => {
+    // It may be about any of them.
+    if (frame.type === 'sessions_changed') return true;
     if (frame.type === 'session_update') {
       // A session that gets its real name stays the one that was asked for.
       if (ids.has(frame.previousId ?? '')) ids.add(frame.session.id);

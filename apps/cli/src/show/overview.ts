@@ -69,6 +69,8 @@ export function createOverview(
         return line(deviceName(frame.deviceId), frame.status);
       case 'session_removed':
         return line(place(frame.sessionId), 'removed', 'dim');
+      case 'sessions_changed':
+        return `${style('dim', clockTime(new Date().toISOString()))} ${frame.count} sessions changed\n`;
       case 'device_removed':
         return line(deviceName(frame.deviceId), 'removed', 'dim');
       default:

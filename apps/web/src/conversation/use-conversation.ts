@@ -81,7 +81,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     change((now) => ({ ...now, session: { ...now.session, title, archived } }));
 
   useFrames((frame) => {
-    if (frame.type === 'resync') reload();
+    if (frame.type === 'resync' || frame.type === 'sessions_changed') reload();
     if (frame.type === 'session_update') updates.current += 1;
     const known = resource.kind === 'ready' ? resource.value : undefined;
     const isOurs = 'sessionId' in frame && frame.sessionId === (known?.session.id ?? id);

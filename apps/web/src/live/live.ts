@@ -16,7 +16,7 @@ export type LiveState =
 export interface Live {
   readonly state: LiveState;
   subscribe: (listener: () => void) => () => void;
-  /** Every frame, in order. `resync` means: what you have may be old, load it again. */
+  /** Every frame, in order. `resync` and, of sessions, `sessions_changed` mean: what you have may be old, load it again. */
   onFrame: (listener: (frame: AttentionFrame) => void) => () => void;
   start: () => void;
   stop: () => void;

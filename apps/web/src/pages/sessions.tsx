@@ -52,7 +52,7 @@ export function Sessions() {
   };
   const list = useResource<Listed>(JSON.stringify(filter), () => client.sessions(asked));
   useFrames((frame) => {
-    if (frame.type === 'resync') list.reload();
+    if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, filter));
   });
   const more = useAction(async (cursor: string) => {

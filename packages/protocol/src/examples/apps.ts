@@ -11,6 +11,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   task_output: { type: 'task_output', sessionId, taskId: tasks.start, output, sequence: 1, offset: 'm8x2k1-17' },
   session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
+  sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },
   resync: { type: 'resync' },
   auth_ok: { type: 'auth_ok', expiresAt: '2026-03-14T10:10:00.000Z' },
 };

@@ -46,6 +46,12 @@ export const DeviceRemoved = frame('device_removed', 'A device is gone; only to 
   offset,
 });
 
+export const SessionsChanged = frame(
+  'sessions_changed',
+  'Many sessions changed at once, in one report of a daemon: reload by REST. Instead of their `session_update`s; only to clients that sent `since`.',
+  { count: count('How many'), offset },
+);
+
 export const Resync = frame('resync', 'The history no longer reaches back to `since`: reload by REST.', {});
 
 export const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
@@ -61,6 +67,7 @@ export const attentionFrames = {
   task_output: TaskOutput,
   session_removed: SessionRemoved,
   device_removed: DeviceRemoved,
+  sessions_changed: SessionsChanged,
   resync: Resync,
   auth_ok: AuthOk,
 } as const;

@@ -102,6 +102,8 @@ export const userFrameKinds = {
   x: 'additive',
   /** session_update caused by PROGRESS: not in the history, first to be dropped for a slow reader. */
   p: 'progress',
+  /** session_update that `sessions_changed` stands for: not in the history, only for clients that did not send `since`. */
+  s: 'single',
   /** task_output: not in the history, only for clients that asked. */
   o: 'output',
 } as const;

@@ -1,0 +1,38 @@
+/** How apps hear what a report changed: each session by itself, or, from 50 on, that many did (findings F16). */
+import type { Publisher } from '@relay/attention';
+import { type Database, readSessions } from '@relay/database';
+
+/** From so many changes in one report on, clients that understand `sessions_changed` get it instead of each session. */
+const many = 50;
+
+export interface ReportNews {
+  /** These sessions are changed in the database. Keys of different calls may not repeat. */
+  add(keys: readonly string[]): Promise<void>;
+  /** No more will come: tells what was not told yet. */
+  end(): Promise<void>;
+}
+
+export function createReportNews(database: Database, publisher: Publisher, ownerId: string): ReportNews {
+  /** Held back until it is known whether there are many; then empty for good. */
+  let held: readonly string[] = [];
+  let count = 0;
+
+  const tellSingly = async (keys: readonly string[]) => {
+    for (const record of await readSessions(database.prisma, keys)) await publisher.sessionSingle(record);
+  };
+
+  return {
+    add: async (keys) => {
+      count += keys.length;
+      held = [...held, ...keys];
+      if (count < many) return;
+      const untold = held;
+      held = [];
+      await tellSingly(untold);
+    },
+    end: async () => {
+      if (count < many) for (const record of await readSessions(database.prisma, held)) await publisher.session(record);
+      else await publisher.append(ownerId, { type: 'sessions_changed', count }, 'x');
+    },
+  };
+}
