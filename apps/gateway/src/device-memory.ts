@@ -64,6 +64,8 @@ export class DeviceMemory {
   readonly pages = new SparseMap<string, EarlierPage>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new SparseMap<string, string>();
+  /** How often sessions were asked for how they began; bounded. */
+  readonly looks = new SparseMap<string, number>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */
   changes = 0;
   reportHash: string | null = null;
@@ -102,6 +104,11 @@ export class DeviceMemory {
   rememberKey(nativeId: string, key: string): void {
     if (this.keys.size >= 10_000) this.keys.clear();
     this.keys.set(nativeId, key);
+  }
+
+  rememberLook(sessionKey: string, more: number): void {
+    if (this.looks.size >= 1000) this.looks.clear();
+    this.looks.set(sessionKey, (this.looks.get(sessionKey) ?? 0) + more);
   }
 
   /** Another row is now the session (it was merged), or its id changed. */

@@ -14,7 +14,6 @@ import {
 import {
   type Db,
   type Outcome,
-  type Resolved,
   type SessionRecord,
   addNotification,
   endTask,
@@ -28,6 +27,7 @@ import {
 import type { DaemonConnection } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
 import type { InboundDeps } from './inbound-deps.ts';
+import { announceResolution } from './resolution.ts';
 import { progress, prompt, question, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
 
 type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
@@ -98,24 +98,6 @@ export function createEvents(deps: InboundDeps): Events {
     if (entry && record) Object.assign(entry, { record, sessionKey: record.key });
   };
 
-  /** After a resolution: apps learn the new id, the daemon what to watch, and follow-ups may go. */
-  const announceResolution = async (
-    connection: DaemonConnection,
-    record: SessionRecord,
-    resolved: Resolved | undefined,
-  ) => {
-    if (resolved?.previousId === undefined) return;
-    if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
-    // Said under the key that has gone: the daemon may repeat it as a message of the user.
-    for (const content of resolved.instructions ?? [])
-      await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
-    connection.memory.rememberKey(record.nativeId, record.key);
-    await publisher.session(record, resolved.previousId);
-    await watching
-      .sync(connection, record.key)
-      .catch((error: unknown) => connection.logger.warn({ err: error }, 'the daemon was not told what to watch'));
-  };
-
   /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
   const recordOf = async ({ memory }: DaemonConnection, entry: TaskEntry) => {
     if (entry.record) return entry.record;
@@ -150,7 +132,7 @@ export function createEvents(deps: InboundDeps): Events {
     if (!record) return undefined;
     if (wasSent) metrics.tasks.inc({ state: 'running' });
     refresh(connection, entry.id, record);
-    if (resolved?.previousId !== undefined) await announceResolution(connection, record, resolved);
+    if (resolved?.previousId !== undefined) await announceResolution(deps, connection, record, resolved);
     else if (wasSent) await publisher.session(record);
     return record;
   };
@@ -188,7 +170,7 @@ export function createEvents(deps: InboundDeps): Events {
     board.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });
     if (record) {
-      await announceResolution(connection, record, resolved);
+      await announceResolution(deps, connection, record, resolved);
       // A daemon that was cut off says its last word again: it was heard.
       if (isNew || ended === 'late')
         await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, now), {
@@ -308,7 +290,7 @@ export function createEvents(deps: InboundDeps): Events {
       return { record, resolved };
     });
     if (!record) return;
-    await announceResolution(connection, record, resolved);
+    await announceResolution(deps, connection, record, resolved);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speak(record, event);
     if (event.event_type === 'WARNING') await warn(record, event);
   };

@@ -8,6 +8,7 @@ import type { GatewayMetrics } from './metrics.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { ProgressBoard } from './progress.ts';
 import type { TaskWriter } from './tasks-out.ts';
+import type { Unnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
 export interface InboundDeps {
@@ -19,6 +20,7 @@ export interface InboundDeps {
   watching: Watching;
   history: History;
   outcomes: Outcomes;
+  unnamed: Unnamed;
   metrics: GatewayMetrics;
   /** A notification was written: somebody may send it now. */
   notify(): void;

@@ -53,7 +53,7 @@ export interface Inbound {
 }
 
 export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
-  const { config, database, publisher, progress, writer, watching, history, outcomes, metrics } = input;
+  const { config, database, publisher, progress, writer, watching, history, outcomes, unnamed, metrics } = input;
 
   const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
@@ -83,6 +83,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     );
     // Apps must know what a message belongs to.
     await announce(keys);
+    unnamed.look(connection);
     const [discovered] = await readSessions(database.prisma, keys);
     return discovered;
   };
@@ -190,6 +191,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       return;
     }
     let leftOut = 0;
+    let hasUnnamed = false;
     const reported = frame.sessions.map(reportFacts);
     const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
     const news = createReportNews(database, publisher, connection.ownerId);
@@ -197,7 +199,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       const applied = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
         if (device?.fence !== connection.fence) return undefined;
         const changes = await applyReport(tx, device, facts, reading);
-        if (isLast) await saveReportHash(tx, device.id, hash);
+        if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
         return changes;
       });
       if (!applied) return false;
@@ -212,6 +214,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     const all = await applying.finally(() => news.end());
     if (!all) return;
     memory.reportHash = hash;
+    if (hasUnnamed) unnamed.look(connection);
     metrics.reports.inc({ outcome: 'changed' });
     if (leftOut === 0) return;
     metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);

@@ -31,6 +31,7 @@ import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
 import { startSweeps } from './sweep.ts';
 import { createTaskWriter } from './tasks-out.ts';
+import { createUnnamed } from './unnamed.ts';
 import { createUnsupported } from './unsupported.ts';
 import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
 import { versionStatus } from './version.ts';
@@ -86,6 +87,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     watching,
     history,
     outcomes,
+    unnamed: createUnnamed({ database, publisher, watching, history }),
     metrics,
     notify,
   });

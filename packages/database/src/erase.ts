@@ -78,7 +78,7 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
       AND o.native_id = ${tombstone(Prisma.sql`s.native_id`)}`;
   await db.$executeRaw`
     UPDATE sessions s SET native_id = ${tombstone(Prisma.sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
-      title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
+      first_words = NULL, title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
       status = 'idle', progress = NULL, prompt = NULL, queue_held = false, archived = false
     WHERE ${which}`;
 }

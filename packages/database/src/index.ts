@@ -6,6 +6,7 @@ export * from './device-codes.ts';
 export * from './sessions.ts';
 export * from './erase.ts';
 export * from './resolve.ts';
+export * from './unnamed.ts';
 export * from './tasks.ts';
 export * from './task-ends.ts';
 export * from './reports.ts';

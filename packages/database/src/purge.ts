@@ -14,6 +14,8 @@ const steps: readonly Step[] = [
   (db, idempotencyTtlSeconds) => db.$executeRaw`
     DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
   (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
+  (db) => db.$executeRaw`
+    UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
   purgeTasks,
   shortenResults,
   eraseLeftovers,
@@ -30,7 +32,8 @@ const steps: readonly Step[] = [
 
 /**
  * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, ended tasks and slash
- * commands that nobody reported again after 30 days; of the sign-in, what has expired. Cuts results an hour after their task
+ * commands that nobody reported again after 30 days; of the sign-in, what has expired. Forgets after 7 days how a session
+ * began that was never named. Cuts results an hour after their task
  * ended, and forgets the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.
  * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
  */

@@ -5,6 +5,7 @@
 import { tombstoneOf } from './erase.ts';
 import type { DeviceLock, Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
+import { hasUnnamed } from './unnamed.ts';
 
 export interface SessionFacts {
   nativeId: string;
@@ -198,7 +199,12 @@ async function applyBatch(
   };
 }
 
-/** Remembers the hash of the last report, so that the same report costs nothing after a reconnect either. */
-export async function saveReportHash(db: Db, deviceId: string, hash: string): Promise<void> {
-  await db.$executeRaw`UPDATE devices SET report_hash = ${hash} WHERE id = ${deviceId}`;
+/**
+ * Remembers the hash of the last report, so that the same report costs nothing after a reconnect either. Returns whether the device has
+ * a session that it has not named (see `unnamedStarts`).
+ */
+export async function saveReportHash(db: Db, deviceId: string, hash: string): Promise<boolean> {
+  const [device] = await db.$queryRaw<{ unnamed: boolean }[]>`
+    UPDATE devices SET report_hash = ${hash} WHERE id = ${deviceId} RETURNING ${hasUnnamed} AS unnamed`;
+  return device?.unnamed ?? false;
 }

@@ -4,7 +4,7 @@
  */
 import { formatSessionId } from '@relay/protocol';
 import { eraseSession, removeTombstone, tombstoneOf } from './erase.ts';
-import type { Db } from './transaction.ts';
+import { type Db, Prisma } from './transaction.ts';
 
 export interface Resolved {
   /** Key of the row that now is the session: another one when the daemon had reported the native session before. */
@@ -54,7 +54,7 @@ export async function resolveSession(
   if (known) {
     const moving = await db.$queryRaw<{ instruction: string }[]>`
       SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running') ORDER BY seq`;
-    await merge(db, key, known.key);
+    await merge(db, key, known.key, moving.length > 0);
     await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
     if (current.deleted) await eraseSession(db, known.key);
     return { key: known.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
@@ -62,7 +62,7 @@ export async function resolveSession(
   await removeTombstone(db, deviceId, current.agent_type, name);
   await db.$executeRaw`
     DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
-  await db.$executeRaw`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, updated_at = now() WHERE key = ${key}`;
+  await db.$executeRaw`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, first_words = NULL, updated_at = now() WHERE key = ${key}`;
   await addAlias(db, deviceId, current.agent_type, current.native_id, key);
   return { key, previousId };
 }
@@ -74,8 +74,12 @@ async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: s
     ON CONFLICT (device_id, agent_type, native_id) DO UPDATE SET session_key = excluded.session_key`;
 }
 
-/** The reported row survives; tasks, aliases, watches and what the user chose move over. */
-async function merge(db: Db, from: string, into: string): Promise<void> {
+/**
+ * The reported row survives; tasks, aliases, watches and what the user chose move over. `runs`: a task moves that is under way, whose
+ * events are newer than any report. After its end the report is newer, unless the user is waited for.
+ */
+async function merge(db: Db, from: string, into: string, runs: boolean): Promise<void> {
+  const isNews = Prisma.sql`(${runs} OR f.status = 'waiting' OR t.status = 'idle')`;
   await db.$executeRaw`UPDATE tasks SET session_key = ${into} WHERE session_key = ${from}`;
   await db.$executeRaw`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
   await db.$executeRaw`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
@@ -86,8 +90,10 @@ async function merge(db: Db, from: string, into: string): Promise<void> {
     UPDATE sessions t SET
       created_at = LEAST(t.created_at, f.created_at),
       updated_at = now(),
-      status = f.status, prompt = f.prompt, prompt_seq = f.prompt_seq, progress = f.progress, queue_held = f.queue_held,
-      last_message = CASE WHEN f.last_message = '' THEN t.last_message ELSE f.last_message END,
+      status = CASE WHEN ${isNews} THEN f.status ELSE t.status END, prompt = CASE WHEN ${isNews} THEN f.prompt ELSE t.prompt END,
+      prompt_seq = CASE WHEN ${isNews} THEN f.prompt_seq ELSE t.prompt_seq END,
+      progress = CASE WHEN ${isNews} THEN f.progress ELSE t.progress END, queue_held = f.queue_held,
+      last_message = CASE WHEN f.last_message = '' OR NOT (${runs} OR t.last_message = '') THEN t.last_message ELSE f.last_message END,
       message_count = GREATEST(t.message_count, f.message_count),
       title = CASE WHEN f.title_source = 'user' OR t.title = '' THEN f.title ELSE t.title END,
       title_source = CASE WHEN f.title_source = 'user' OR t.title = '' THEN f.title_source ELSE t.title_source END,

@@ -17,6 +17,7 @@ import {
 } from '@relay/protocol';
 import { type Db, Prisma } from './transaction.ts';
 import { newUlid } from './ulids.ts';
+import { firstWordsOf } from './unnamed.ts';
 
 export interface NewSession {
   ownerId: string;
@@ -49,9 +50,9 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
   await db.$executeRaw`
-    INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, title, title_source, project_path, status,
-      last_message, message_count)
-    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(key)}, true, ${title},
+    INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
+      status, last_message, message_count)
+    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(key)}, true, ${firstWordsOf(key, input.message)}, ${title},
       ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
       ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
   await insertTask(db, {

@@ -33,6 +33,8 @@ export interface Habits {
   commandSets?: boolean;
   /** `report_sessions` leaves out the sessions that the relay started. */
   hidesItsSessions?: boolean;
+  /** Its events carry no session id, and there is no SESSION_STARTED. */
+  neverNames?: boolean;
   /** It has nothing to answer `get_messages` from, and is silent. */
   noHistory?: boolean;
 }
@@ -129,7 +131,13 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
     if (connection?.socket.readyState === 1) connection.send(frame);
   };
   const event = (task: FieldTask, eventType: string, fields: Record<string, unknown>) =>
-    send({ type: 'event', task_id: task.id, event_type: eventType, session_id: task.native, ...fields });
+    send({
+      type: 'event',
+      task_id: task.id,
+      event_type: eventType,
+      ...(!habits.neverNames && { session_id: task.native }),
+      ...fields,
+    });
   const sessionOf = (native: string, managed: boolean, project = '/home/dev/project'): FieldSession => {
     const known = sessions.get(native);
     if (known) return known;
@@ -197,7 +205,7 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
     store(sessionOf(task.native, true, project), 'USER', task.instruction);
     running.set(task.id, task.native);
     changed(task.id, true);
-    if (isNew) event(task, 'SESSION_STARTED', {});
+    if (isNew && !habits.neverNames) event(task, 'SESSION_STARTED', {});
     const waiting = tasks.waiting.shift();
     if (waiting) waiting(task);
     else tasks.arrived.push(task);

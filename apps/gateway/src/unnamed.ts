@@ -1,0 +1,122 @@
+/**
+ * A first task that ended before the daemon named its session, and then a session that the daemon reports as any other: when its first
+ * message of the user is the instruction of that task, it is this session (findings F18). The daemon's history says what it is.
+ */
+import type { Publisher } from '@relay/attention';
+import {
+  type Database,
+  type Discovered,
+  type UnnamedStart,
+  discoveredSince,
+  firstWordsOf,
+  readSessions,
+  resolveSession,
+  unnamedStarts,
+  withDevice,
+} from '@relay/database';
+import { type Message, limits } from '@relay/protocol';
+import type { DaemonConnection } from './connection.ts';
+import type { History } from './history.ts';
+import { announceResolution } from './resolution.ts';
+import type { Watching } from './watching.ts';
+
+export interface UnnamedDeps {
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  history: History;
+}
+
+export interface Unnamed {
+  /** Sessions became known, and the device may have some without a name. Returns at once; never throws. */
+  look(connection: DaemonConnection): void;
+}
+
+/** Sessions that are asked for after a report, and how often each is on a connection until its history says how it began. */
+const maxQuestions = 5;
+const maxTries = 3;
+/** Messages in the first page; a longer history is asked for with the largest page. */
+const fewMessages = 20;
+/** Clocks of daemons may be off by so much before a message counts as older than the task. */
+const clockMs = 60_000;
+
+export function createUnnamed({ database, publisher, watching, history }: UnnamedDeps): Unnamed {
+  const running = new WeakMap<DaemonConnection, { again: boolean }>();
+
+  /** The first message of the user; undefined when the history does not reach back to it, has none, or cannot be had. */
+  const firstMessage = async (connection: DaemonConnection, nativeId: string): Promise<Message | undefined> => {
+    const few = await history.page(connection, nativeId, fewMessages);
+    const many = few?.hasMore ? await history.page(connection, nativeId, limits.historyPage) : few;
+    // Some daemons say of every page that there is more: nothing came with the larger one.
+    const isAll = many && (!many.hasMore || many.messages.at(0)?.uuid === few?.messages.at(0)?.uuid);
+    return isAll ? many.messages.find(({ role }) => role === 'USER') : undefined;
+  };
+
+  const adopt = async (connection: DaemonConnection, start: UnnamedStart, session: Discovered) => {
+    const { deviceId, fence } = connection;
+    const { record, resolved } = await withDevice(database.prisma, deviceId, async (tx, device) => {
+      const [now] = device?.fence === fence ? await readSessions(tx, [session.key]) : [];
+      const starts = now?.nativeId === session.nativeId ? await unnamedStarts(tx, deviceId) : [];
+      // Either may have got another name, or have been deleted, while the daemon was asked.
+      if (!starts.some(({ key }) => key === start.key)) return { record: undefined, resolved: undefined };
+      const resolved = await resolveSession(tx, deviceId, start.key, session.nativeId, false);
+      const [record] = await readSessions(tx, [session.key]);
+      return { record, resolved };
+    });
+    if (!record) return;
+    connection.memory.forgetRecord(record.key);
+    await announceResolution({ publisher, watching }, connection, record, resolved);
+  };
+
+  const run = async (connection: DaemonConnection) => {
+    const { memory, deviceId } = connection;
+    const starts = await unnamedStarts(database.prisma, deviceId);
+    const oldest = starts.filter(({ ended }) => ended).at(-1);
+    if (!oldest) return;
+    const done = [...memory.looks].flatMap(([key, looks]) => (looks >= maxTries ? key : []));
+    const sessions = await discoveredSince(database.prisma, deviceId, oldest.key, done, maxQuestions);
+    for (const session of sessions) {
+      if (!connection.open) return;
+      const first = await firstMessage(connection, session.nativeId);
+      const start = first && startOf(starts, first);
+      // One that belongs to a task under way is looked at again: the daemon names it, or the task ends.
+      memory.rememberLook(session.key, first && !start ? maxTries : start ? 0 : 1);
+      if (!start?.ended) continue;
+      await adopt(connection, start, session);
+      starts.splice(starts.indexOf(start), 1);
+    }
+  };
+
+  return {
+    look: (connection) => {
+      const current = running.get(connection);
+      if (current) {
+        current.again = true;
+        return;
+      }
+      const state = { again: true };
+      running.set(connection, state);
+      void (async () => {
+        try {
+          while (state.again && connection.open) {
+            state.again = false;
+            await run(connection);
+          }
+        } catch (error) {
+          connection.logger.warn({ err: error }, 'whether a session is one without a name could not be found out');
+        } finally {
+          running.delete(connection);
+        }
+      })();
+    },
+  };
+}
+
+/** The task that this message began. Of several with the same words, the one that was written nearest to it. */
+function startOf(starts: readonly UnnamedStart[], { content, timestamp }: Message): UnnamedStart | undefined {
+  const saidAtMs = Date.parse(timestamp);
+  const far = ({ sentAtMs }: UnnamedStart) => Math.abs(saidAtMs - sentAtMs);
+  return starts
+    .filter((start) => saidAtMs >= start.sentAtMs - clockMs && firstWordsOf(start.key, content) === start.firstWords)
+    .sort((one, other) => far(one) - far(other))[0];
+}

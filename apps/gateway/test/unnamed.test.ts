@@ -1,0 +1,168 @@
+/** Sessions whose first task ended before the daemon named them, and that the daemon reports afterwards (findings F18). */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type FieldDaemon,
+  type FieldTask,
+  type Habits,
+  type TestApp,
+  type TestRelay,
+  connectApp,
+  startFieldDaemon,
+  startRelay,
+} from '@relay/testing';
+import { path, readTask, say, sessionIn } from './conversation.ts';
+
+describe('a session that was never named', () => {
+  let relay: TestRelay;
+  let app: TestApp;
+  const daemons: FieldDaemon[] = [];
+
+  beforeAll(async () => {
+    relay = await startRelay({
+      config: { outcomeAskMs: 40, statusLostMs: 1, daemonReplyTimeoutMs: 400, sweepIntervalMs: 60_000 },
+    });
+    app = await connectApp(relay);
+  });
+  afterEach(async () => {
+    for (const daemon of daemons.splice(0)) await daemon.stop();
+  });
+  afterAll(() => relay.stop());
+
+  const daemonWith = async (habits: Habits) => {
+    const daemon = await startFieldDaemon(relay, { habits });
+    daemons.push(daemon);
+    return daemon;
+  };
+  const idOf = (daemon: FieldDaemon, native: string) => `${daemon.deviceId}:${daemon.registration.agentType}:${native}`;
+  const begin = async (daemon: FieldDaemon, instruction: string) => {
+    const { body } = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: instruction },
+    });
+    return { pendingId: body.id as string, task: await daemon.nextTask() };
+  };
+  const ended = (pendingId: string, state: string) =>
+    app.next('session_update', (frame) => {
+      const { id, lastTask } = sessionIn(frame);
+      return id === pendingId && lastTask?.state === state;
+    });
+  const cancel = async (daemon: FieldDaemon, pendingId: string, task: FieldTask) => {
+    await relay.call('POST', path(pendingId, '/cancel'));
+    await daemon.next('task_cancel', (frame) => frame.task_id === task.id);
+  };
+  const named = async (pendingId: string) =>
+    sessionIn(await app.next('session_update', (frame) => frame.previousId === pendingId));
+  const sessionsOf = async (daemon: FieldDaemon) =>
+    ((await relay.call('GET', '/api/sessions')).body.sessions as { id: string }[])
+      .map(({ id }) => id)
+      .filter((id) => id.startsWith(daemon.deviceId))
+      .sort();
+
+  it.each<[string, string, Habits]>([
+    ['was cancelled', 'cancelled', {}],
+    ['was cancelled, and of which every page says that there is more', 'cancelled', { ignoresCursors: true }],
+    ['failed', 'failed', {}],
+    ['was lost', 'failed', {}],
+  ])('F18: is the one that the report shows, when its first task %s', async (how, state, habits) => {
+    const daemon = await daemonWith({ ...habits, neverNames: true });
+    const { pendingId, task } = await begin(daemon, 'fix the tests');
+    daemon.say(task, 'let me see');
+    if (state === 'cancelled') await cancel(daemon, pendingId, task);
+    else if (how === 'failed') daemon.fail(task, 'broken');
+    else {
+      await daemon.drop();
+      daemon.finish(task, 'done');
+      await daemon.connect();
+    }
+    if (state !== 'cancelled' && how === 'failed') await ended(pendingId, state);
+    daemon.report();
+    const id = idOf(daemon, task.native);
+    expect(await named(pendingId)).toMatchObject({ id, lastMessage: daemon.history(task.native).at(-1)!.content });
+    expect(await sessionsOf(daemon)).toEqual([id]);
+    expect(await readTask(relay, task.id)).toMatchObject({ sessionId: id, state });
+    const followUp = await say(relay, pendingId, 'go on');
+    expect(await daemon.nextTask()).toMatchObject({ id: followUp, native: task.native });
+  });
+
+  it('F18: is the one whose transcript comes, when no report has shown it', async () => {
+    const daemon = await daemonWith({ neverNames: true, hidesItsSessions: true });
+    const { pendingId, task } = await begin(daemon, 'tidy up');
+    await cancel(daemon, pendingId, task);
+    daemon.send({
+      type: 'event',
+      task_id: '',
+      event_type: 'AGENT_RESPONSE',
+      session_id: task.native,
+      uuid: `late-${task.native}`,
+      content: 'stopping',
+    });
+    expect(await named(pendingId)).toMatchObject({ id: idOf(daemon, task.native) });
+    expect(await sessionsOf(daemon)).toEqual([idOf(daemon, task.native)]);
+  });
+
+  it('F18: is none that began with other words, or long before', async () => {
+    const daemon = await daemonWith({ neverNames: true });
+    const { pendingId, task } = await begin(daemon, 'say hello');
+    await cancel(daemon, pendingId, task);
+    daemon.atDesk('other-words', 'USER', 'good morning');
+    daemon.atDesk('other-words', 'USER', 'say hello');
+    daemon.atDesk('long-ago', 'USER', 'say hello');
+    Object.assign(daemon.history('long-ago')[0]!, { timestamp: new Date(Date.now() - 3_600_000).toISOString() });
+    daemon.report();
+    expect(await named(pendingId)).toMatchObject({ id: idOf(daemon, task.native) });
+    expect(await sessionsOf(daemon)).toEqual(
+      [task.native, 'long-ago', 'other-words'].map((native) => idOf(daemon, native)).sort(),
+    );
+  });
+
+  it('F18: is not the one of a task with the same words that still runs', async () => {
+    const daemon = await daemonWith({ neverNames: true });
+    const first = await begin(daemon, 'the same words');
+    await cancel(daemon, first.pendingId, first.task);
+    const second = await begin(daemon, 'the same words');
+    daemon.report();
+    expect(await named(first.pendingId)).toMatchObject({ id: idOf(daemon, first.task.native) });
+    daemon.send({
+      type: 'event',
+      task_id: second.task.id,
+      event_type: 'SESSION_STARTED',
+      session_id: second.task.native,
+    });
+    expect(await named(second.pendingId)).toMatchObject({ id: idOf(daemon, second.task.native), status: 'active' });
+    expect(await sessionsOf(daemon)).toHaveLength(2);
+  });
+
+  it('F18: costs nothing where there is none: the daemon is asked nothing', async () => {
+    const daemon = await daemonWith({});
+    const { pendingId, task } = await begin(daemon, 'begin');
+    await named(pendingId);
+    await cancel(daemon, idOf(daemon, task.native), task);
+    daemon.atDesk('at-the-desk', 'USER', 'begin');
+    daemon.report();
+    await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'at-the-desk'));
+    await begin(daemon, 'a later thing');
+    expect(daemon.inbox.all.filter(({ type }) => type === 'get_messages')).toEqual([]);
+  });
+
+  it('F18: leaves nothing of its first words when it is deleted or named', async () => {
+    const daemon = await daemonWith({ neverNames: true });
+    const kept = async () => {
+      const rows = await relay.database.prisma.$queryRaw<{ first_words: string | null }[]>`
+        SELECT first_words FROM sessions WHERE device_id = ${daemon.deviceId}`;
+      return rows.map((row) => row.first_words).filter((words) => words !== null);
+    };
+    const { pendingId, task } = await begin(daemon, 'a secret');
+    expect(await kept()).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
+    await cancel(daemon, pendingId, task);
+    await relay.call('DELETE', path(pendingId));
+    expect(await kept()).toEqual([]);
+    const other = await begin(daemon, 'another');
+    daemon.send({
+      type: 'event',
+      task_id: other.task.id,
+      event_type: 'SESSION_STARTED',
+      session_id: other.task.native,
+    });
+    await named(other.pendingId);
+    expect(await kept()).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Sessions whose daemon has not named them (findings F18): what is kept to know them again when it reports them afterwards. Reads only.
+ */
+import { createHash } from 'node:crypto';
+import { type Db, Prisma } from './transaction.ts';
+
+/** A first task that was written to the daemon, which has not named its session. */
+export interface UnnamedStart {
+  key: string;
+  /** `firstWordsOf` its instruction. */
+  firstWords: string;
+  sentAtMs: number;
+  /** False while the task runs: the daemon may still name the session itself. */
+  ended: boolean;
+}
+
+/** A session that only the daemon has begun, as far as the relay knows. */
+export interface Discovered {
+  key: string;
+  nativeId: string;
+}
+
+const maxStarts = 50;
+
+/** A hash of the instruction that began a session. Of two sessions with the same instruction it differs. */
+export const firstWordsOf = (key: string, instruction: string): string =>
+  createHash('sha256').update(`${key}\n${instruction.trim()}`).digest('base64url');
+
+/** About `s`: not named, and for not so long that nothing of it is to be expected. */
+const isUnnamed = Prisma.sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_at IS NULL
+  AND s.created_at > now() - interval '7 days'`;
+
+/** Whether the device has a session that it has not named, as an SQL condition about `devices`. */
+export const hasUnnamed = Prisma.sql`EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = devices.id AND ${isUnnamed})`;
+
+/** The newest 50 first tasks of a device that were written and whose sessions have no name; running ones too. */
+export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedStart[]> {
+  const rows = await db.$queryRaw<{ key: string; first_words: string; sent_at: Date; ended: boolean }[]>`
+    SELECT s.key, s.first_words, t.sent_at, t.state NOT IN ('queued', 'sent', 'running') AS ended
+    FROM sessions s JOIN tasks t ON t.session_key = s.key AND t.kind = 'start' AND t.sent_at IS NOT NULL
+    WHERE s.device_id = ${deviceId} AND ${isUnnamed} ORDER BY s.key DESC LIMIT ${maxStarts}`;
+  return rows.map((row) => ({
+    key: row.key,
+    firstWords: row.first_words,
+    sentAtMs: row.sent_at.getTime(),
+    ended: row.ended,
+  }));
+}
+
+/** The oldest sessions of a device that became known after `key`, which no task of the relay began, without those in `except`. */
+export async function discoveredSince(
+  db: Db,
+  deviceId: string,
+  key: string,
+  except: readonly string[],
+  limit: number,
+): Promise<Discovered[]> {
+  const rows = await db.$queryRaw<{ key: string; native_id: string }[]>`
+    SELECT s.key, s.native_id FROM sessions s
+    WHERE s.device_id = ${deviceId} AND s.key > ${key} AND NOT s.placeholder AND s.deleted_at IS NULL
+      AND s.key <> ALL(${except}::text[])
+      AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.kind = 'start')
+    ORDER BY s.key LIMIT ${limit}`;
+  return rows.map((row) => ({ key: row.key, nativeId: row.native_id }));
+}
