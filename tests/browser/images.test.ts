@@ -34,7 +34,7 @@ describeWith('chromium', 'images', () => {
     person = await newPerson(browser, relay.url, { viewport: phone });
     await person.createAccount(relay.setupLink, 'ada@example.com');
     registration = await registeredDevice(person);
-    daemon = await connectDaemon(relay.relay, { registration });
+    daemon = await connectDaemon(relay.relay, { registration, headers: { 'X-Daemon-Capabilities': 'receipts' } });
   });
   afterAll(async () => {
     await browser?.close();

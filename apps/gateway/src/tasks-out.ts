@@ -18,6 +18,7 @@ import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { type Publisher } from '@relay/attention';
+import { imageSupport } from '@relay/protocol';
 
 export interface TaskWriter {
   /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
@@ -90,7 +91,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     // What is large comes last: the others need not wait until the daemon has taken it.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
-      if (task.hasImages && !connection.can('images')) {
+      if (task.hasImages && imageSupport(connection) === 'no') {
         await unsupported(connection, task);
         again = true;
         continue;

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { idOf, idleSession, nextStart, path } from './conversation.ts';
+import {
+  type Frame,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
+import { idOf, idleSession, nextStart, path, readSession, sessionIn, until } from './conversation.ts';
 
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
 const declaring = (list: string) => ({ 'X-Daemon-Capabilities': list });
@@ -34,8 +42,25 @@ describe('what a daemon declares', () => {
     expect((await device(daemon))?.capabilities).toEqual(['images', 'auto-update', 'context']);
   });
 
-  it('is nothing for a daemon that sends no such header, which then never gets images', async () => {
-    const plain = await connectDaemon(relay);
+  it('F6: is not needed for images where nothing rules them out, and the answer says so', async () => {
+    const field = await connectDaemon(relay, { headers: declaring('auto-update') });
+    await nextStart(relay, field);
+    const created = await create(field.deviceId, [png]);
+    expect(created).toMatchObject({ status: 201, body: { images: 'unconfirmed' } });
+    const start = await field.next('task_start', (frame) => frame.task_id === created.body.taskId);
+    expect(start.images).toEqual([png]);
+    field.event(created.body.taskId as string, 'TASK_COMPLETE', { result: 'a cat', session_id: 'cat' });
+    await until(async () => (await readSession(relay, idOf(field, 'cat')))?.status === 'idle');
+    const messages = path(idOf(field, 'cat'), '/messages');
+    const sent = await relay.call('POST', messages, { body: { content: 'and this?', images: [png] } });
+    expect(sent).toMatchObject({ status: 202, body: { images: 'unconfirmed' } });
+    const plain = await relay.call('POST', messages, { body: { content: 'and that?' } });
+    expect(plain.body).not.toHaveProperty('images');
+    expect((await field.next('task_resume')).images).toEqual([png]);
+  });
+
+  it('is missing although the daemon knows others of ours: it never gets images', async () => {
+    const plain = await connectDaemon(relay, { headers: declaring('usage') });
     expect(await create(plain.deviceId, [png])).toMatchObject({
       status: 409,
       body: { code: 'NOT_SUPPORTED_BY_DEVICE', error: expect.stringContaining('takes no images') },
@@ -43,7 +68,7 @@ describe('what a daemon declares', () => {
     await nextStart(relay, plain);
     expect(plain.inbox.count('task_start')).toBe(1);
     expect(plain.inbox.count('task_start', (frame) => 'images' in frame)).toBe(0);
-    expect((await device(plain))?.capabilities).toEqual([]);
+    expect((await device(plain))?.capabilities).toEqual(['usage']);
   });
 
   it('counts while the device is away: what was accepted then is delivered when it is back', async () => {
@@ -57,7 +82,8 @@ describe('what a daemon declares', () => {
     const row = () => relay.database.prisma.task.findUnique({ where: { id: created.body.taskId as string } });
     expect((await row())?.images).toContain('base64');
     daemon.event(created.body.taskId as string, 'TASK_COMPLETE', { result: 'a cat', session_id: 'seen' });
-    await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle');
+    const isOurs = (frame: Frame) => sessionIn(frame).id === idOf(daemon, 'seen') && sessionIn(frame).status === 'idle';
+    await app.next('session_update', isOurs);
     expect((await row())?.images).toBeNull();
   });
 
@@ -65,7 +91,7 @@ describe('what a daemon declares', () => {
     await daemon.close();
     const created = await create(daemon.deviceId, [png]);
     const { taskId } = created.body as { taskId: string };
-    daemon = await again(undefined);
+    daemon = await again('usage');
     const told = await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'SYSTEM');
     expect(told).toMatchObject({ sessionId: created.body.id, message: { content: expect.stringContaining('images') } });
     expect((await relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({

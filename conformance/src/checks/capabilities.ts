@@ -32,9 +32,9 @@ export const capabilities: readonly Check[] = [
     await world.caughtUp(session, daemon);
     await daemon.close();
   }),
-  contract('§9', 'images for a daemon that did not declare them are refused, and it gets nothing', async (world) => {
-    const daemon = await world.desk();
-    const session = await world.session();
+  contract('§9', 'images for a daemon known not to take them are refused, and it gets nothing', async (world) => {
+    const daemon = await declaring(world, 'usage');
+    const session = await world.session({}, daemon);
     const from = daemon.inbox.mark();
     const params = { id: session.id };
     const body = { content: 'look', images: [pixel] };

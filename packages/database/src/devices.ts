@@ -131,6 +131,18 @@ export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]
   return device?.capabilities ?? [];
 }
 
+/** What is known of the daemon of a device that last connected; empty where none ever did. */
+export async function daemonOf(
+  db: Db,
+  deviceId: string,
+): Promise<{ agentType: string; daemonVersion: string; capabilities: string[] }> {
+  const [daemon] = await db.$queryRaw<{ agentType: string; daemonVersion: string; capabilities: string[] }[]>`
+    SELECT agent_type AS "agentType", capabilities, COALESCE((SELECT c.daemon_version FROM device_connections c
+      WHERE c.device_id = d.id ORDER BY c.connected_at DESC, c.id DESC LIMIT 1), '') AS "daemonVersion"
+    FROM devices d WHERE id = ${deviceId}`;
+  return daemon ?? { agentType: '', daemonVersion: '', capabilities: [] };
+}
+
 /** Marks a device offline unless a newer connection has come. Returns its owner when that changed anything. */
 export async function deviceOffline(db: Db, deviceId: string, fence: number): Promise<string | undefined> {
   const rows = await db.$queryRaw<{ owner_id: string }[]>`

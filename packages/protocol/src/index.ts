@@ -27,6 +27,7 @@ export {
   type Usage,
 } from './frames/from-daemon.ts';
 export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } from './frames/attention.ts';
+export { imageSupport, type ImageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
 export * from './rest/people.ts';

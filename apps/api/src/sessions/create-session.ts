@@ -44,7 +44,8 @@ export async function createSession(
           'TOO_MANY_SESSIONS',
           `The device has ${deps.config.sessionsPerDevice} sessions, which is all this relay keeps for one. Delete some.`,
         );
-      if (images) await requireRoomForImages(tx, device.id, images.text, deps.config.waitingImagesMibPerUser);
+      const { waitingImagesMibPerUser } = deps.config;
+      const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,
         deviceId: device.id,
@@ -61,6 +62,7 @@ export async function createSession(
         ...record.session,
         taskId,
         message: message(randomUUID(), 'USER', body.message, record.session.createdAt),
+        ...unconfirmed,
         key,
         version: record.version,
       };
@@ -68,7 +70,7 @@ export async function createSession(
   });
   const { key, version, ...response } = accepted.response;
   if (!accepted.replayed) {
-    const { taskId: _taskId, message: said, ...session } = response;
+    const { taskId: _taskId, message: said, images: _images, ...session } = response;
     await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message });
     // The session first: a client must know what the message belongs to.
     await deps.publisher.session({ ownerId: userId, key, version, session });

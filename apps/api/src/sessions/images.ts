@@ -3,8 +3,8 @@
  * kept with the instruction of the task, in no log, and no app sees them again.
  */
 import { createHash } from 'node:crypto';
-import { capabilitiesOf, type Db, waitingImageBytes } from '@relay/database';
-import { capabilities, limits, RelayError } from '@relay/protocol';
+import { type Db, daemonOf, waitingImageBytes } from '@relay/database';
+import { imageSupport, limits, RelayError } from '@relay/protocol';
 
 const head = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const notBase64 = /[^A-Za-z0-9+/]/;
@@ -57,7 +57,8 @@ export function checkImages(images: readonly string[] | undefined): { text: stri
 }
 
 /**
- * Whether the device takes images, as its daemon said when it last connected, and has room for these. Inside `withDevice`.
+ * Requires room for images on a device that may take them. Answers what the response says about it: `unconfirmed` where its daemon
+ * did not declare them (F6). Inside `withDevice`.
  * @throws RelayError NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL
  */
 export async function requireRoomForImages(
@@ -65,12 +66,10 @@ export async function requireRoomForImages(
   deviceId: string,
   text: string,
   maxMibPerUser: number,
-): Promise<void> {
-  if (!(await capabilitiesOf(tx, deviceId)).includes(capabilities.images))
-    throw new RelayError(
-      'NOT_SUPPORTED_BY_DEVICE',
-      'This device takes no images: its daemon did not declare "images". Send the message without them.',
-    );
+): Promise<{ images?: 'unconfirmed' }> {
+  const support = imageSupport(await daemonOf(tx, deviceId));
+  if (support === 'no')
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'This device takes no images. Send the message without them.');
   const waiting = await waitingImageBytes(tx, deviceId);
   if (waiting.device + text.length > limits.waitingImageBytes)
     throw new RelayError(
@@ -82,4 +81,5 @@ export async function requireRoomForImages(
       'QUEUE_FULL',
       `${maxMibPerUser} MiB of images already wait for your devices. Wait until they are back, or cancel some messages.`,
     );
+  return support === 'unconfirmed' ? { images: support } : {};
 }

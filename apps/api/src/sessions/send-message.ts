@@ -34,7 +34,8 @@ export async function sendMessage(
         (await findSession(tx, userId, earlier.sessionId))?.key === key,
     } as const;
     const accept = async () => {
-      if (images) await requireRoomForImages(tx, deviceId, images.text, deps.config.waitingImagesMibPerUser);
+      const { waitingImagesMibPerUser } = deps.config;
+      const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const enqueued = await enqueueMessage(tx, {
         key,
         deviceId,
@@ -58,7 +59,14 @@ export async function sendMessage(
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');
       const said = message(randomUUID(), 'USER', body.content, record.session.updatedAt);
-      return { taskId: enqueued.taskId, sessionId: record.session.id, state: 'queued' as const, message: said, key };
+      return {
+        taskId: enqueued.taskId,
+        sessionId: record.session.id,
+        state: 'queued' as const,
+        message: said,
+        ...unconfirmed,
+        key,
+      };
     };
     const { idempotencyTtlSeconds } = deps.config;
     return { accepted: await onceOnly(tx, idempotent, idempotencyTtlSeconds, body.content, accept), deviceId };

@@ -34,8 +34,13 @@ const read = (file: File): Promise<string> =>
     reader.readAsDataURL(file);
   });
 
-/** Whether the daemon of this device takes images. */
-export const takesImages = (device: Device | undefined): boolean => device?.capabilities.includes('images') ?? false;
+/** A daemon that declares one of these would declare `images` as well. */
+const ours = ['receipts', 'usage', 'context', 'refusals'];
+
+/** Whether the daemon of this device may take images; the relay refuses them where it knows better. */
+export const takesImages = (device: Device | undefined): boolean =>
+  device !== undefined &&
+  (device.capabilities.includes('images') || !device.capabilities.some((name) => ours.includes(name)));
 
 export function useImages(): Images {
   const [all, setAll] = useState<readonly Attached[]>([]);

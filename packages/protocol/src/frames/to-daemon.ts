@@ -25,7 +25,7 @@ export type Capability = keyof typeof capabilities;
 const images = maybe(
   list(
     text('`data:image/png;base64,…`; png, jpeg, gif or webp', { maxLength: limits.imageCharacters }),
-    'What the user attached; at most 8. Only for a daemon that declared `images`',
+    'What the user attached; at most 8. Not for a daemon that declared other names of ours and not `images`',
     { maxItems: limits.images },
   ),
 );

@@ -146,10 +146,18 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   queueTtlSeconds,
 });
 
+const imagesUnconfirmed = maybe(
+  Type.Literal('unconfirmed', {
+    description:
+      'The message has images, and the daemon of the device did not declare that it takes them: it may ignore them',
+  }),
+);
+
 export const CreatedSession = record('CreatedSession', 'The session, the task and the first message.', {
   ...sessionFields,
   taskId: id('The task that carries the message'),
   message: Message,
+  images: imagesUnconfirmed,
 });
 
 export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
@@ -163,6 +171,7 @@ export const SentMessage = record('SentMessage', 'The message was accepted.', {
   sessionId: sessionId('Canonical session id'),
   state: oneOf(taskStates, 'State of the task'),
   message: Message,
+  images: imagesUnconfirmed,
 });
 
 export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
