@@ -309,7 +309,10 @@ describe('an attacker', () => {
     const direct = await new Browser(relay).send('POST', '/auth/sign-in/social', {
       body: { provider: 'corp', idToken },
     });
-    expect(direct.status).toBe(404);
+    // The token is not looked at: the answer sends the browser to the service, and signs nobody in.
+    expect(direct.body).toEqual({ url: expect.stringContaining(door.origin) as unknown, redirect: true });
+    expect(direct.headers['set-cookie'] ?? '').not.toContain('session_token');
+    expect(await relay.database.prisma.user.count()).toBe(0);
   });
 });
 

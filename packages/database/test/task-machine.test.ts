@@ -59,7 +59,7 @@ const moves: Record<State, State[]> = {
   running: ['completed', 'failed', 'cancelled', 'waiting'],
   completed: ['failed', 'waiting'],
   failed: ['completed', 'waiting'],
-  waiting: ['completed', 'failed'],
+  waiting: ['completed', 'failed', 'cancelled'],
   cancelled: [],
   unknown: [],
   expired: [],
@@ -357,7 +357,15 @@ onBoth('the states of tasks', (open) => {
                 return;
               case 'cancel': {
                 if (!session) return;
-                const [victim] = [...of(before, session.key, 'sent', 'running'), ...queued(before, session.key)];
+                // Of a session that waits: the answer that has not left yet, else the question itself (K14), else what is behind it.
+                const waits = session.status === 'waiting';
+                const open = queued(before, session.key);
+                const [victim] = [
+                  ...of(before, session.key, 'sent', 'running'),
+                  ...(waits ? open.filter(({ seq }) => seq > session.promptSeq) : []),
+                  ...(waits ? of(before, session.key, 'waiting').slice(-1) : []),
+                  ...open,
+                ];
                 expect(await cancelTask(tx, session.key)).toEqual(
                   victim && { taskId: victim.id, tellDaemon: victim.state !== 'queued' },
                 );
