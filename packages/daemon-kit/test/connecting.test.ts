@@ -180,7 +180,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     ]) {
       connection.sendText(text);
     }
-    connection.send({ type: 'force_quit_session' });
+    connection.send({ type: 'new_frame' });
     connection.send({ type: 'ping', unknown_field: true });
     connection.sendText(Buffer.from([1, 2, 3]));
     connection.send({ type: 'version_status', status: 'update_available', your_version: '1' });

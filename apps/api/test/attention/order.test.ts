@@ -206,11 +206,16 @@ describe('what a daemon says becomes, in this order,', () => {
     expect(await heard(send(entry(1, 'a'), entry(2, 'b'), entry(3, 'a')))).toEqual([]);
   });
 
-  it('pong, WARNING, and what the relay does not know: nothing', async () => {
+  it('WARNING: a message of the system (F7)', async () => {
+    const { taskId } = await begin(scene, 'o16');
+    const lines = await heard(event(taskId, 'WARNING', { warning: 'careful' }));
+    expect(lines).toEqual(['message SYSTEM: careful']);
+  });
+
+  it('pong, and what the relay does not know: nothing', async () => {
     const { taskId } = await begin(scene, 'o15');
     const lines = await heard(() => {
       scene.daemon.send({ type: 'pong' });
-      event(taskId, 'WARNING', { warning: 'careful' })();
       event(taskId, 'NEW_EVENT', { anything: 1 })();
       scene.daemon.send({ type: 'new_frame' });
     });
