@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
+import { until } from './cluster/until.ts';
 import { type Database, openDatabase } from '@relay/database';
 import {
   Browser,
@@ -100,6 +101,10 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     const code = (await browser.consent(asked)).searchParams.get('code')!;
     const first = (await redeem(outside, 'relay-cli', code, verifier)).body as Record<string, string>;
     expect((await redeem(outside, 'relay-cli', code, verifier)).body.error).toBe('invalid_grant');
+
+    // Tokens carry whole seconds: those of the second in which the code was used again are refused with it.
+    const replayedAt = Math.floor(Date.now() / 1000);
+    await until('the next second has begun', () => Math.floor(Date.now() / 1000) > replayedAt);
 
     const again = await signedInCli(browser);
     const user = (await send('GET', `${outside.url}/auth/oauth2/userinfo`, { headers: bearer(again.access_token) }))

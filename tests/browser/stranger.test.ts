@@ -17,10 +17,12 @@ describeWith('chromium', 'a stranger', () => {
   let browser: Browser;
   let person: Person;
   let home: string;
+  let project: string;
   const running = new Set<ChildProcess>();
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'relay-stranger-'));
+    project = await mkdtemp(join(tmpdir(), 'relay-project-'));
     relay = await startBrowserRelay();
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { viewport: phone });
@@ -33,13 +35,13 @@ describeWith('chromium', 'a stranger', () => {
     }
     await browser?.close();
     await relay?.end();
-    await rm(home, { recursive: true, force: true });
+    for (const folder of [home, project]) await rm(folder, { recursive: true, force: true });
   });
 
   /** Starts relay-daemon as a person would; `said` waits for words of it. */
   function daemon(...words: string[]) {
     const child = spawn(process.execPath, [program, ...words], {
-      cwd: home,
+      cwd: project,
       env: { PATH: process.env.PATH ?? '', RELAY_DAEMON_HOME: home },
     });
     running.add(child);

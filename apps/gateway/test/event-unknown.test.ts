@@ -52,7 +52,7 @@ describe('WARNING, and what this release does not know', () => {
 
   it('frame types of other releases are ignored and counted', async () => {
     const before = await ignored('unknown');
-    for (const type of ['report_skills', 'memory_response', 'force_quit_result', 'session_status', 'x'.repeat(5000)])
+    for (const type of ['report_skills', 'memory_response', 'session_summary', 'session_status', 'x'.repeat(5000)])
       daemon.send({ type, session_id: 'any', commands: [] });
     // Frames that only the relay sends are unknown from a daemon.
     daemon.send({ type: 'task_start', task_id: 'mine', instruction: 'run it' });

@@ -39,7 +39,7 @@ export const capabilities: readonly Check[] = [
     const params = { id: session.id };
     const body = { content: 'look', images: [pixel] };
     await world.rest.refused('sendMessage', 'NOT_SUPPORTED_BY_DEVICE', { params, body });
-    const { id } = await world.task(session);
+    const { id } = await world.task(session, undefined, daemon);
     const tasks = daemon.inbox.all('task_resume', ({ session_id }) => session_id === session.native, from);
     same(
       tasks.map(({ task_id }) => task_id),

@@ -52,7 +52,7 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
     DELETE FROM idempotency_keys i USING tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'sessionId' IS NOT NULL`;
   await db.$executeRaw`
-    UPDATE idempotency_keys i SET response = jsonb_set(response - 'prompt' - 'progress', '{message,content}', '""', false)
+    UPDATE idempotency_keys i SET response = response - 'prompt' - 'progress'
       || jsonb_build_object('title', '', 'lastMessage', '', 'projectPath', '')
     FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'title' IS NOT NULL`;

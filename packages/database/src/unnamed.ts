@@ -26,9 +26,11 @@ const maxStarts = 50;
 export const firstWordsOf = (key: string, instruction: string): string =>
   createHash('sha256').update(`${key}\n${instruction.trim()}`).digest('base64url');
 
-/** About `s`: not named, and for not so long that nothing of it is to be expected. */
+/** About `s`: not named, and its first task runs or ended a few minutes ago: daemons report every 30 s, after a reconnect at once. */
 const isUnnamed = Prisma.sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_at IS NULL
-  AND s.created_at > now() - interval '7 days'`;
+  AND s.created_at > now() - interval '7 days'
+  AND EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = s.key AND f.kind = 'start'
+    AND (f.finished_at IS NULL OR f.finished_at > now() - interval '10 minutes'))`;
 
 /** Whether the device has a session that it has not named, as an SQL condition about `devices`. */
 export const hasUnnamed = Prisma.sql`EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = devices.id AND ${isUnnamed})`;

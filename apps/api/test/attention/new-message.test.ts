@@ -58,7 +58,7 @@ describe('new_message', () => {
     // What the relay itself delivered is told back by some daemons.
     transcript('once', 'USER_MESSAGE', 'said over REST', { uuid: 'echo' });
     transcript('once', 'AGENT_RESPONSE', 'only once', { uuid: 'a1' });
-    scene.daemon.event(begun.taskId, 'AGENT_RESPONSE', { session_id: 'once', content: 'only once', uuid: 'a2' });
+    scene.daemon.event(begun.taskId, 'AGENT_RESPONSE', { session_id: 'once', content: 'only once', uuid: 'a1' });
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'only once' });
     scene.daemon.send({
       type: 'session_activity',

@@ -134,8 +134,8 @@ describe('Idempotency-Key', () => {
     const { title, lastMessage, message, ...rest } = first.body;
     expect([title, lastMessage]).toEqual(['while it was there', 'hello']);
     const again = await create('k10', { queueTtlSeconds: 0, title: 'while it was there' });
-    expect(again.body).toMatchObject({ ...rest, title: '', lastMessage: '', message: { uuid: message.uuid } });
-    expect(again.text).not.toMatch(/hello|while it was there/);
+    // The words of the message are those of the repeated request: they are not kept.
+    expect(again.body).toEqual({ ...rest, title: '', lastMessage: '', message });
   });
 
   it('has 1 to 200 characters', async () => {

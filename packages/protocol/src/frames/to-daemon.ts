@@ -36,7 +36,7 @@ export const Ping = frame('ping', 'Application-level keepalive. The daemon answe
 
 export const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
-  instruction: text('The first message of the user'),
+  instruction: text('The first message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
 });
@@ -44,7 +44,7 @@ export const TaskStart = frame('task_start', 'Begin a new session and its first 
 export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   session_id: id("The agent's native session id"),
-  message: text('The message of the user'),
+  message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
 });
