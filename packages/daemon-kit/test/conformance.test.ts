@@ -41,7 +41,8 @@ function daemonWith(faults: Faults): Subject {
           if (!faults.noSession) event(task, 'SESSION_STARTED');
           if (message === 'hang') return;
           const ends = faults.twoEnds ? 2 : 1;
-          for (let end = 0; end < ends; end++) event(task, 'TASK_COMPLETE', { result: faults.wrongFrame ? 7 : 'yes' });
+          if (faults.wrongFrame) event(task, 'PROGRESS', { action: 7 });
+          for (let end = 0; end < ends; end++) event(task, 'TASK_COMPLETE', { result: 'yes' });
           if (faults.tellsEverybody) send({ type: 'session_activity', session_id: 's2', message_count: 1 });
           running.delete(task);
           status();
