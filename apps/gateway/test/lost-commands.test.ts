@@ -54,7 +54,7 @@ describe('a command that its gateway did not hear', () => {
     const lost = losing(relay, 'cancel');
     expect((await relay.call('POST', path(id, '/cancel'))).status).toBe(202);
     expect(await daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: taskId });
-    expect(lost).toHaveLength(1);
+    expect(lost.length).toBeGreaterThanOrEqual(1);
     daemon.event(taskId, 'PROGRESS', { action: 'Ignoring you' });
     await idleSession(relay, daemon, app, 'unheard-clock');
     const seen = app.inbox.all.filter((frame) => frame.type === 'session_update' && sessionIn(frame).id === id);
@@ -84,7 +84,8 @@ describe('a command that its gateway did not hear', () => {
     expect(await daemon.next('watch_session', watched)).toMatchObject({ file_path: '' });
     await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
     await daemon.next('unwatch_session', watched);
-    expect(lost).toHaveLength(2);
+    // The api repeats what it could not send (K13), and none of it arrived.
+    expect(lost.length).toBeGreaterThanOrEqual(2);
     // Sweeps that find nothing new say nothing.
     await relay.call('POST', '/api/watched-sessions', { body: { sessionId: await sweptAfter() } });
     await daemon.next('watch_session', (frame) => frame.session_id === 'swept-after');
@@ -106,7 +107,8 @@ describe('a command that its gateway did not hear', () => {
       );
     for (let step = 0; !shown(); step += 1) {
       daemon.event(taskId, 'PROGRESS', { action: `step ${step}` });
-      await app.next('session_update', (frame) => sessionIn(frame).progress?.action === `step ${step}`);
+      // One that shows the session as it was before is not published (R3): there may be none for this step.
+      await readSession(relay, id);
     }
     expect(idOf(daemon, 'renamed')).toBe(id);
   });
