@@ -14,7 +14,7 @@ const maxWaiting = 10_000;
 export interface Teller {
   /** Sends a command once, and again while it may not have arrived. Never throws. */
   tell(this: void, deviceId: string, command: Command): void;
-  /** What waits is tried no more. */
+  /** Ends the retries of everything that waits. */
   stop(): void;
 }
 

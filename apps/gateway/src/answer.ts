@@ -6,11 +6,11 @@ import type { Message } from '@relay/protocol';
 
 export interface Asked {
   kind: 'start' | 'resume';
-  /** What the user said; '' when it is no longer known. */
+  /** The words of the user; '' when they are no longer known. */
   instruction: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;
-  /** What the task before it ended with; '' without one. */
+  /** The result of the task before it; '' without one. */
   previous: string;
   /** When an event of the task was heard last, by the relay's clock; absent when none was on this connection. */
   heardAtMs?: number | undefined;
@@ -42,7 +42,7 @@ function beginning({ messages, hasMore }: Page, asked: Asked): number | undefine
   const words = asked.instruction.trim();
   const exact =
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
-  // Something was said at the desk since: the same words of long ago are another turn.
+  // A message was sent locally since: the same words of long ago are another turn.
   if (exact >= 0) return exact === last || !isOld(messages[exact]!) ? exact : undefined;
   // Some daemons wrap what they pass on; and of an ended task the words are gone.
   const wrapped = last >= 0 && !isOld(messages[last]!) && messages[last]!.content.includes(words);
@@ -52,7 +52,7 @@ function beginning({ messages, hasMore }: Page, asked: Asked): number | undefine
   return undefined;
 }
 
-/** What the agent said last to this instruction; undefined when the page does not have it, or the agent went on after it. */
+/** The last words of the agent about this instruction; undefined when the page does not have it, or the agent went on after it. */
 export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const { messages } = page;
   const from = beginning(page, asked);
@@ -74,7 +74,7 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   return { uuid, content, timestamp, length: turn.length };
 }
 
-/** What else is known when a page came. */
+/** Facts known besides the page. */
 export interface Circumstances {
   /** The answer in the page before; undefined when there was none, or none was asked for. */
   before: Answer | undefined;

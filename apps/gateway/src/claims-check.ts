@@ -1,6 +1,6 @@
 /**
  * Whether this gateway could claim a device now. A Redis whose memory is full answers everything but what is written: who is connected
- * stays, and nobody comes back.
+ * stays, and no peer comes back.
  */
 import type { Backplane } from '@relay/backplane';
 

@@ -170,7 +170,7 @@ export class DaemonConnection implements HeartbeatPeer {
     return undefined;
   }
 
-  /** What this daemon says and the relay cannot take is lost: the first at once, then one line a minute. */
+  /** A frame that the relay cannot take is lost: the first at once, then one line a minute. */
   #warnOfDropped(reason: string): void {
     const now = Date.now();
     const { atMs, count } = (this.#droppedFrames ??= { atMs: -Infinity, count: 0 });

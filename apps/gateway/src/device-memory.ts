@@ -24,7 +24,7 @@ export interface TaskEntry extends UnderWay {
   record?: SessionRecord | undefined;
 }
 
-/** What answers a question. */
+/** The frames that answer a question. */
 export type Answer = FromDaemon<'messages' | 'usage_response' | 'context_response' | 'force_quit_result'>;
 
 /** One task whose end is looked for in the history. */

@@ -210,7 +210,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
       return true;
     });
-    // What was written is told, whatever comes of the rest.
+    // The parts that were written are announced, even when the rest fails.
     const all = await applying.finally(() => news.end());
     if (!all) return;
     memory.reportHash = hash;

@@ -1,7 +1,7 @@
 /**
  * Asking a daemon's history for an outcome (contract §10). Daemons drop what they would say while they are disconnected, and some say
  * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
- * the connection, and a new one asks anew.
+ * the connection, and a new one asks again.
  */
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
@@ -65,7 +65,7 @@ const fewMessages = 20;
 export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const { config, database, publisher, history, metrics, progress, writer } = deps;
 
-  /** What the history has for a task. `unasked`: it could not be asked, or the task has ended. */
+  /** The outcome that the history has for a task. `unasked`: it could not be asked, or the task has ended. */
   const look = async (connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs: number | undefined) => {
     if (!asked || asked.placeholder) return 'unasked';
     const page = async (limit: number) => history.page(connection, asked.nativeId, limit);

@@ -1,5 +1,5 @@
 /**
- * What daemons in the field answer `get_messages` with, made the page that the specification promises (§6.2; findings F12, K15).
+ * Turns the answers of daemons in the field to `get_messages` into the page that the specification promises (§6.2; findings F12, K15).
  * Pure: one answer at a time.
  */
 import type { FromDaemon, Message } from '@relay/protocol';
@@ -20,7 +20,7 @@ export interface Cursors {
 
 /**
  * A page that contains its own cursor is the last one: its daemon ignores cursors, and would answer the same for ever. What lies on
- * the other side of the cursor is left out, since whoever asked has it. Undefined: the page is as it should be.
+ * the other side of the cursor is left out, since the caller has it. Undefined: the page is as it should be.
  */
 export function cutAtCursor<M extends Pick<Message, 'uuid'>>(
   messages: readonly M[],

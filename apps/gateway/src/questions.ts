@@ -1,5 +1,5 @@
 /**
- * What the relay asks a daemon for and waits: the frame of each question, and its answer in the words of apps. Pure. Field
+ * Questions that the relay asks a daemon: the frame of each, and its answer in the words of apps. Pure. Field
  * daemons understand `context_request` and `force_quit_session`; `usage_request` is ours (findings F13, F15).
  */
 import {
@@ -62,7 +62,7 @@ export function asked(
   }
 }
 
-/** The answer for whoever asked. With `error` it is a failure, not an empty answer. */
+/** The answer for the caller. With `error` it is a failure, not an empty answer. */
 export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'force_quit_result') return releaseReply(frame);

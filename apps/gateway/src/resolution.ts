@@ -1,4 +1,4 @@
-/** What follows when a session got its name: apps learn the new id, and the daemon what to watch. */
+/** Announces the new name of a session: apps learn the id, and the daemon which session to watch. */
 import type { Publisher } from '@relay/attention';
 import type { Resolved, SessionRecord } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';

@@ -27,7 +27,7 @@ export interface UserChannel {
   put(key: string, value: string, ttlMs: number): Promise<unknown>;
 }
 
-/** What a frame shows a state of, and which one. */
+/** The subject of a frame, and its version. */
 interface VersionedState {
   key: string;
   version: number;
@@ -101,7 +101,7 @@ const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('s
 /** Longer than any instance holds what it read before it publishes it. */
 const newestMs = 60_000;
 
-/** For so long texts of a turn that goes on are remembered; each text begins it anew. */
+/** How long texts of a running turn are remembered; each text restarts it. */
 const turnMs = 3_600_000;
 
 /** `windowMs`: for how long the same message is one message. */
@@ -117,7 +117,7 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
     channel.publish(ownerId, encodeUserFrame(kind, json)).catch(onError);
   };
 
-  /** What is known of the turn of a session. It is taken, and put back changed: the frames of a device come one at a time. */
+  /** The state of a session's turn. It is taken, and put back changed: the frames of a device come one at a time. */
   const turnKey = (sessionKey: string) => `turn:${sessionKey}`;
   const takeTurn = async (sessionKey: string): Promise<Turn> => {
     const known = await channel.take(turnKey(sessionKey)).catch((error: unknown) => {

@@ -224,14 +224,14 @@ export interface Backplane {
   close(): Promise<void>;
 }
 
-/** What an entry of a history costs besides its body, in bytes: offsets, the name of the user, its place in a list. */
+/** The cost of a history entry besides its body, in bytes: offsets, the name of the user, its place in a list. */
 export const historyEntryBytes = 128;
 
 /** What every implementation lets a deployment, or a test, choose. */
 export interface BackplaneOptions {
   /** How long a lease lives without a refresh. */
   leaseTtlMs: number;
-  /** What the entries of one user may be together: their bodies in UTF-8, and `historyEntryBytes` for each. */
+  /** The most that the entries of one user may take together: their bodies in UTF-8, and `historyEntryBytes` for each. */
   historyBytes: number;
   historyTtlMs: number;
   topTtlMs: number;

@@ -49,7 +49,7 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const sockets = createSocketServer({
     limits: {
       maxFrameBytes: limits.attentionFrameBytes,
-      // Who comes back is sent all of its history at once, and needs time to take it.
+      // A client that comes back is sent all of its history at once, and needs time to take it.
       maxUnsentBytes: Math.max(1024 * 1024, config.resumeHistoryBytes),
       stallMs: config.slowReaderStallMs,
     },

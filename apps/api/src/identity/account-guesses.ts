@@ -1,4 +1,4 @@
-/** Wrong passwords per account, wherever they come from: the limit per address says nothing to somebody who has many. */
+/** Wrong passwords per account, wherever they come from: the limit per address does not stop an attacker who has many. */
 import { createHash } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 import { createAccountLimit } from '../http/rate-limit.ts';

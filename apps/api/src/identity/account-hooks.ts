@@ -134,7 +134,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         }
         if (ctx.path === '/change-password' && body) {
           refuseCommon(body['newPassword'], []);
-          // Whoever knows the old password may be signed in somewhere.
+          // A person who knows the old password may be signed in elsewhere.
           body['revokeOtherSessions'] = true;
         }
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);

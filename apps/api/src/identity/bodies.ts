@@ -1,5 +1,5 @@
 /**
- * What the bodies of the sign-in may be. The library checks most of it, but passes on some of what it does not expect: to the database,
+ * The shapes that bodies of the sign-in may have. The library checks most of it, but passes on some of what it does not expect: to the database,
  * whose refusal quotes it, or to its own log.
  */
 import { RelayError } from '@relay/protocol';
@@ -28,7 +28,7 @@ const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<stri
   ['/relay/sign-out-everywhere', {}],
 ]);
 
-/** What programs send: anything, as texts and lists of texts. */
+/** Bodies of programs: anything, as texts and lists of texts. */
 const ofPrograms: ReadonlySet<string> = new Set(
   ['token', 'revoke', 'userinfo', 'end-session', 'end-session/confirm'].map((name) => `/oauth2/${name}`),
 );

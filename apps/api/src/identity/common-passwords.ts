@@ -1,6 +1,6 @@
 /** Passwords that are guessed first: what everybody takes who needs ten characters. A guesser has far longer lists, but few tries. */
 
-/** What is left of a common password without its digits and signs, spelled with letters. */
+/** A common password without its digits and signs, spelled with letters. */
 const words = new Set(
   `password passwort passphrase motdepasse contrasena senha qwerty qwertz azerty qwertyuiop qwertzuiop azertyuiop asdfghjkl asdfghjkl
   zxcvbnm qwertyasdfgh qazwsxedc qazwsxedcrfv letmein letmeinnow letmeinplease welcome welcomeback welcomehome willkommen bienvenue iloveyou

@@ -1,5 +1,5 @@
 /**
- * Checking passwords costs a tenth of a second of a core on purpose. Two at a time, a few behind them, and whoever comes then is told
+ * Checking passwords costs a tenth of a second of a core on purpose. Two at a time, a few behind them, and a caller beyond that is told
  * to come again: otherwise some dozens of guesses at once stop the sign-in, and everything else that needs a thread, for everybody.
  */
 import { APIError } from 'better-auth/api';
@@ -23,7 +23,7 @@ export function createPasswords(library: Passwords = { hash: hashPassword, verif
         throw new APIError('SERVICE_UNAVAILABLE', {
           error: 'Too many people sign in at this moment. Try again in a few seconds.',
         });
-      // The turn is handed over: nobody who comes later gets in between.
+      // The turn is handed over: no later caller gets in between.
       await new Promise<void>((go) => waiting.push(go));
     } else running += 1;
     try {

@@ -32,7 +32,7 @@ export async function renewSetupLink({ config, database }: Deps): Promise<string
   return link(config.publicUrl, 'setup', token);
 }
 
-/** @throws RelayError FORBIDDEN when nobody may be invited, TOO_MANY_INVITATIONS */
+/** @throws RelayError FORBIDDEN when invitations are off, TOO_MANY_INVITATIONS */
 export async function invite({ config, database }: Deps, userId: string): Promise<{ url: string; expiresAt: string }> {
   if (config.authSignup === 'closed') {
     throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');

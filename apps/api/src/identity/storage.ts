@@ -76,7 +76,7 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
             if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
             return result;
           } catch (error) {
-            // The library passed on what somebody sent, and the message quotes it.
+            // The library passed on the caller's value, and the message quotes it.
             if (current && (error as Error).name === 'PrismaClientValidationError')
               throw new APIError('BAD_REQUEST', { code: 'INVALID_REQUEST', message: 'A field of the body is wrong.' });
             if (!current || error instanceof APIError || expected.has((error as { code?: unknown }).code)) throw error;

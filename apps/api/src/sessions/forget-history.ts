@@ -1,4 +1,4 @@
-/** What apps were told lately stays in the backplane for minutes; texts that were deleted do not. */
+/** Recent frames of apps stay in the backplane for minutes; deleted texts do not. */
 import type { Operations } from '../deps.ts';
 
 /** Apps that come back from before get `resync`. Never rejects: a backplane that is away forgets by itself. */

@@ -1,4 +1,4 @@
-/** What only the daemon of a session can tell or do: commands after a slash, how full the context is, a summary, releasing it. */
+/** Questions and requests that only the daemon of a session can answer: commands after a slash, how full the context is, a summary, releasing it. */
 import { capabilitiesOf, readSlashCommands } from '@relay/database';
 import {
   type CommandList,

@@ -12,7 +12,7 @@ export interface HistoryRange {
   after?: string;
 }
 
-/** How many more pages are asked for where a daemon answers the first messages of a range instead of the last ones. */
+/** Further pages that are asked for where a daemon answers the first messages of a range instead of the last ones. */
 const maxMore = 10;
 
 /**
@@ -27,7 +27,7 @@ async function askForPage(deps: Operations, record: SessionRecord, range: Histor
   const wanted = range.limit ?? limits.historyPageDefault;
   let [messages, behind] = [first.messages, first.newestUuid];
   for (let more = 0; more < maxMore && behind !== null; more += 1) {
-    // What was answered so far is worth more than an error of what may not be there.
+    // The pages so far are worth more than an error about one that may not exist.
     const next = await askOnce(deps, record, { ...range, limit: limits.historyPage, after: behind }).catch(
       () => undefined,
     );

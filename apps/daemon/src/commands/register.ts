@@ -77,7 +77,7 @@ export async function registerCommand(
     name: device.name,
     agent_type: device.agentType,
     registered_at: new Date().toISOString(),
-    // What was allowed now is not asked again at every start.
+    // A folder that was allowed now is not asked about again at every start.
     ...(travelsInClear(server) ? { insecure: true } : {}),
     ...(agent ? { agent } : {}),
     // Written down, so that a later start from another folder opens nothing more.

@@ -11,7 +11,7 @@ export interface Terminal {
   err: (text: string) => void;
   /** Writes to `err` over the line that was begun last. */
   overwrite: (line: string) => void;
-  /** One line typed at the keyboard; undefined when `signal` aborts or the keyboard is gone. Missing where nobody can type. */
+  /** One line typed at the keyboard; undefined when `signal` aborts or the keyboard is gone. Missing without a keyboard. */
   ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   env: NodeJS.ProcessEnv;
   /** `err` is a screen: a line may be written over. */
@@ -56,7 +56,7 @@ function lineFrom(stdin: NodeJS.ReadableStream, show: () => void, signal: AbortS
 
 /** The terminal of this process. An error that nothing caught leaves through the same door. */
 export function processTerminal(): Terminal {
-  // The reader may leave (`| head`, a closed terminal): the daemon goes on, and a command has nobody left to tell.
+  // The reader may leave (`| head`, a closed terminal): the daemon goes on, and a command has no reader left.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const terminal = terminalOn(process);
   process.on('uncaughtException', (error) => {

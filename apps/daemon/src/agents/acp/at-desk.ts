@@ -2,7 +2,7 @@
 import type { Question } from '@relay/daemon-kit';
 import type { Asking } from './questions.ts';
 
-/** Asks at the keyboard. Resolves with the words that were typed; undefined when nobody can be asked, or `signal` aborted. */
+/** Asks at the keyboard. Resolves with the words that were typed; undefined without a keyboard, or when `signal` aborted. */
 export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<string | undefined>;
 
 /** A question of several fields is asked field by field; one that is never answered well ends as a no. */

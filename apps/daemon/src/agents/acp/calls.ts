@@ -33,7 +33,7 @@ const maxWords = 300;
 const diffBytes = 8 * 1024;
 const inputBytes = 2 * 1024;
 
-/** What a tool call does, and to what: its command, else its path, else its title. A command that is only in the title is no path. */
+/** The action of a tool call and its object: its command, else its path, else its title. A command that is only in the title is no path. */
 export function describeCall(call: Fields, cwd: string): [action: string, target: string] {
   const kind = wordsOf(call.kind);
   const title = titleOf(call);
@@ -61,7 +61,7 @@ export const titleOf = (call: Fields) =>
     .trim()
     .replace(/^`([^`]+)`$/, '$1');
 
-/** What a call wants to do, as verb and object: `Run npm test`, `Write src/a.ts`, or its title where that says so by itself. */
+/** The action that a call asks for, as verb and object: `Run npm test`, `Write src/a.ts`, or its title where that says so by itself. */
 export function intentOf(call: Fields, cwd: string): string {
   const title = titleOf(call);
   const command = commandOf(call);
@@ -78,7 +78,7 @@ export function intentOf(call: Fields, cwd: string): string {
   return isPhrase ? oneLine(title) : `Use ${title || 'a tool'}`;
 }
 
-/** What a call is about beyond `told`: the whole command, its changes with their lines, its content, else its input. Bounded. */
+/** The subject of a call beyond `told`: the whole command, its changes with their lines, its content, else its input. Bounded. */
 export function detailsOf(call: Fields, cwd: string, told: string): string {
   const command = commandOf(call);
   const changes = diffsOf(call).map((diff) => changeOf(diff, cwd));
@@ -129,7 +129,7 @@ function below(path: string, cwd: string): string {
   return inside === '' || inside.startsWith('..') ? path : inside;
 }
 
-/** What a tool call brought about, as text: its output, and of changed files the path. */
+/** The result of a tool call, as text: its output, and of changed files the path. */
 export function contentOf(content: unknown, cwd: string): string {
   return listOf(content)
     .map((item) => {

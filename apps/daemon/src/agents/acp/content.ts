@@ -3,7 +3,7 @@
  * link or as a placeholder that says what it was. A block of an unknown kind says nothing.
  */
 
-/** What comes over the wire is read by shape: agents differ, and one odd field must not cost the others. */
+/** Values from the wire are read by shape: agents differ, and one odd field must not cost the others. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const recordOf = (value: unknown): Fields =>
@@ -20,7 +20,7 @@ export const wordsOf = (value: unknown): string => (typeof value === 'string' ? 
 /** Text of a content block, of a list of them, or of something that is text already. */
 export const textOf = (content: unknown): string => pieceOf('', content);
 
-/** What a content block, or a list of them, adds behind `before`. */
+/** The text that a content block, or a list of them, adds behind `before`. */
 export function pieceOf(before: string, content: unknown): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) {

@@ -109,7 +109,7 @@ const noLongerAsked = 'the agent no longer waits for an answer.';
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
   const questions: OpenQuestion[] = [];
-  /** Permissions that somebody is asked for at this machine. */
+  /** Permissions that are asked for at this machine. */
   const asked = new Set<AbortController>();
   let turn: ActiveTurn | undefined;
   let idleListener: (idle: boolean) => void = () => undefined;
@@ -162,7 +162,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     }
     if (call) active.narrator.call(call);
     return new Promise((resolve) => {
-      const cancelWait = clock.after(timings.questionMs, () => takeBack(question, 'nobody answered it in time.'));
+      const cancelWait = clock.after(timings.questionMs, () => takeBack(question, 'it was not answered in time.'));
       const withdrawn = () => takeBack(question, noLongerAsked);
       signal.addEventListener('abort', withdrawn, { once: true });
       const question: OpenQuestion = {
@@ -265,7 +265,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         active.detached = true;
         put(question, reply.response);
       }
-      // A turn that goes on without its question ends as usual, and the words are next. One that was told no ends for nobody.
+      // A turn that goes on without its question ends as usual, and the words are next. One that was refused does not end here.
       if (active.attached && !active.detached) active.overtaken = true;
       else active.detached = true;
       dropQuestions();

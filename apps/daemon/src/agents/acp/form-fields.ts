@@ -16,7 +16,7 @@ export interface FormField {
   words?: string;
 }
 
-/** What the words are for the agent, or why they are no answer. */
+/** The answer that the words give the agent, or the reason why they are none. */
 export type Value = { value: ElicitationContentValue } | { why: string };
 
 /** In their order. A field that only takes words of one's own instead of a choice is part of the field with the choices. */
@@ -73,7 +73,7 @@ export function defaultOf({ schema, choices }: FormField): string {
     .join(', ');
 }
 
-/** What must be known to answer: what the choices mean, the bounds, the default. */
+/** The hints for an answer: the meaning of the choices, the bounds, the default. */
 export function aboutField(field: FormField): string {
   const { choices, words } = field;
   const meanings = choices.flatMap(({ label, about }) => (about === '' ? [] : [`${label}: ${about}`]));

@@ -38,7 +38,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
     const rest = fields.slice(at);
     return rest.length > 1 && rest.every(({ required }) => !required) ? [labels.skip, labels.skipRest] : [labels.skip];
   };
-  /** What can be chosen: the choices, or the default of a field without any, and what a form offers besides. */
+  /** The options: the choices, or the default of a field without any, and what a form offers besides. */
   const offered = (field: FormField): string[] => {
     const fallback = field.choices.length > 0 ? '' : defaultOf(field);
     const own = fallback === '' ? field.choices.slice(0, maxChoices).map(({ label }) => label) : [fallback];

@@ -26,7 +26,7 @@ export interface Narrator {
   /** A tool call as a permission request shows it. */
   call(call: Fields): void;
   told(): Told;
-  /** What was said since this was asked last. It goes with a question: `told` begins anew. */
+  /** The words since this was asked last. They go with a question: `told` starts empty again. */
   said(): string;
 }
 

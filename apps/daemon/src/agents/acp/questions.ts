@@ -1,5 +1,5 @@
 /**
- * What every question of an agent has in common. Pure: a request of ACP becomes a question for the user (`permission.ts`, `form.ts`), the
+ * The common part of every question of an agent. Pure: a request of ACP becomes a question for the user (`permission.ts`, `form.ts`), the
  * words of the user become a response for the agent.
  */
 import type { Question } from '@relay/daemon-kit';

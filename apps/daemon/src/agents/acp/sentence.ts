@@ -1,4 +1,4 @@
-/** What people are told of an error: the sentence inside of what an agent passes on as JSON, and the last lines of what it printed. Pure. */
+/** The text of an error for people: the sentence inside of what an agent passes on as JSON, and the last lines of what it printed. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { keepHead, keepTail } from '@relay/daemon-kit';
 import { listOf, recordOf, wordsOf } from './content.ts';
