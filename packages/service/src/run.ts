@@ -33,6 +33,8 @@ export function runService(start: () => Promise<Service>, options: RunOptions): 
     process.stderr.write(`${explain(error, options)}\n`);
     process.exit(1);
   };
+  // A full disk below standard error, or a reader that has gone, must not end the process.
+  process.stderr.on('error', () => undefined);
   let stopping = false;
   const leaveOnSignal = (service: Service) => {
     const leave = (signal: NodeJS.Signals) => {

@@ -8,6 +8,7 @@ import type { ChildLoggerOptions, LevelWithSilent, Logger } from 'pino';
 import { cutText, redactFields } from './redact.ts';
 import { firstThenCounts } from './repeated.ts';
 import { maskSecrets } from './secret-text.ts';
+import { standardOutput } from './standard-output.ts';
 
 export type { Logger } from 'pino';
 
@@ -17,7 +18,7 @@ export interface LoggerOptions {
   readonly name: string;
   /** Which process of that program. */
   readonly instance: string;
-  /** Gets every line with its newline. Absent: standard output. */
+  /** Gets every line with its newline. Absent: standard output, which may lose lines and says so, and never holds up the process. */
   readonly destination?: { write(line: string): void };
   /** How often the number of repeated warnings is told. Default one minute. */
   readonly repeatedMs?: number;
@@ -49,9 +50,14 @@ function withSafeChildren(logger: Logger): Logger {
  */
 export function createLogger(options: LoggerOptions): Logger {
   const counted = firstThenCounts(options.repeatedMs ?? 60_000);
+  const base = { name: options.name, instance: options.instance };
+  const lossOf = (lost: number) => {
+    const msg = `${lost} lines of the log were lost: standard output was not read, or its disk was full.`;
+    return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), ...base, lost, msg })}\n`;
+  };
   const settings = {
     level: options.level,
-    base: { name: options.name, instance: options.instance },
+    base,
     timestamp: pino.stdTimeFunctions.isoTime,
     // The hook has made a view of the error already; the serializer of the library would take it for an error again.
     serializers: { err: (view: unknown) => view },
@@ -72,5 +78,5 @@ export function createLogger(options: LoggerOptions): Logger {
       streamWrite: maskSecrets,
     },
   };
-  return withSafeChildren(options.destination ? pino(settings, options.destination) : pino(settings));
+  return withSafeChildren(pino(settings, options.destination ?? standardOutput(lossOf)));
 }

@@ -23,7 +23,12 @@ const startTimeoutMs = 60_000;
 
 /** Starts the built program and waits until it answers. Rejects, with what it wrote, when it ends before. */
 export async function startRelayProcess(
-  options: { dataDir?: string; env?: Record<string, string> } = {},
+  options: {
+    dataDir?: string;
+    env?: Record<string, string>;
+    /** Where its log goes: `unread` is a pipe that the test may read later, a number an open file. Default: into `output`. */
+    log?: 'unread' | number;
+  } = {},
 ): Promise<RelayProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'relay-process-')));
   const child = spawn(process.execPath, [main], {
@@ -42,7 +47,7 @@ export async function startRelayProcess(
       SESSION_CREATE_PER_MINUTE: '100000',
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', typeof options.log === 'number' ? options.log : 'pipe', 'pipe'],
   });
   let written = '';
   const exited = once(child, 'exit');
@@ -60,8 +65,8 @@ export async function startRelayProcess(
       clearTimeout(timer);
       resolve(ready[1]!);
     };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
+    if (options.log === undefined) child.stdout!.on('data', read);
+    child.stderr!.on('data', read);
     child.once('exit', (code) => fail(`exit code ${String(code)}`));
   });
   const url = `http://127.0.0.1:${port}`;
