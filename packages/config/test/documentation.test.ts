@@ -28,7 +28,8 @@ describe('the documentation of the configuration', () => {
   });
 
   it('contains nothing of this machine', () => {
-    expect(configurationMarkdown()).not.toContain(process.cwd());
+    // As the beginning of a path: in a folder such as /relay, parts of addresses read the same.
+    expect(configurationMarkdown()).not.toContain(`${process.cwd()}/`);
     expect(configurationMarkdown()).toContain('`./data`');
   });
 
