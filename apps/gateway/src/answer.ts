@@ -12,6 +12,8 @@ export interface Asked {
   sentAtMs: number;
   /** The result of the task before it; '' without one. */
   previous: string;
+  /** When that task ended, by the relay's clock; absent without one. */
+  previousEndedAtMs?: number | undefined;
   /** When an event of the task was heard last, by the relay's clock; absent when none was on this connection. */
   heardAtMs?: number | undefined;
 }
@@ -34,22 +36,41 @@ const clockMs = 60_000;
 
 const isSame = (one: string, other: string) => one.trim() === other.trim();
 const timeOf = ({ timestamp }: { timestamp: string }) => Date.parse(timestamp);
+const isOld = (message: Message, { sentAtMs }: Asked) => timeOf(message) < sentAtMs - clockMs;
 
 /** Where the turn of this task begins in the page: the index of its instruction, -1 for a page that is all of it. Undefined: not here. */
 function beginning({ messages, hasMore }: Page, asked: Asked): number | undefined {
-  const isOld = (message: Message) => timeOf(message) < asked.sentAtMs - clockMs;
   const last = messages.findLastIndex(({ role }) => role === 'USER');
   const words = asked.instruction.trim();
   const exact =
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
   // A message was sent locally since: the same words of long ago are another turn.
-  if (exact >= 0) return exact === last || !isOld(messages[exact]!) ? exact : undefined;
+  if (exact >= 0) return exact === last || !isOld(messages[exact]!, asked) ? exact : undefined;
   // Some daemons wrap what they pass on; and of an ended task the words are gone.
-  const wrapped = last >= 0 && !isOld(messages[last]!) && messages[last]!.content.includes(words);
+  const wrapped = last >= 0 && !isOld(messages[last]!, asked) && messages[last]!.content.includes(words);
   if (wrapped) return last;
   // A session that the task began has no other turn before it.
   if (asked.kind === 'start' && !hasMore) return messages.findIndex(({ role }) => role === 'USER');
   return undefined;
+}
+
+/**
+ * Whether the daemon has a task of which it is not known that it arrived: its instruction is in the page, after the end of the task before
+ * it. The same words may have begun that one, so they count behind its answer only, or when they are later by both clocks.
+ * `aheadMs`: by how much the daemon's clock is ahead at least.
+ */
+export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
+  const { messages } = page;
+  const from = beginning(page, asked);
+  if (from === undefined || from < 0) return false;
+  const { kind, previous, sentAtMs } = asked;
+  // Of several texts the history has each by itself.
+  const isPrevious = ({ role, content }: Message) =>
+    role === 'AGENT' && content.trim() !== '' && previous.trimEnd().endsWith(content.trimEnd());
+  const before = messages.findLastIndex(isPrevious);
+  if (before >= 0) return before < from;
+  const sinceMs = asked.previousEndedAtMs ?? (kind === 'start' ? sentAtMs - clockMs : sentAtMs);
+  return timeOf(messages[from]!) - aheadMs >= sinceMs;
 }
 
 /** The last words of the agent about this instruction; undefined when the page does not have it, or the agent went on after it. */
@@ -64,8 +85,7 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const instruction = messages[from];
   if (instruction) {
     // The same words said twice, and the daemon kept only the first: that is the turn before.
-    const isOld = timeOf(instruction) < asked.sentAtMs - clockMs;
-    if (isOld && asked.previous !== '' && isSame(said.content, asked.previous)) return undefined;
+    if (isOld(instruction, asked) && asked.previous !== '' && isSame(said.content, asked.previous)) return undefined;
     // By the daemon's clock, set by when it noted the instruction: words before something that was heard are not the last ones.
     const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
     if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;

@@ -93,6 +93,8 @@ export class DeviceMemory {
   active: ReadonlySet<string> = new Set();
   /** Tasks whose end is looked for in the history. */
   readonly inquiries = new SparseMap<string, Inquiry>();
+  /** Tasks of which the history is asked whether they arrived. */
+  readonly doubted = new SparseMap<string, true>();
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
 

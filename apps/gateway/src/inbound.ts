@@ -138,6 +138,21 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       void writer.drain(connection);
     });
 
+  /** Written to an earlier connection and not confirmed. The history may have them, or even what became of them. */
+  const unconfirmedOnes = (connection: DaemonConnection, taskIds: readonly string[]) =>
+    outcomes.ofUnconfirmed(connection, taskIds, {
+      arrived: async (id, nativeId) => {
+        await settle(connection, { confirmed: [id], unknown: [], lost: [] });
+        const { memory } = connection;
+        if (memory.sawStatus && !memory.active.has(nativeId)) await doubted(connection, [id]);
+        else outcomes.afterReconnect(connection);
+      },
+      otherwise: async (unknown) => {
+        await settle(connection, { unknown, lost: [] });
+        void writer.drain(connection);
+      },
+    });
+
   const onStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
     const { memory } = connection;
     const listed = new Set(frame.running_tasks);
@@ -162,7 +177,8 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     memory.statusUnderWay = true;
     memory.listed = new Set(verdict.present);
     const { confirmed, unknown, lost } = verdict;
-    await settle(connection, { confirmed, unknown, lost: [] })
+    await settle(connection, { confirmed, unknown: [], lost: [] })
+      .then(() => unconfirmedOnes(connection, unknown))
       .then(() => doubted(connection, lost))
       .finally(() => (memory.statusUnderWay = false));
     if (!memory.sawStatus && strangers.length > 0) {
@@ -317,7 +333,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     statusOverdue: async (connection) => {
       const { memory } = connection;
       if (memory.mayReceiveTasks || memory.statusUnderWay || !connection.live) return;
-      await settle(connection, { unknown: unconfirmed(memory.tasks, connection.fence), lost: [] });
+      await unconfirmedOnes(connection, unconfirmed(memory.tasks, connection.fence));
       outcomes.afterReconnect(connection);
       memory.mayReceiveTasks = true;
       await writer.drain(connection);

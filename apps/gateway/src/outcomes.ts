@@ -17,7 +17,7 @@ import {
   withDevice,
 } from '@relay/database';
 import { limits } from '@relay/protocol';
-import { type Answer, answerIn, isEnd } from './answer.ts';
+import { type Answer, type Asked, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { Inquiry } from './device-memory.ts';
 import type { History } from './history.ts';
@@ -49,6 +49,18 @@ export interface Outcomes {
     taskIds: readonly string[],
     otherwise: (taskIds: string[]) => Promise<void>,
   ): Promise<void>;
+  /**
+   * Written to an earlier connection, and the daemon does not say that it has them. `arrived` gets one that its history has, which from
+   * then on is a task that runs; `otherwise` all others.
+   */
+  ofUnconfirmed(
+    connection: DaemonConnection,
+    taskIds: readonly string[],
+    outcome: {
+      arrived: (taskId: string, nativeId: string) => Promise<void>;
+      otherwise: (taskIds: string[]) => Promise<void>;
+    },
+  ): Promise<void>;
   /** The daemon lists a task that it had omitted: it knows it after all. */
   listed(connection: DaemonConnection, taskId: string): void;
   /** A session changed at the daemon: what is asked about its task is asked again, at once when a turn ended. */
@@ -65,17 +77,25 @@ const fewMessages = 20;
 export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const { config, database, publisher, history, metrics, progress, writer } = deps;
 
-  /** The outcome that the history has for a task. `unasked`: it could not be asked, or the task has ended. */
-  const look = async (connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs: number | undefined) => {
+  /** What is found in the newest page of the history, or else in a larger one. `unasked`: it could not be asked. */
+  const read = async <T>(
+    connection: DaemonConnection,
+    asked: AskedTask | undefined,
+    find: (page: Page, asked: Asked) => T | undefined,
+  ): Promise<T | undefined | 'unasked'> => {
     if (!asked || asked.placeholder) return 'unasked';
     const page = async (limit: number) => history.page(connection, asked.nativeId, limit);
     const few = await page(fewMessages);
     if (!few) return 'unasked';
-    const found = answerIn(few, { ...asked, heardAtMs });
-    if (found || !few.hasMore) return found;
+    const found = find(few, asked);
+    if (found !== undefined || !few.hasMore) return found;
     const many = await page(limits.historyPage);
-    return many ? answerIn(many, { ...asked, heardAtMs }) : 'unasked';
+    return many ? find(many, asked) : 'unasked';
   };
+
+  /** The outcome that the history has for a task. */
+  const look = (connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs: number | undefined) =>
+    read(connection, asked, (page, task) => answerIn(page, { ...task, heardAtMs }));
 
   const complete = async (connection: DaemonConnection, taskId: string, answer: Answer) => {
     const { memory } = connection;
@@ -213,6 +233,34 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         const asked = await findAskedTask(database.prisma, id);
         if (!asked || asked.placeholder) unasked.push(id);
         else begin(connection, id, () => otherwise([id]));
+      }
+      if (unasked.length > 0) await otherwise(unasked);
+    },
+    ofUnconfirmed: async (connection, taskIds, { arrived, otherwise }) => {
+      const { doubted, tasks, clockAheadMs } = connection.memory;
+      const unasked: string[] = [];
+      for (const id of taskIds) {
+        if (doubted.has(id)) continue;
+        const asked = await findAskedTask(database.prisma, id);
+        if (!asked || asked.placeholder) {
+          unasked.push(id);
+          continue;
+        }
+        doubted.set(id, true);
+        // Not awaited: the answer comes over this connection, behind the frame that brought us here.
+        read(connection, asked, (page, task) => hasArrived(page, task, clockAheadMs) || undefined)
+          .then(async (found) => {
+            // A frame may have named it meanwhile.
+            if (!connection.open || tasks.get(id)?.state !== 'sent') return;
+            await outlast(
+              () => (found === true ? arrived(id, asked.nativeId) : otherwise([id])),
+              () => !connection.open,
+            );
+          })
+          .catch((error: unknown) =>
+            connection.logger.warn({ err: error }, 'whether a task arrived could not be found out'),
+          )
+          .finally(() => doubted.delete(id));
       }
       if (unasked.length > 0) await otherwise(unasked);
     },

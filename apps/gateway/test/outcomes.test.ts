@@ -146,6 +146,74 @@ describe('the outcome of a task', () => {
     }
   });
 
+  describe('whose handing-over was cut', () => {
+    /** A session with a turn behind it, and a second task that was written and not confirmed before the connection ended. */
+    const cut = async (habits: Habits, { arrives, words = 'and then?' }: { arrives: boolean; words?: string }) => {
+      const { daemon, task: first, id } = await start(habits);
+      daemon.finish(first, 'the first answer');
+      await ended(id, first, 'completed');
+      const { socket } = daemon.connection!;
+      if (!arrives) socket.removeAllListeners('message');
+      const taskId = await say(relay, id, words);
+      const task = arrives ? await daemon.nextTask() : { id: taskId, native: first.native, instruction: words };
+      while ((await readTask(relay, taskId)).state !== 'sent') await relay.call('GET', '/api/sessions');
+      await daemon.drop();
+      return { daemon, task, id };
+    };
+
+    it.each<[string, Habits]>([
+      ['says status after a connect only', { quietStatus: true, hidesItsSessions: true }],
+      ['never lists a task', { emptyStatus: true, newlineResult: true }],
+    ])('F1: is completed by the answer in the history, when its daemon %s', async (_, habits) => {
+      const { daemon, task, id } = await cut(habits, { arrives: true });
+      daemon.finish(task, 'the answer');
+      await daemon.connect(1);
+      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer', note: expect.any(String) });
+      const behind = await say(relay, id, 'thank you');
+      expect(await daemon.nextTask()).toMatchObject({ id: behind });
+      expect((await texts(daemon, id)).filter((text) => text === 'the answer')).toHaveLength(1);
+    });
+
+    it('F1: runs when the history has it without an answer and the session is active', async () => {
+      const { daemon, task, id } = await cut({ emptyStatus: true }, { arrives: true });
+      await daemon.connect(1);
+      daemon.report();
+      expect(await ended(id, task, 'running')).not.toHaveProperty('error');
+      daemon.finish(task, 'the answer');
+      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer' });
+      expect((await texts(daemon, id)).filter((text) => text === 'the answer')).toHaveLength(1);
+    });
+
+    it('F1: is lost, and not unknown, when the history has it and nothing of the agent', async () => {
+      const { daemon, task, id } = await cut({ quietStatus: true, neverActive: true }, { arrives: true });
+      daemon.fail(task, 'crashed');
+      await daemon.connect(1);
+      expect(await ended(id, task, 'failed')).toMatchObject({ error: { code: 'TASK_LOST' } });
+    });
+
+    it('F1: is unknown, and never written again, when the history does not have it or cannot be asked', async () => {
+      for (const habits of [{}, { noHistory: true }]) {
+        const { daemon, task, id } = await cut(habits, { arrives: false });
+        await daemon.connect(1);
+        expect(await ended(id, task, 'unknown')).toMatchObject({ error: { code: 'DELIVERY_UNKNOWN' } });
+        const behind = await say(relay, id, 'are you there?');
+        expect(await daemon.nextTask()).toMatchObject({ id: behind });
+      }
+    });
+
+    it('F1: is not taken for the turn before it, which began with the same words', async () => {
+      for (const [habits, words] of [
+        [{}, 'begin'],
+        // Some pass on more than the words: these are in those.
+        [{ newlineResult: true }, 'beg'],
+      ] as const) {
+        const { daemon, task, id } = await cut(habits, { arrives: false, words });
+        await daemon.connect(1);
+        expect(await ended(id, task, 'unknown')).toMatchObject({ error: { code: 'DELIVERY_UNKNOWN' } });
+      }
+    });
+  });
+
   it('F3: of a turn that ends without a text is fetched and shown once', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });

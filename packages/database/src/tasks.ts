@@ -318,6 +318,8 @@ export interface AskedTask {
   sentAtMs: number;
   /** What the task before it in the session ended with; '' without one. */
   previous: string;
+  /** When that was, by the relay's clock; absent without one. */
+  previousEndedAtMs?: number;
 }
 
 /** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
@@ -331,12 +333,15 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       instruction: string;
       sent_at: Date;
       previous: string | null;
+      previous_ended_at: Date | null;
     }[]
   >`
     SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.instruction, t.sent_at,
-      (SELECT p.result FROM tasks p WHERE p.session_key = t.session_key AND p.id <> t.id AND p.finished_at <= t.sent_at
-        ORDER BY p.finished_at DESC LIMIT 1) AS previous
+      before.result AS previous, before.finished_at AS previous_ended_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key
+      LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
+        WHERE p.session_key = t.session_key AND p.id <> t.id AND p.finished_at <= t.sent_at AND p.sent_at IS NOT NULL
+        ORDER BY p.finished_at DESC LIMIT 1) before ON true
     WHERE t.id = ${taskId} AND t.sent_at IS NOT NULL AND s.deleted_at IS NULL`;
   return (
     row && {
@@ -348,6 +353,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       instruction: row.instruction,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',
+      ...(row.previous_ended_at && { previousEndedAtMs: row.previous_ended_at.getTime() }),
     }
   );
 }

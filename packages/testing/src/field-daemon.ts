@@ -13,6 +13,10 @@ export interface Habits {
   growingStatus?: boolean;
   /** One `status` per connection, which still lists what ended while it was away; none on changes. */
   statusOnce?: boolean;
+  /** `running_tasks` is always empty. */
+  emptyStatus?: boolean;
+  /** `status` after a connect only, and true. */
+  quietStatus?: boolean;
   /** Every turn ends with `result: ""`. */
   emptyResult?: boolean;
   /** A result ends with a newline that the history lacks. */
@@ -151,12 +155,12 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
     return stored;
   };
 
-  const status = () => send({ type: 'status', running_tasks: [...listed.keys()] });
+  const status = () => send({ type: 'status', running_tasks: habits.emptyStatus ? [] : [...listed.keys()] });
   const changed = (taskId: string, runs: boolean) => {
     if (runs || habits.growingStatus) listed.set(taskId, runs);
     else if (habits.statusOnce && connection === undefined) listed.set(taskId, false);
     else listed.delete(taskId);
-    if (!habits.statusOnce) status();
+    if (!habits.statusOnce && !habits.quietStatus) status();
   };
   const count = ({ messages }: FieldSession) => (habits.constantCount ? 1 : messages.length);
   const facts = (session: FieldSession) => ({
