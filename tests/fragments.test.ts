@@ -1,21 +1,23 @@
 /** Promise: one WebSocket message in very many parts takes little memory and no turn from others, at both doors (R11). */
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { type RelayProcess, connectApp, connectDaemon, registerDevice, startRelayProcess } from '@relay/testing';
 
-let relay: RelayProcess | undefined;
+let relay: RelayProcess;
 const lines: Socket[] = [];
-afterEach(async () => {
+beforeAll(async () => {
+  relay = await startRelayProcess();
+}, 60_000);
+afterAll(() => relay.end('SIGKILL'));
+afterEach(() => {
   for (const line of lines.splice(0)) line.destroy();
-  await relay?.end('SIGKILL');
-  relay = undefined;
 });
 
 const residentMiB = () =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${relay!.process.pid}/status`, 'utf8'))![1]) / 1024;
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${relay.process.pid}/status`, 'utf8'))![1]) / 1024;
 
 /** A part of a message: masked with zeros. */
 const part = (opcode: number, payload: string, isLast = false) =>
@@ -27,9 +29,9 @@ const pong = part(0xa, 'x'.repeat(125), true);
 /** A valid credential, and a peer that writes bytes of its own. Resolves when it is open. */
 async function dial(door: 'daemon' | 'attention'): Promise<Line> {
   const headers: Record<string, string> = {};
-  if (door === 'attention') headers.Authorization = `Bearer ${relay!.token('mallory')}`;
+  if (door === 'attention') headers.Authorization = `Bearer ${relay.token('mallory')}`;
   else {
-    const { deviceId, refreshToken, agentType } = await registerDevice(relay!, { user: 'mallory' });
+    const { deviceId, refreshToken, agentType } = await registerDevice(relay, { user: 'mallory' });
     Object.assign(headers, {
       Authorization: `Bearer ${refreshToken}`,
       'X-Device-ID': deviceId,
@@ -37,7 +39,7 @@ async function dial(door: 'daemon' | 'attention'): Promise<Line> {
       'X-Daemon-Version': '1.0.0',
     });
   }
-  const line = connect({ port: Number(new URL(relay!.url).port), host: '127.0.0.1', noDelay: true });
+  const line = connect({ port: Number(new URL(relay.url).port), host: '127.0.0.1', noDelay: true });
   lines.push(line);
   line.on('error', () => undefined);
   line.write(
@@ -85,9 +87,9 @@ interface Line {
 
 /** Another user's request and frame arrive. */
 async function servesOthers(): Promise<void> {
-  const daemon = await connectDaemon(relay!, { user: 'alice' });
-  const app = await connectApp(relay!, { user: 'alice' });
-  const created = await relay!.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
+  const daemon = await connectDaemon(relay, { user: 'alice' });
+  const app = await connectApp(relay, { user: 'alice' });
+  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
   expect(created.status).toBe(201);
   await daemon.next('task_start', ({ task_id: id }) => id === created.body.taskId);
   await app.next('new_message');
@@ -96,7 +98,6 @@ async function servesOthers(): Promise<void> {
 
 describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door) => {
   it('R11: a message of a million parts is refused with 1008 while others are served', async () => {
-    relay = await startRelayProcess();
     await servesOthers();
     const peer = await dial(door);
     const before = residentMiB();
@@ -109,7 +110,6 @@ describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door
   }, 120_000);
 
   it('R11: parts that come one by one, each with much that does not count, hold little memory', async () => {
-    relay = await startRelayProcess();
     await servesOthers();
     const peer = await dial(door);
     const before = residentMiB();
@@ -117,28 +117,8 @@ describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door
     // What is read at a time is kept whole for one byte of it.
     const padding = Buffer.concat([part(continuation, ' '), ...Array.from({ length: 500 }, () => pong)]);
     for (let n = 0; n < 16_000 && !peer.line.destroyed; n += 1) await peer.write(padding);
-    process.stderr.write(`${door} padded: ${residentMiB() - before} MiB, code ${peer.code}\n`);
+    expect(peer.code).toBe(1008);
     await servesOthers();
     expect(residentMiB() - before).toBeLessThan(150);
-  }, 120_000);
-
-  it('R11: a part that comes byte by byte holds little memory', async () => {
-    relay = await startRelayProcess();
-    await servesOthers();
-    const peers = await Promise.all(Array.from({ length: 5 }, () => dial(door)));
-    const before = residentMiB();
-    // One frame of the longest length of this door, of which one byte comes at a time.
-    const length = door === 'daemon' ? 16 * 1024 * 1024 : 60_000;
-    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    head.writeUInt32BE(length, 6);
-    await Promise.all(
-      peers.map(async (peer) => {
-        await peer.write(head);
-        for (let n = 0; n < 50_000 && !peer.line.destroyed; n += 1) await peer.write(Buffer.from(' '));
-      }),
-    );
-    process.stderr.write(`${door} bytes: ${residentMiB() - before} MiB, code ${peers[0]!.code}\n`);
-    await servesOthers();
-    expect(residentMiB() - before).toBeLessThan(100);
   }, 120_000);
 });

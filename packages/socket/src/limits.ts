@@ -7,6 +7,8 @@ export interface SocketLimits {
   maxQueuedFrames: number;
   /** The same for their bytes. One frame may exceed it, so memory is bounded by this and the longest frame. */
   maxQueuedBytes: number;
+  /** Inbound pings and pongs with their headers: so many at once, which come back at 1 KiB a second; more closes the socket with 1008. */
+  controlBurstBytes: number;
   /** Outbound: above it droppable frames are not written. */
   droppableUnsentBytes: number;
   /** Outbound: a reader with more than this unsent, all of which it had `unsentGraceMs` or more to take, is too slow. */
@@ -27,6 +29,7 @@ export function withDefaults(limits: Partial<SocketLimits> & Pick<SocketLimits, 
     maxFrameBytes: limits.maxFrameBytes,
     maxQueuedFrames: limits.maxQueuedFrames ?? 64,
     maxQueuedBytes: limits.maxQueuedBytes ?? 2 ** 20,
+    controlBurstBytes: limits.controlBurstBytes ?? 2 ** 20,
     droppableUnsentBytes: limits.droppableUnsentBytes ?? 2 ** 16,
     maxUnsentBytes,
     unsentGraceMs: limits.unsentGraceMs ?? 2_000,

@@ -29,6 +29,14 @@ const abnormal = 1006;
  */
 const gatheredBytes = 2 ** 14;
 
+/**
+ * A part of a message keeps all that was read together with it until the message is whole. Control frames between the parts have
+ * no other bound: 16 KB of message could so keep a gigabyte (findings R11).
+ */
+const controlBytesPerSecond = 2 ** 10;
+const controlHeaderBytes = 6;
+const flooding: CloseCode = { code: 1008, reason: 'too many control frames' };
+
 const live = Symbol('live socket');
 type Owned = { [live]: LiveSocket };
 const of = (owned: unknown) => (owned as Owned)[live];
@@ -48,6 +56,9 @@ export class LiveSocket implements Socket {
   #closed = false;
   /** What was buffered when frames began to be gathered; undefined while none are. */
   #bufferedBefore: number | undefined;
+  /** Of control frames, less what time has forgiven since. */
+  #controlBytes = 0;
+  #controlAt = 0;
 
   constructor(ws: WebSocket, duplex: Duplex, handlers: SocketHandlers, options: LiveSocketOptions) {
     this.#ws = ws;
@@ -64,6 +75,7 @@ export class LiveSocket implements Socket {
     duplex.on('error', onBroken);
     ws.on('message', onMessage);
     ws.on('ping', onPing);
+    ws.on('pong', onPong);
     // Without this listener an error of one connection takes the process down.
     ws.on('error', onBroken);
     ws.on('close', onEnd);
@@ -180,7 +192,19 @@ export class LiveSocket implements Socket {
     this.#inbox.push(frame, isBinary ? 0 : bytes.length);
   }
 
+  /** False: too many, and the socket closes. */
+  controlled(payload: Buffer): boolean {
+    const at = performance.now();
+    const forgiven = ((at - this.#controlAt) / 1_000) * controlBytesPerSecond;
+    this.#controlBytes = Math.max(0, this.#controlBytes - forgiven) + payload.length + controlHeaderBytes;
+    this.#controlAt = at;
+    if (this.#controlBytes <= this.#options.limits.controlBurstBytes) return true;
+    this.#shut(flooding, 'drop');
+    return false;
+  }
+
   pinged(payload: Buffer): void {
+    if (!this.controlled(payload)) return;
     if (!this.#options.receipts) this.#pong(payload);
     else if (this.state === 'live') this.#inbox.push({ kind: 'ping', payload }, payload.length);
   }
@@ -265,6 +289,10 @@ function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
 
 function onPing(this: WebSocket, payload: Buffer): void {
   of(this).pinged(payload);
+}
+
+function onPong(this: WebSocket, payload: Buffer): void {
+  of(this).controlled(payload);
 }
 
 function onEnd(this: WebSocket, code: number, reason: Buffer): void {

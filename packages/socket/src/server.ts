@@ -34,6 +34,10 @@ export interface SocketServer {
   ): Promise<Socket>;
 }
 
+/** A long frame on a slow line comes in packets of about this size or more; each that waits for the rest costs far more than its bytes. */
+const smallestChunkBytes = 512;
+const fewestChunks = 1024;
+
 export function createSocketServer({ limits, closes, now = Date.now }: SocketServerOptions): SocketServer {
   const bounds = withDefaults(limits);
   const protocols = new WeakMap<IncomingMessage, string>();
@@ -46,6 +50,9 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
     // Done by the socket, which knows what a pong says.
     autoPong: false,
     maxPayload: bounds.maxFrameBytes,
+    maxBufferedChunks: Math.max(fewestChunks, Math.ceil(bounds.maxFrameBytes / smallestChunkBytes)),
+    // Of a message; each may keep the whole read that it came with, see `controlBurstBytes`.
+    maxFragments: 16_384,
     closeTimeout: bounds.closeTimeoutMs,
     handleProtocols: (offered, request) => {
       const protocol = protocols.get(request);

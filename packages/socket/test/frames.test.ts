@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { clientFrame, createEar, createGate, handshake, openDoor, until } from './door.ts';
+import { clientFrame, createEar, createGate, handshake, openDoor, readUntil, until } from './door.ts';
 import type { Door, DoorOptions } from './door.ts';
 
 describe('inbound frames', () => {
@@ -99,7 +99,7 @@ describe('inbound frames', () => {
     'are heard of a peer that pings and does not read, and its pongs are bounded; receipts: %s',
     async (receipts) => {
       const maxUnsentBytes = 2 ** 18;
-      await open({ receipts, limits: { maxFrameBytes: 2 ** 20, maxUnsentBytes } });
+      await open({ receipts, limits: { maxFrameBytes: 2 ** 20, maxUnsentBytes, controlBurstBytes: 2 ** 30 } });
       const line = await door.dial();
       const { duplex } = await door.accepted.next();
       const pings = Buffer.concat(Array.from({ length: 4_000 }, () => clientFrame(9, 'p'.repeat(125))));
@@ -109,6 +109,42 @@ describe('inbound frames', () => {
       expect(duplex.writableLength).toBeLessThan(2 * maxUnsentBytes);
     },
   );
+
+  it.each([9, 10])(
+    'R11: of a peer that sends too many control frames are not read on: 1008; opcode %s',
+    async (opcode) => {
+      await open();
+      const line = await door.dial();
+      await door.accepted.next();
+      line.resume();
+      const many = Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(opcode, 'p'.repeat(125))));
+      for (let round = 0; round < 9; round += 1) line.write(many);
+      expect(await door.ends.next()).toMatchObject({ code: 1008, reason: 'too many control frames' });
+    },
+  );
+
+  it('R11: that come byte by byte wait in a bounded number of pieces: 1008', async () => {
+    await open();
+    const line = await door.dial();
+    const { duplex } = await door.accepted.next();
+    line.setNoDelay(true);
+    // One frame of 65,535 bytes of a door that takes a mebibyte.
+    line.write(Buffer.from([0x81, 0xfe, 0xff, 0xff, 0, 0, 0, 0]));
+    await once(duplex, 'data');
+    await readUntil(line, '\r\n\r\n');
+    let refused = false;
+    line.once('readable', () => (refused = true));
+    let pieces = 0;
+    while (!refused) {
+      const read = once(duplex, 'data');
+      line.write('x');
+      await read;
+      expect((pieces += 1)).toBeLessThan(3_000);
+    }
+    expect(pieces).toBeGreaterThan(2_000);
+    line.resume();
+    expect(await door.ends.next()).toMatchObject({ code: 1008 });
+  });
 
   it('keep their place before a ping where a pong is a receipt', async () => {
     const gates = { one: createGate(), two: createGate() };
