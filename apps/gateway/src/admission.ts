@@ -1,6 +1,6 @@
 /**
- * Two machines that share one credential evict each other for ever (contract §9, flapping): after 10 claims of a device
- * within a minute its accepts are slowed to one a second. The newest that waits wins, the others are sent away.
+ * A device that connects again and again, for whatever reason (contract §9, flapping): after 10 claims within a minute its accepts are
+ * slowed to one a second. The newest that waits wins, the others are sent away. Two machines with one credential: `contests.ts`.
  */
 const windowMs = 60_000;
 const freeClaims = 10;

@@ -33,6 +33,9 @@ export interface Peer {
   daemonVersion: string;
   /** What it declared: names in lower case. */
   capabilities: readonly string[];
+  /** Host name, where the daemon tells it, and where it comes from: for people, and to tell machines with one credential apart. */
+  hostname: string;
+  address: string;
 }
 
 /** What all connections of a gateway have in common. */
@@ -66,6 +69,8 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly agentType: string;
   readonly daemonVersion: string;
   readonly capabilities: readonly string[];
+  readonly hostname: string;
+  readonly address: string;
   readonly memory = new DeviceMemory();
   /** Set by the claim; 0 until then. */
   fence = 0;
@@ -97,6 +102,8 @@ export class DaemonConnection implements HeartbeatPeer {
     this.agentType = peer.agentType;
     this.daemonVersion = peer.daemonVersion;
     this.capabilities = peer.capabilities;
+    this.hostname = peer.hostname;
+    this.address = peer.address;
     this.#socket = socket;
     this.#shared = shared;
     this.#bucket = createTokenBucket(shared.frameRate);

@@ -18,6 +18,10 @@ export function gatewayMetrics(metrics: Metrics) {
       'outcome',
     ]),
     evictions: metrics.counter('relay_evictions_total', 'Connections replaced by a newer one of the same device'),
+    conflicts: metrics.counter(
+      'relay_device_conflicts_total',
+      'Devices found to be used by two daemons that take the place from each other',
+    ),
     leasesLost: metrics.counter(
       'relay_leases_lost_total',
       'Leases that a newer owner was found to hold at their renewal',

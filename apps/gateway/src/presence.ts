@@ -63,6 +63,8 @@ export class Presence {
       daemonVersion: connection.daemonVersion,
       capabilities: connection.capabilities,
       instance: this.#backplane.instance,
+      hostname: connection.hostname,
+      address: connection.address,
     });
     if (connected === 'gone') return undefined;
     this.#cancelGrace(connection.deviceId);

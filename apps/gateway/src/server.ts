@@ -17,6 +17,7 @@ import {
 import { createPublisher } from '@relay/attention';
 import { Admission } from './admission.ts';
 import { createCancels } from './cancels.ts';
+import { createContests, waitYourTurn } from './contests.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { FrameFailures } from './failures.ts';
@@ -78,6 +79,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const outcomes = createOutcomes({ config, database, publisher, history, metrics, progress, writer, notify });
+  const contests = createContests({ database, backplane, metrics, notify });
   const inbound = createInbound({
     config,
     database,
@@ -139,6 +141,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   backplane.onRestored(() => sweeps.catchUp());
   backplane.onControl((body) => {
     const control = decodeControl(body);
+    if (control?.kind === 'device_contested') contests.learn(control.deviceId, control);
     if (control?.kind !== 'device_closed') return;
     deviceVerifier.forget(control.deviceId);
     hub.get(control.deviceId)?.close(control.why === 'deleted' ? 'deviceDeleted' : 'credential');
@@ -157,6 +160,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       connection.close(!closed ? 'replaced' : closed.removed ? 'deviceDeleted' : 'credential');
       return;
     }
+    if (connected.hold) contests.learn(connection.deviceId, connected.hold);
     connection.live = connection.open;
     connection.startKeepalive();
     metrics.accepts.inc();
@@ -207,6 +211,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       .release(connection.deviceId, connection.fence)
       .catch((error: unknown) => connection.logger.warn({ err: error }, 'a lease could not be released'));
     await presence.closed(connection, code, reason);
+    if (socket.answered && code === closeCodes.replaced.code) await contests.replaced(connection);
   };
 
   const handle = (connection: DaemonConnection, text: string): Promise<void> | undefined => {
@@ -340,13 +345,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       guardUpgrade(duplex);
       const arrive = async () => {
         const peer = await authenticateDaemon(request, deps);
-        if (!(await admission.admit(peer.deviceId))) {
-          throw new RelayError(
-            'SERVICE_UNAVAILABLE',
-            'This device connects too often: is its credential used on two machines?',
-            { retryAfter: 5 },
-          );
-        }
+        await contests.refuse(peer);
+        if (!(await admission.admit(peer.deviceId)))
+          throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);
         // It may have waited for its turn meanwhile.
         refuseWhenDraining();
         await open(request, duplex, head, peer);

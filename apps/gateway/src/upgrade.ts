@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { AuthError, bearerFrom } from '@relay/auth';
 import { isUnavailable } from '@relay/database';
 import { RelayError, type ToDaemon, capabilities, limits } from '@relay/protocol';
+import type { RelayConfig } from '@relay/config';
 import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { versionStatus } from './version.ts';
@@ -65,7 +66,23 @@ export async function authenticateDaemon(
     agentType: principal.agentType,
     daemonVersion,
     capabilities: declared,
+    hostname: cleanText(header(request, 'x-daemon-hostname')),
+    address: addressOf(request, deps.config.trustProxy),
   };
+}
+
+/** Only what may be shown to people as it is. */
+const cleanText = (text: string) => (/^[\x20-\x7e]*$/.test(text) ? text.slice(0, limits.hostnameCharacters) : '');
+
+/**
+ * The address that the proxies in front name, else that of the socket. It decides nothing about rights: of several unknown proxies the
+ * nearest one is believed.
+ */
+function addressOf(request: IncomingMessage, trustProxy: RelayConfig['trustProxy']): string {
+  const own = request.socket.remoteAddress ?? '';
+  if (trustProxy === undefined || trustProxy === false) return own;
+  const named = header(request, 'x-forwarded-for').split(',');
+  return cleanText((named.at(typeof trustProxy === 'number' ? -trustProxy : -1) ?? '').trim()).slice(0, 64) || own;
 }
 
 const none: readonly string[] = [];

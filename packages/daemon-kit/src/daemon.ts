@@ -2,6 +2,7 @@
  * The whole daemon, without command line and without the files of a registration: give it a relay, a credential, an agent and a
  * folder. Several may live in one process, each with its own folder.
  */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { capabilities, type FromDaemonFrame } from '@relay/protocol';
 import type { Agent } from './agent.ts';
@@ -300,6 +301,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Device-ID': options.deviceId,
         'X-Agent-Type': options.agentType,
         'X-Daemon-Version': options.daemonVersion,
+        // Only for people, when two machines turn out to use one registration; a header takes no other characters.
+        'X-Daemon-Hostname': hostname().replace(/[^\x21-\x7e]/g, ''),
         'X-Daemon-Capabilities': [capabilities.receipts, ...(agent.capabilities ?? [])].join(', '),
       },
       clock,

@@ -3,6 +3,7 @@
  * of a device holds the lock of its row. For several devices nobody waits for a lock: what is locked elsewhere is left out and is for the
  * caller to ask about alone, so that one device does not hold up the others and nothing deadlocks.
  */
+import { type Hold, holdOf } from './conflicts.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 export interface Beginning {
@@ -12,12 +13,17 @@ export interface Beginning {
   daemonVersion: string;
   capabilities: readonly string[];
   instance: string;
+  /** Where it came from; empty where that is not known. */
+  hostname: string;
+  address: string;
 }
 
 export interface Connected {
   ownerId: string;
   wasOnline: boolean;
   reportHash: string | null;
+  /** Two daemons use this registration: who owns the device now keeps it for a while. */
+  hold?: Hold | undefined;
 }
 
 const waiting = Prisma.sql`FOR NO KEY UPDATE OF d`;
@@ -48,35 +54,44 @@ async function connected(
 ): Promise<Map<string, Connected | 'gone'>> {
   if (beginnings.length === 0) return new Map();
   const rows = await db.$queryRaw<
-    { id: string; owner_id: string | null; was: string | null; report_hash: string | null }[]
+    {
+      id: string;
+      owner_id: string | null;
+      was: string | null;
+      report_hash: string | null;
+      conflict: unknown;
+      now: Date;
+    }[]
   >`
     WITH asked AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(beginnings)}::json)
-        AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], instance text)
+        AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], instance text, hostname text, address text)
     ), held AS (
       SELECT d.id, d.status FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}
     ), online AS (
       UPDATE devices d SET status = 'online', connection_fence = a.fence, last_seen_at = now(), capabilities = a.capabilities
       FROM held JOIN asked a ON a."deviceId" = held.id
       WHERE d.id = held.id AND d.connection_fence < a.fence AND d.removed_at IS NULL AND d.revoked_at IS NULL
-      RETURNING d.id, d.owner_id, d.report_hash, held.status AS was, a.fence, a."connectionId", a."daemonVersion", a.instance
+      RETURNING d.id, d.owner_id, d.report_hash, d.conflict, held.status AS was,
+        a.fence, a."connectionId", a."daemonVersion", a.instance, a.hostname, a.address
     ), lost AS (
       UPDATE device_connections c SET disconnected_at = now(), reason = 'lost'
       FROM online WHERE c.device_id = online.id AND c.disconnected_at IS NULL
     ), noted AS (
-      INSERT INTO device_connections (id, device_id, fence, daemon_version, instance)
-      SELECT "connectionId", id, fence, "daemonVersion", instance FROM online
+      INSERT INTO device_connections (id, device_id, fence, daemon_version, instance, hostname, address)
+      SELECT "connectionId", id, fence, "daemonVersion", instance, hostname, address FROM online
     ), trimmed AS (
       DELETE FROM device_connections WHERE id IN (
         SELECT old.id FROM online CROSS JOIN LATERAL (
           SELECT c.id FROM device_connections c WHERE c.device_id = online.id ORDER BY c.connected_at DESC OFFSET 49) old)
     )
-    SELECT held.id, online.owner_id, online.was, online.report_hash FROM held LEFT JOIN online ON online.id = held.id`;
-  return new Map(
-    rows.map(({ id, owner_id: ownerId, was, report_hash: reportHash }) => [
-      id,
-      ownerId === null ? 'gone' : { ownerId, wasOnline: was === 'online', reportHash },
-    ]),
+    SELECT held.id, online.owner_id, online.was, online.report_hash, online.conflict, now() AS now FROM held LEFT JOIN online ON online.id = held.id`;
+  return new Map<string, Connected | 'gone'>(
+    rows.map(({ id, owner_id: ownerId, was, report_hash: reportHash, conflict, now }) => {
+      if (ownerId === null) return [id, 'gone'];
+      const hold = holdOf(conflict, now.getTime());
+      return [id, { ownerId, wasOnline: was === 'online', reportHash, ...(hold ? { hold } : {}) }];
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 /** The noun device: who owns it, whether it is online, and its removal. */
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
+import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf } from './erase.ts';
 import type { Db, Models } from './transaction.ts';
 
@@ -11,6 +12,7 @@ interface DeviceRow {
   status: string;
   lastSeenAt: Date;
   capabilities: string[];
+  conflict: unknown;
 }
 
 const toDevice = (row: DeviceRow): Device => ({
@@ -21,6 +23,7 @@ const toDevice = (row: DeviceRow): Device => ({
   status: row.status as DeviceStatus,
   lastSeenAt: row.lastSeenAt.toISOString(),
   capabilities: row.capabilities,
+  conflict: conflictOf(row.conflict, Date.now()),
 });
 
 export async function listDevices(db: Models, ownerId: string): Promise<Device[]> {
@@ -115,7 +118,7 @@ export async function closedAmong(
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`
     UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
-      name = '', hostname = '', report_hash = NULL, capabilities = '{}'
+      name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
     WHERE id = ${deviceId}`;
   await db.$executeRaw`
     UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'DEVICE_REMOVED'

@@ -32,7 +32,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
   // One by one: nobody waits for more than a session, and nothing deadlocks.
   for (const { key } of left) await erase(db, Prisma.sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
   const devices = await db.$queryRaw<{ id: string }[]>`
-    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}'
+    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
     WHERE removed_at IS NOT NULL AND (name <> '' OR hostname <> '') RETURNING id`;
   for (const { id } of devices) await eraseOfDevice(db, id);
 }
@@ -40,6 +40,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
 /** What is known of a device besides its sessions and its own row. */
 export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`DELETE FROM slash_commands WHERE device_id = ${deviceId}`;
+  await db.$executeRaw`DELETE FROM notifications WHERE device_id = ${deviceId}`;
   await db.$executeRaw`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
   await db.$executeRaw`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
 }

@@ -2,6 +2,7 @@
 export * from './transaction.ts';
 export * from './devices.ts';
 export * from './connections.ts';
+export * from './conflicts.ts';
 export * from './device-codes.ts';
 export * from './sessions.ts';
 export * from './erase.ts';

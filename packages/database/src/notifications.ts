@@ -46,8 +46,11 @@ export async function addNotification(
 export interface DueNotification {
   id: string;
   userId: string;
+  /** Empty for what concerns a device. */
   sessionId: string;
+  deviceId?: string;
   cause: NotificationCause;
+  /** Of the session, or the name of the device. */
   title: string;
 }
 
@@ -57,7 +60,14 @@ export interface DueNotification {
  */
 export async function claimNotifications(db: Db, limit: number, retryMs: number): Promise<DueNotification[]> {
   const rows = await db.$queryRaw<
-    { id: string; user_id: string; session_id: string; cause: NotificationCause; title: string | null }[]
+    {
+      id: string;
+      user_id: string;
+      session_id: string;
+      device_id: string | null;
+      cause: NotificationCause;
+      title: string | null;
+    }[]
   >`
     UPDATE notifications n SET state = 'sending', claimed_at = now(), attempts = attempts + 1
     FROM (
@@ -65,11 +75,13 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
       WHERE state = 'pending' OR (state = 'sending' AND claimed_at < now() - ${retryMs}::double precision * interval '1 millisecond')
       ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ) due WHERE n.id = due.id
-    RETURNING n.id, n.user_id, n.session_id, n.cause, (SELECT title FROM sessions s WHERE s.key = n.session_key) AS title`;
+    RETURNING n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(
+      (SELECT title FROM sessions s WHERE s.key = n.session_key), (SELECT name FROM devices d WHERE d.id = n.device_id)) AS title`;
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
     sessionId: row.session_id,
+    ...(row.device_id === null ? {} : { deviceId: row.device_id }),
     cause: row.cause,
     title: row.title ?? '',
   }));
@@ -106,12 +118,13 @@ export async function listNotifications(
       state: 'pending' | 'sending' | 'sent' | 'failed';
       created_at: Date;
       session_id: string;
+      about_device: string | null;
       device_id: string | null;
       agent_type: string;
       native_id: string;
     }[]
   >`
-    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, s.device_id, s.agent_type, s.native_id
+    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, s.device_id, s.agent_type, s.native_id
     FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
     WHERE n.user_id = ${userId}
       AND (${after === undefined} OR (n.created_at, n.id) < (${after?.createdAt ?? new Date(0)}::timestamptz, ${after?.id ?? ''}))
@@ -121,6 +134,7 @@ export async function listNotifications(
     sessionId: row.device_id
       ? formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id })
       : row.session_id,
+    ...(row.about_device === null ? {} : { deviceId: row.about_device }),
     cause: row.cause,
     createdAt: row.created_at.toISOString(),
     state: row.state,

@@ -33,6 +33,8 @@ onBoth('the connections of daemons', (open, kind) => {
     daemonVersion: '1.0.0',
     capabilities: ['images', fence % 2 === 0 ? 'even' : 'odd'],
     instance: 'gateway-1',
+    hostname: '',
+    address: '',
   });
   const statusOf = async (id: string) => (await prisma.device.findUniqueOrThrow({ where: { id } })).status;
 

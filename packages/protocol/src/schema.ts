@@ -71,6 +71,7 @@ export const limits = {
   slashCommandSets: 200,
   contextBytes: 64 * 1024,
   capabilities: 32,
+  conflictMachines: 4,
   queueTtlSeconds: 86_400,
   /** The credential of a device that was not connected for so long is worth nothing any more (contract §4). */
   deviceTokenIdleSeconds: 90 * 86_400,

@@ -54,6 +54,7 @@ export class LiveSocket implements Socket {
   #leaving = false;
   #cause: Error | undefined;
   #closed = false;
+  #answered = false;
   /** What was buffered when frames began to be gathered; undefined while none are. */
   #bufferedBefore: number | undefined;
   /** Of control frames, less what time has forgiven since. */
@@ -88,6 +89,10 @@ export class LiveSocket implements Socket {
 
   get unsentBytes(): number {
     return this.#outbox.unsentBytes;
+  }
+
+  get answered(): boolean {
+    return this.#answered;
   }
 
   get lastInboundAt(): number {
@@ -216,6 +221,7 @@ export class LiveSocket implements Socket {
 
   ended(code: number, reason: string): void {
     this.#closed = true;
+    this.#answered = this.#said?.code === code && code !== abnormal;
     this.#outbox.close('drop');
     const clean = code !== abnormal;
     const first = this.#said ?? violationOf(this.#cause) ?? { code, reason };

@@ -43,6 +43,8 @@ export interface Socket {
   readonly state: 'live' | 'closing' | 'closed';
   /** Bytes accepted by `send` that the operating system has not taken yet. */
   readonly unsentBytes: number;
+  /** This side has closed, and the peer has answered with the same code: it was there, and had not left by itself. */
+  readonly answered: boolean;
   /** When a byte last came in, in ms of the server's clock; pings and parts of frames count. Now, while reading pauses. */
   readonly lastInboundAt: number;
   /**

@@ -16,8 +16,8 @@ export interface Transport {
 /** Writes them into the log, without the text of any message. */
 export const logTransport = (logger: Logger): Transport => ({
   name: 'log',
-  send: ({ id, userId, sessionId, cause }) => {
-    logger.info({ notificationId: id, userId, sessionId, cause }, 'notification');
+  send: ({ id, userId, sessionId, deviceId, cause }) => {
+    logger.info({ notificationId: id, userId, sessionId, deviceId, cause }, 'notification');
     return Promise.resolve();
   },
 });

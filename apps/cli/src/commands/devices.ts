@@ -1,5 +1,5 @@
 /** `relay devices` and its parts: the machines of this account. */
-import { limits } from '@relay/protocol';
+import { type Device, limits } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { paintOf } from '../show/style.ts';
@@ -8,6 +8,19 @@ import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
+
+/** A line about two machines with one registration; empty where there is no such thing. */
+function conflictOf({ name, conflict }: Device): string {
+  if (!conflict) return '';
+  const names = conflict.machines.map(({ hostname, address }) =>
+    [hostname, address]
+      .filter((part) => part !== '')
+      .map(oneLine)
+      .join(' '),
+  );
+  const which = names.length > 1 ? ` (${names.join(', ')})` : '';
+  return `Two machines use the registration of "${oneLine(name)}"${which}: run "relay-daemon register --force" on one of them.\n`;
+}
 
 export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const { api, say } = contextOf(options, terminal);
@@ -32,7 +45,7 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
             { text: id },
           ]),
           terminal,
-        ),
+        ) + devices.map((device) => conflictOf(device)).join(''),
   );
   return exitCodes.ok;
 }
@@ -42,14 +55,15 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
   const device = await findDevice(api, typed);
   const connections = await api.connections(device.id);
   say({ ...device, connections }, () => {
-    const facts = listOf([
-      ['Name', device.name],
-      ['Status', device.status],
-      ['Host', device.hostname],
-      ['Agent', device.agentType],
-      ['Last seen', `${ago(device.lastSeenAt)} (${device.lastSeenAt})`],
-      ['Id', device.id],
-    ]);
+    const facts =
+      listOf([
+        ['Name', device.name],
+        ['Status', device.status],
+        ['Host', device.hostname],
+        ['Agent', device.agentType],
+        ['Last seen', `${ago(device.lastSeenAt)} (${device.lastSeenAt})`],
+        ['Id', device.id],
+      ]) + conflictOf(device);
     if (connections.length === 0) return `${facts}It has never connected.\n`;
     const rows = connections.map(({ connectedAt, disconnectedAt, closeCode, reason, daemonVersion }) => [
       { text: clockTime(connectedAt) },

@@ -57,6 +57,14 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
   });
   return (
     <Page title={device.name} aside={<DeviceState status={device.status} />}>
+      {device.conflict && (
+        <Notice kind="bad">
+          <p>
+            Two machines use this registration and take turns being disconnected{namesOf(device.conflict.machines)}.
+            Register one of them again: run &quot;npx relay-daemon register --force&quot; there.
+          </p>
+        </Notice>
+      )}
       <dl className="facts">
         <dt>Agent</dt>
         <dd>{device.agentType}</dd>
@@ -86,6 +94,12 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
       <Remove device={device} />
     </Page>
   );
+}
+
+/** Where they can be told apart. */
+function namesOf(machines: NonNullable<Device['conflict']>['machines']): string {
+  const names = [...new Set(machines.map(({ hostname, address }) => [hostname, address].filter(Boolean).join(', ')))];
+  return names.length > 1 ? ` (${names.join(' · ')})` : '';
 }
 
 function Rename({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {

@@ -42,6 +42,7 @@ function Row({ device }: { device: Device }) {
           <DeviceState status={device.status} />
         </span>
         <span className="card-facts">
+          {device.conflict && <span>Two machines use this registration</span>}
           <span>{device.agentType}</span>
           {device.hostname !== device.name && <span>{device.hostname}</span>}
           {device.status === 'offline' && (

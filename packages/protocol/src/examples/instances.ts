@@ -32,6 +32,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
 export const controlExamples: ExamplesOf<typeof controls> = {
   device_closed: { v: 1, kind: 'device_closed', deviceId, why: 'deleted' },
   user_revoked: { v: 1, kind: 'user_revoked', subject: userId },
+  device_contested: { v: 1, kind: 'device_contested', deviceId, heldMs: 60_000, retryAfter: 15 },
   outbox: { v: 1, kind: 'outbox' },
 };
 

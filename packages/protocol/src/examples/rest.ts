@@ -21,6 +21,13 @@ const device = {
   status: 'online' as const,
   lastSeenAt: times.completed,
   capabilities: ['images', 'context'],
+  conflict: {
+    machines: [
+      { hostname: story.hostname, address: '192.0.2.17', daemonVersion: story.daemonVersion },
+      { hostname: 'restored', address: '192.0.2.44', daemonVersion: story.daemonVersion },
+    ],
+    since: times.connected,
+  },
 };
 
 export const restExamples: ExamplesOf<typeof restBodies> = {

@@ -91,6 +91,15 @@ export const controls = {
     login: maybe(id('`sid` of the tokens')),
     client: maybe(id('With `subject`: only tokens of this program')),
   }),
+  device_contested: versioned(
+    'device_contested',
+    'Two daemons use one registration: who owns the device keeps it for a while.',
+    {
+      deviceId: id('Device id'),
+      heldMs: Type.Integer({ description: 'For so long, from now on', minimum: 0, maximum: 3_600_000 }),
+      retryAfter: Type.Integer({ description: 'Seconds that the other one is told to wait', minimum: 1, maximum: 600 }),
+    },
+  ),
   outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
 } as const;
 

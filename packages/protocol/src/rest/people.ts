@@ -11,6 +11,7 @@ import {
   line,
   list,
   maybe,
+  nullable,
   oneOf,
   record,
   text,
@@ -20,6 +21,25 @@ import { pollErrors, type PollError } from '../errors.ts';
 
 export const deviceStatuses = ['online', 'offline'] as const;
 export type DeviceStatus = (typeof deviceStatuses)[number];
+
+export const DeviceConflict = Type.Object(
+  {
+    machines: list(
+      record('ConflictMachine', 'What is known of one of them; texts are empty where nothing is.', {
+        hostname: text('Host name, where its daemon tells it', { maxLength: limits.hostnameCharacters }),
+        address: line('Network address it connects from'),
+        daemonVersion: line('What its daemon declared'),
+      }),
+      'The machines; one alone where nothing tells them apart',
+      { maxItems: limits.conflictMachines },
+    ),
+    since: time('When it was noticed'),
+  },
+  {
+    description:
+      'Two daemons take the place of the device from each other: one machine must be registered again. Null without such a conflict, or no longer',
+  },
+);
 
 export const Device = record('Device', "A user's machine running a daemon.", {
   id: id('Device id'),
@@ -31,6 +51,8 @@ export const Device = record('Device', "A user's machine running a daemon.", {
   capabilities: list(line('A capability'), 'What its daemon declared when it last connected, for example `images`', {
     maxItems: limits.capabilities,
   }),
+  /** Additive: absent in the answers of older releases. */
+  conflict: maybe(nullable(DeviceConflict)),
 });
 
 export const DeviceList = record('DeviceList', 'Devices of the user.', {
@@ -146,7 +168,7 @@ export const WatchState = record('WatchState', 'Whether the session is watched n
   watched: flag('Yes or no'),
 });
 
-export const notificationCauses = ['done', 'needs_you', 'failed'] as const;
+export const notificationCauses = ['done', 'needs_you', 'failed', 'device_conflict'] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
 export const notificationStates = ['pending', 'sending', 'sent', 'failed'] as const;
 
@@ -154,7 +176,10 @@ export const NotificationList = record('NotificationList', "The user's notificat
   notifications: list(
     record('Notification', 'One notification.', {
       id: id('Notification id'),
-      sessionId: sessionId('Canonical session id'),
+      sessionId: text('Canonical session id; empty for what concerns a device', {
+        maxLength: limits.sessionIdCharacters,
+      }),
+      deviceId: maybe(id('The device, for `device_conflict`')),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
       state: oneOf(notificationStates, 'What became of it'),
@@ -211,6 +236,7 @@ export type PollCode = Static<typeof PollCode>;
 export type DeviceCode = Static<typeof DeviceCode>;
 export type CodeDetail = Static<typeof CodeDetail>;
 export type WatchList = Static<typeof WatchList>;
+export type DeviceConflict = Static<typeof DeviceConflict>;
 export type NotificationList = Static<typeof NotificationList>;
 export type WatchRequest = Static<typeof WatchRequest>;
 export type UpdateDevice = Static<typeof UpdateDevice>;

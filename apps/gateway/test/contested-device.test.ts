@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { closeCodes } from '@relay/protocol';
+import type { DueNotification } from '@relay/database';
+import {
+  type Registration,
+  type TestDaemon,
+  type TestRelay,
+  UpgradeRefused,
+  connectDaemon,
+  registerDevice,
+  startRelay,
+} from '@relay/testing';
+
+describe('a device that two daemons take from each other', () => {
+  let relay: TestRelay;
+  let registration: Registration;
+  const carried: DueNotification[] = [];
+
+  beforeEach(async () => {
+    carried.length = 0;
+    relay = await startRelay({
+      gateways: 2,
+      config: { trustProxy: 1 },
+      transports: [
+        {
+          name: 'test',
+          send: (notification) => {
+            carried.push(notification);
+            return Promise.resolve();
+          },
+        },
+      ],
+    });
+    registration = await registerDevice(relay);
+  });
+  afterEach(() => relay.stop());
+
+  const noted = async () => {
+    const { body } = await relay.call('GET', `/api/devices/${registration.deviceId}/connections`);
+    return body.connections as { closeCode?: number }[];
+  };
+  /** Daemons come back after a second at the earliest: the one before has been noted by then. */
+  const connect = async (headers: Record<string, string> = {}, gateway = 0) => {
+    const before = (await noted()).length;
+    const daemon = await connectDaemon(relay, { registration, gateway, headers });
+    await until('the connection', async () => ((await noted()).length > before ? true : undefined));
+    return daemon;
+  };
+  /** Two machines, each at a gateway of its own. */
+  const machines = [
+    (more: Record<string, string> = {}) => connect({ 'X-Forwarded-For': '192.0.2.1', ...more }, 0),
+    (more: Record<string, string> = {}) => connect({ 'X-Forwarded-For': '192.0.2.2', ...more }, 1),
+  ] as const;
+  const until = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+    const deadline = performance.now() + 20_000;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > deadline) throw new Error(`not within 20 s: ${what}`);
+    }
+  };
+  const device = async () => {
+    const { body } = await relay.call('GET', '/api/devices');
+    return (body.devices as { id: string; conflict: unknown }[]).find(({ id }) => id === registration.deviceId)!;
+  };
+  const conflict = () => until('a conflict', async () => (await device()).conflict ?? undefined);
+  /** Connections until the newest one, each noted as ended. */
+  const settled = (ended: number) =>
+    until(`${ended} ended connections`, async () => {
+      const closed = (await noted()).filter(({ closeCode }) => closeCode !== undefined);
+      return closed.length >= ended ? true : undefined;
+    });
+
+  /** Both come back as often as they are replaced, until one is sent away. */
+  const quarrel = async (): Promise<TestDaemon> => {
+    let owner = await machines[0]();
+    for (let turn = 1; turn < 5; turn += 1) {
+      const next = await machines[turn % 2]!();
+      expect((await owner.closed).code).toBe(closeCodes.replaced.code);
+      owner = next;
+    }
+    await conflict();
+    return owner;
+  };
+
+  const refusal = (come: () => Promise<TestDaemon>) =>
+    until('a refusal', () =>
+      come().then(
+        () => undefined,
+        (error: unknown) => (error instanceof UpgradeRefused ? error : Promise.reject(error as Error)),
+      ),
+    );
+
+  it('F17: shows the two machines to its owner, and tells them once', async () => {
+    await quarrel();
+    expect(await device()).toMatchObject({
+      conflict: {
+        machines: [
+          { hostname: '', address: expect.stringMatching(/^192\.0\.2\.[12]$/), daemonVersion: '1.0.0' },
+          { hostname: '', address: expect.stringMatching(/^192\.0\.2\.[12]$/), daemonVersion: '1.0.0' },
+        ],
+        since: expect.any(String),
+      },
+    });
+    await until('the notification', () => Promise.resolve(carried[0]));
+    expect(carried).toMatchObject([{ cause: 'device_conflict', deviceId: registration.deviceId, title: 'laptop' }]);
+    // However it goes on: a refused daemon, another replacement.
+    await refusal(machines[1]);
+    const { body } = await relay.call('GET', '/api/notifications');
+    expect(body.notifications).toMatchObject([
+      { cause: 'device_conflict', deviceId: registration.deviceId, sessionId: '' },
+    ]);
+  });
+
+  it('F17: one of them keeps its place and ends its tasks; the other is told when to come again', async () => {
+    const owner = await quarrel();
+    const created = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: registration.deviceId, message: 'go' },
+    });
+    await owner.next('task_start');
+    const other = await refusal(machines[1]);
+    expect(other).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(Number(other.headers['retry-after'])).toBeGreaterThanOrEqual(10);
+    const capable = await refusal(() => machines[1]({ 'X-Daemon-Capabilities': 'refusals' }));
+    expect(capable).toMatchObject({
+      status: 429,
+      body: { code: 'RATE_LIMITED', error: expect.stringMatching(/again/) },
+    });
+    expect(Number(capable.headers['retry-after'])).toBeGreaterThanOrEqual(10);
+    owner.event(created.body.taskId as string, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
+    const ended = await until('the end of the task', async () => {
+      const { body } = await relay.call('GET', `/api/tasks/${created.body.taskId}`);
+      return body.state === 'completed' ? (body as { result: string }) : undefined;
+    });
+    expect(ended).toMatchObject({ result: 'done' });
+  });
+
+  it('F17: lets the other one in at once when the one that owned it has left', async () => {
+    const owner = await quarrel();
+    await refusal(machines[1]);
+    await owner.close();
+    const other = await machines[1]();
+    const created = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: registration.deviceId, message: 'go' },
+    });
+    const { task_id: taskId } = await other.next('task_start');
+    expect(taskId).toBe(created.body.taskId);
+  });
+
+  it('F17: is no longer shown after its time', async () => {
+    await quarrel();
+    await relay.database.prisma.$executeRaw`
+      UPDATE devices SET conflict = jsonb_set(conflict, '{until}', to_jsonb(now() - interval '1 second'))
+      WHERE id = ${registration.deviceId}`;
+    expect((await device()).conflict).toBeNull();
+  });
+
+  it('F17: notices two machines that nothing tells apart when they go on and on', async () => {
+    let owner = await connect();
+    const found = await until('a conflict', async () => {
+      const next = await connect().catch(() => undefined);
+      if (next) {
+        await owner.closed;
+        owner = next;
+      }
+      return (await device()).conflict ?? undefined;
+    });
+    expect(found).toMatchObject({ machines: [{ daemonVersion: '1.0.0' }] });
+  });
+
+  it('F17: does not take a daemon that is restarted again and again for two', async () => {
+    for (let restart = 0; restart < 8; restart += 1) {
+      const daemon = await machines[restart % 2]!();
+      await (restart % 4 < 2 ? daemon.close() : daemon.drop());
+    }
+    await settled(8);
+    expect(await device()).toMatchObject({ conflict: null });
+    await machines[0]();
+  });
+
+  it('F17: does not take updates that overlap with the version before for two machines', async () => {
+    for (let update = 0; update < 8; update += 1) await connect({ 'X-Daemon-Version': `1.${update}.0` }, update % 2);
+    await settled(7);
+    expect(await device()).toMatchObject({ conflict: null });
+    await connect({ 'X-Daemon-Version': '1.9.0' });
+  });
+
+  it('F17: does not take one machine whose network changes and breaks for two', async () => {
+    const stuck: TestDaemon[] = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      const daemon = await machines[turn % 2]!();
+      // Nothing comes through any more, and it connects anew by its other network.
+      daemon.socket.pause();
+      stuck.push(daemon);
+    }
+    const last = await machines[0]();
+    for (const { socket } of stuck) socket.terminate();
+    await settled(8);
+    expect(await device()).toMatchObject({ conflict: null });
+    expect(last.socket.readyState).toBe(last.socket.OPEN);
+    await machines[1]();
+  });
+
+  it('F17: does not take a daemon that is sent from gateway to gateway for two', async () => {
+    let daemon = await machines[0]();
+    for (let turn = 1; turn < 3; turn += 1) {
+      const leaving = relay.gateways[turn - 1]!.gateway.drain(0);
+      expect((await daemon.closed).code).toBe(closeCodes.goingAway.code);
+      await leaving;
+      if (turn === 1) daemon = await machines[1]();
+    }
+    await settled(2);
+    expect(await device()).toMatchObject({ conflict: null });
+  });
+});

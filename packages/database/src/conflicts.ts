@@ -1,0 +1,133 @@
+/**
+ * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and take its place from
+ * each other for ever. The connections of a device tell it from everything that one machine may do: a connection counts only if its
+ * daemon was there and answered when it was replaced. One that was restarted, or whose network broke, does not answer.
+ */
+import { type DeviceConflict, limits } from '@relay/protocol';
+import type { Db } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+/** As kept in the row of the device. */
+interface Kept extends DeviceConflict {
+  /** How often the place was taken since it was noticed. */
+  step: number;
+  /** Who owns the device keeps it until then. */
+  heldUntil: string;
+  /** Without another replacement it is over then. */
+  until: string;
+}
+
+/** A connection that ended, as far as it matters here. */
+export interface EndedConnection {
+  hostname: string;
+  address: string;
+  daemonVersion: string;
+  /** It was replaced, and its daemon was there to hear it. */
+  answered: boolean;
+}
+
+/** All of it must happen within this time. */
+export const conflictWindowMs = 2 * 60_000;
+/** A, B, A, B, each replaced by the next. */
+const alternations = 4;
+/** Of machines that nothing tells apart: more than a device may connect in a minute without being slowed down. */
+const indistinct = 12;
+/** The newest connections may not have ended yet, or not have been noted. */
+const underWay = 2;
+
+const nameOf = ({ hostname, address, daemonVersion }: EndedConnection) =>
+  JSON.stringify([hostname, address, daemonVersion]);
+
+/**
+ * The machines that take a device from each other, by its connections within `conflictWindowMs` that have ended, newest first; empty when
+ * it is no conflict.
+ */
+export function conflicting(connections: readonly EndedConnection[]): DeviceConflict['machines'] {
+  const first = connections.findIndex(({ answered }) => answered);
+  if (first < 0 || first > underWay) return [];
+  const after = connections.slice(first);
+  const length = after.findIndex(({ answered }) => !answered);
+  const chain = length < 0 ? after : after.slice(0, length);
+  const names = chain.slice(0, alternations).map(nameOf);
+  const alternate = names.length === alternations && names[0] !== names[1];
+  const returned = alternate && names[0] === names[2] && names[1] === names[3];
+  const [one] = chain;
+  const sameAll = chain.length >= indistinct && chain.every((each) => nameOf(each) === nameOf(one!));
+  if (!returned && !sameAll) return [];
+  return distinct(chain.slice(0, alternations));
+}
+
+function distinct(
+  connections: readonly (EndedConnection | DeviceConflict['machines'][number])[],
+): DeviceConflict['machines'] {
+  const all = connections.map(({ hostname, address, daemonVersion }) => ({ hostname, address, daemonVersion }));
+  return [...new Map(all.map((machine) => [JSON.stringify(machine), machine])).values()].slice(
+    0,
+    limits.conflictMachines,
+  );
+}
+
+const holdMs = (step: number) => Math.min(60_000 * 2 ** step, 600_000);
+/** Less than what is added to the hold below: a daemon that is sent away must come back before the conflict counts as over. */
+const retrySeconds = (step: number) => Math.min(15 * 2 ** step, 120);
+const quietMs = 180_000;
+
+/** What the gateways must know of it: the owner keeps the device for `heldMs`, and others are told to wait. */
+export interface Hold {
+  heldMs: number;
+  retryAfter: number;
+}
+
+/** The hold of a conflict that is kept in the row of a device; undefined when there is none, or no longer. */
+export function holdOf(kept: unknown, nowMs: number): Hold | undefined {
+  const conflict = kept as Kept | null;
+  const heldMs = conflict ? Date.parse(conflict.heldUntil) - nowMs : 0;
+  return conflict && heldMs > 0 ? { heldMs, retryAfter: retrySeconds(conflict.step) } : undefined;
+}
+
+/** What apps see of it. */
+export function conflictOf(kept: unknown, nowMs: number): DeviceConflict | null {
+  const conflict = kept as Kept | null;
+  if (!conflict || Date.parse(conflict.until) <= nowMs) return null;
+  return { machines: conflict.machines, since: conflict.since };
+}
+
+/**
+ * Notes that the daemon of this connection was there when another one took its place. When that makes a conflict, or goes on with one, the
+ * owner keeps the device, longer each time; when it begins one, the user is to be told. Must run inside `withDevice`.
+ */
+export async function noteReplacement(
+  db: Db,
+  { deviceId, connectionId }: { deviceId: string; connectionId: string },
+): Promise<(Hold & { begun: boolean }) | undefined> {
+  const noted = await db.$executeRaw`
+    UPDATE device_connections SET answered = true WHERE id = ${connectionId} AND device_id = ${deviceId} AND NOT answered`;
+  if (noted === 0) return undefined;
+  const [device] = await db.$queryRaw<{ owner_id: string; conflict: Kept | null; now: Date }[]>`
+    SELECT owner_id, conflict, now() AS now FROM devices WHERE id = ${deviceId}`;
+  const ended = await db.$queryRaw<EndedConnection[]>`
+    SELECT hostname, address, daemon_version AS "daemonVersion", answered FROM device_connections
+    WHERE device_id = ${deviceId} AND disconnected_at > now() - ${conflictWindowMs}::double precision * interval '1 millisecond'
+    ORDER BY fence DESC`;
+  if (!device) return undefined;
+  const nowMs = device.now.getTime();
+  const before = conflictOf(device.conflict, nowMs) && device.conflict;
+  const machines = before ? distinct([...before.machines, ...ended.slice(0, alternations)]) : conflicting(ended);
+  if (machines.length === 0) return undefined;
+  const step = before ? before.step + 1 : 0;
+  const heldMs = holdMs(step);
+  const at = (ms: number) => new Date(nowMs + ms).toISOString();
+  const kept: Kept = {
+    machines,
+    since: before?.since ?? at(0),
+    step,
+    heldUntil: at(heldMs),
+    until: at(heldMs + quietMs),
+  };
+  await db.$executeRaw`UPDATE devices SET conflict = ${JSON.stringify(kept)}::jsonb WHERE id = ${deviceId}`;
+  if (!before)
+    await db.$executeRaw`
+      INSERT INTO notifications (id, user_id, session_key, session_id, device_id, cause)
+      VALUES (${newUlid()}, ${device.owner_id}, '', '', ${deviceId}, 'device_conflict')`;
+  return { heldMs, retryAfter: retrySeconds(step), begun: !before };
+}
