@@ -106,8 +106,14 @@ async function applyBatch(
       SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
-        WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id IN (r.native_id, r.tombstone))
-    ), known AS (
+        WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0)
+    ), present AS MATERIALIZED (
+      -- OFFSET 0 keeps the planner at one look into the index for each entry. It knows how many sessions devices have on average, and for
+      -- the device that has thousands it would compare each entry with each of them.
+      SELECT r.native_id, s.key AS session_key
+      FROM reported r CROSS JOIN LATERAL (SELECT key FROM sessions
+        WHERE device_id = ${device.id} AND agent_type = ${device.agentType} AND native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0) s
+    ), known AS MATERIALIZED (
       -- For an older entry than the one before: nothing rose, and nothing is news.
       SELECT r.*, s.key AS session_key,
         r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
@@ -116,7 +122,8 @@ async function applyBatch(
         EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
       FROM reported r
-      JOIN sessions s ON s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id IN (r.native_id, r.tombstone)
+      JOIN present p ON p.native_id = r.native_id
+      JOIN sessions s ON s.key = p.session_key
         AND (s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
           AND l.native_id = r.native_id AND l.key <> s.key))
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
@@ -129,7 +136,7 @@ async function applyBatch(
         k.rose AND CASE WHEN k.comparable THEN k.activity > s.deleted_at OR s.reported_at > s.deleted_at
                         ELSE s.reported_activity IS NOT NULL END AS again
       FROM known k JOIN sessions s ON s.key = k.session_key
-    ), weighed AS (
+    ), weighed AS MATERIALIZED (
       SELECT s.key, r.native_id, s.native_id AS known_as,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title ELSE r.title END AS title,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title_source ELSE 'report' END AS title_source,
@@ -175,8 +182,7 @@ async function applyBatch(
       ) f WHERE s.key = f.key AND (f.shows OR (s.reported_activity, s.reported_at) IS DISTINCT FROM (f.reported_activity, f.reported_at))
       RETURNING s.key, f.shows
     ), newcomers AS (
-      SELECT r.* FROM reported r WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM sessions s
-        WHERE s.device_id = ${device.id} AND s.agent_type = ${device.agentType} AND s.native_id IN (r.native_id, r.tombstone))
+      SELECT r.* FROM reported r WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM present p WHERE p.native_id = r.native_id)
     ), created AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path, last_message,
         message_count, status, created_at, updated_at, reported_activity, reported_at)
