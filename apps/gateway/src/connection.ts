@@ -126,6 +126,11 @@ export class DaemonConnection implements HeartbeatPeer {
     return this.live || this.#leaving;
   }
 
+  /** This instance says goodbye to it; no verdict on the daemon. */
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
   /** From now on the daemon is pinged, and silence ends the connection. */
   startKeepalive(): void {
     this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);

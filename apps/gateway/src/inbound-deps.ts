@@ -3,6 +3,7 @@ import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import type { Database, SessionRecord } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
+import type { FairShare } from './fair-share.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -22,6 +23,7 @@ export interface InboundDeps {
   outcomes: Outcomes;
   unnamed: Unnamed;
   metrics: GatewayMetrics;
+  share: FairShare;
   /** A notification was written: somebody may send it now. */
   notify(): void;
   /** The session of a native id of this device; made known to the relay if it is new. */

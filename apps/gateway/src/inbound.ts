@@ -26,9 +26,9 @@ import {
 import type { DaemonConnection } from './connection.ts';
 import { createEvents } from './events.ts';
 import { gathered } from './gather.ts';
-import { inTurns } from './in-turns.ts';
 import type { InboundDeps } from './inbound-deps.ts';
 import { message } from '@relay/attention';
+import { inParts } from './parts.ts';
 import { isAnswer } from './questions.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import { createReportNews } from './report-news.ts';
@@ -52,8 +52,11 @@ export interface Inbound {
   statusOverdue(connection: DaemonConnection): Promise<void>;
 }
 
+/** Reports of one person are written during a quarter of the time at most. */
+const restAfterPart = 3;
+
 export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
-  const { config, database, publisher, progress, writer, watching, history, outcomes, unnamed, metrics } = input;
+  const { config, database, publisher, progress, writer, watching, history, outcomes, unnamed, metrics, share } = input;
 
   const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
@@ -211,13 +214,19 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     const reported = frame.sessions.map(reportFacts);
     const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
     const news = createReportNews(database, publisher, connection.ownerId);
-    const applying = inTurns(newestFirst(reported), async (facts, isLast) => {
-      const applied = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-        if (device?.fence !== connection.fence) return undefined;
-        const changes = await applyReport(tx, device, facts, reading);
-        if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
-        return changes;
-      });
+    let isFirst = true;
+    const applying = inParts(newestFirst(reported), async (facts, isLast) => {
+      // The daemon reports again where it connects next.
+      if (connection.leaving && !isFirst) return false;
+      isFirst = false;
+      const applied = await share.run(connection.ownerId, restAfterPart, () =>
+        withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+          if (device?.fence !== connection.fence) return undefined;
+          const changes = await applyReport(tx, device, facts, reading);
+          if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
+          return changes;
+        }),
+      );
       if (!applied) return false;
       leftOut += applied.leftOut;
       const { keys } = applied;

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { type FromDaemonFrame, RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
 import { closedAmong, newUlid } from '@relay/database';
 import {
   HandshakeError,
@@ -20,10 +20,12 @@ import { createCancels } from './cancels.ts';
 import { createContests, waitYourTurn } from './contests.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
+import { createFairShare } from './fair-share.ts';
 import { FrameFailures } from './failures.ts';
 import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createInbound } from './inbound.ts';
+import { createLargeFrames } from './large-frames.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
 import { createOutbound } from './outbound.ts';
@@ -80,6 +82,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const outcomes = createOutcomes({ config, database, publisher, history, metrics, progress, writer, notify });
   const contests = createContests({ database, backplane, metrics, notify });
+  const share = createFairShare();
+  const large = createLargeFrames(share);
   const inbound = createInbound({
     config,
     database,
@@ -91,6 +95,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     outcomes,
     unnamed: createUnnamed({ database, publisher, watching, history }),
     metrics,
+    share,
     notify,
   });
   const sweeps = startSweeps({
@@ -216,8 +221,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const handle = (connection: DaemonConnection, text: string): Promise<void> | undefined => {
     if (!connection.admitted) return undefined;
+    if (!large.is(text)) return take(connection, text, () => connection.decode(text));
+    return large.decode(connection, text).then(
+      (frame) => take(connection, text, () => frame),
+      (error: unknown) => failed(connection, text, error),
+    );
+  };
+
+  const take = (
+    connection: DaemonConnection,
+    text: string,
+    decode: () => FromDaemonFrame | undefined,
+  ): Promise<void> | undefined => {
     try {
-      const frame = connection.decode(text);
+      const frame = decode();
       if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame, text))) return undefined;
       return traced(connection, frame.type, () =>
         outlast(() => inbound.frame(connection, frame, text), isClosing),

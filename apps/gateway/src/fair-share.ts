@@ -1,0 +1,43 @@
+/**
+ * Expensive work for one person: one piece at a time, and a rest after each, so that others come in between (findings S3). A person who
+ * has one daemon or two hundred gets the same share of an instance; cheap work does not come here.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+const maxRestMs = 2000;
+
+export interface FairShare {
+  /**
+   * Runs `work` after all that came before it for this person, and after the rest that the work before it earned: `restFactor` times as
+   * long as it took, two seconds at most. Resolves and rejects as `work` does, before its own rest.
+   */
+  run<T>(ownerId: string, restFactor: number, work: () => Promise<T> | T): Promise<T>;
+}
+
+export function createFairShare(): FairShare {
+  /** Until the rest after the newest work of a person is over. */
+  const busy = new Map<string, Promise<unknown>>();
+  return {
+    run: (ownerId, restFactor, work) => {
+      let tookMs = 0;
+      const timed = async () => {
+        const beganAt = performance.now();
+        try {
+          return await work();
+        } finally {
+          tookMs = performance.now() - beganAt;
+        }
+      };
+      const before = busy.get(ownerId);
+      const done = before ? before.then(timed) : timed();
+      const rested = done
+        .catch(() => undefined)
+        .then(() => delay(Math.min(tookMs * restFactor, maxRestMs), undefined, { ref: false }))
+        .then(() => {
+          if (busy.get(ownerId) === rested) busy.delete(ownerId);
+        });
+      busy.set(ownerId, rested);
+      return done;
+    },
+  };
+}

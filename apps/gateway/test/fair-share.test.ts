@@ -1,0 +1,52 @@
+/** Promise: expensive work of one person leaves room for others, however many daemons that person has (findings S3). */
+import { describe, expect, it } from '@jest/globals';
+import { createFairShare } from '../src/fair-share.ts';
+
+describe('the fair share', () => {
+  const gate = () => {
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    return { open, opened };
+  };
+
+  it('S3: does the work of one person piece by piece, in order, and that of others meanwhile', async () => {
+    const share = createFairShare();
+    const done: string[] = [];
+    const [first, second] = [gate(), gate()];
+    const all = [
+      share.run('alice', 0, async () => (await first.opened, done.push('first of alice'))),
+      share.run('alice', 0, async () => (await second.opened, done.push('second of alice'))),
+      share.run('alice', 0, () => done.push('third of alice')),
+    ];
+    second.open();
+    await share.run('bob', 0, () => done.push('bob'));
+    expect(done).toEqual(['bob']);
+    first.open();
+    await Promise.all(all);
+    expect(done).toEqual(['bob', 'first of alice', 'second of alice', 'third of alice']);
+  });
+
+  it('S3: rests after a piece of work, in which others go on', async () => {
+    const share = createFairShare();
+    const done: string[] = [];
+    const busy = (forMs: number) => {
+      const until = performance.now() + forMs;
+      while (performance.now() < until);
+    };
+    await share.run('alice', 19, () => busy(20));
+    const next = share.run('alice', 19, () => done.push('alice'));
+    // Each of them gives way to timers that are due: without a rest, alice would be among the first.
+    for (let n = 0; n < 10; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await share.run(`other ${n}`, 0, () => done.push('other'));
+    }
+    await next;
+    expect(done).toEqual([...Array<string>(10).fill('other'), 'alice']);
+  });
+
+  it('goes on after work that failed, and hands the failure to the one who asked', async () => {
+    const share = createFairShare();
+    await expect(share.run('alice', 0, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(share.run('alice', 0, () => 'next')).resolves.toBe('next');
+  });
+});

@@ -1,0 +1,43 @@
+/** Promise: the large frames of one person that wait for their turn have a bound (findings S3). */
+import { describe, expect, it } from '@jest/globals';
+import type { DaemonConnection } from '../src/connection.ts';
+import { createFairShare } from '../src/fair-share.ts';
+import { createLargeFrames } from '../src/large-frames.ts';
+
+describe('large frames', () => {
+  const size = 16 * 1024 * 1024;
+  const text = 'x'.repeat(size);
+  const connectionOf = (ownerId: string) => {
+    const closed: string[] = [];
+    const connection = {
+      ownerId,
+      close: (why: string) => void closed.push(why),
+      decode: () => ({ type: 'pong' }),
+    } as unknown as DaemonConnection;
+    return { connection, closed };
+  };
+
+  it('S3: close a connection when four of the largest wait already, and only those of that person', async () => {
+    const share = createFairShare();
+    const large = createLargeFrames(share);
+    let release = () => {};
+    const held = share.run('alice', 0, () => new Promise<void>((resolve) => (release = resolve)));
+    const alice = connectionOf('alice');
+    const waiting = Array.from({ length: 4 }, () => large.decode(alice.connection, text));
+    expect(alice.closed).toEqual([]);
+    await expect(large.decode(alice.connection, text)).resolves.toBeUndefined();
+    expect(alice.closed).toEqual(['overloaded']);
+    const bob = connectionOf('bob');
+    await expect(large.decode(bob.connection, text)).resolves.toEqual({ type: 'pong' });
+    release();
+    await held;
+    await expect(Promise.all(waiting)).resolves.toEqual(Array(4).fill({ type: 'pong' }));
+    await expect(large.decode(alice.connection, text)).resolves.toEqual({ type: 'pong' });
+    expect(alice.closed).toHaveLength(1);
+  });
+
+  it('are those that take a millisecond or longer to decode', () => {
+    const large = createLargeFrames(createFairShare());
+    expect([large.is('x'.repeat(1024)), large.is(text)]).toEqual([false, true]);
+  });
+});
