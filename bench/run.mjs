@@ -11,6 +11,7 @@ import { events } from './suites/events.mjs';
 import { growth } from './suites/growth.mjs';
 import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
+import { neighbours } from './suites/neighbours.mjs';
 import { requests } from './suites/requests.mjs';
 import { events as singleEvents } from './single/events.mjs';
 import { reports as singleReports } from './single/reports.mjs';
@@ -28,7 +29,9 @@ const single = {
   'single-reports': singleReports,
   'single-sockets': singleSockets,
 };
-const suites = { ...compared, ...single };
+/** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
+const asked = { neighbours };
+const suites = { ...compared, ...single, ...asked };
 /** Which of them start few processes: they end within three minutes on a machine that does other things too. */
 const quickly = ['events', 'requests', 'counts'];
 
@@ -39,7 +42,8 @@ to the physical limit (the same topology on ws and ioredis, nothing checked) and
 alternating rounds. Loads are processes of their own and not counted. Numbers are the median of the rounds (lowest–highest).
 
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
-                  and, for the single process alone, ${Object.keys(single).join(', ')}
+                  and, for the single process alone, ${Object.keys(single).join(', ')};
+                  neighbours: requests of others while one person attacks
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

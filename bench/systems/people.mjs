@@ -6,20 +6,27 @@ import { openDatabase } from '@relay/database';
 const perStatement = 1000;
 
 /**
- * Person `i` is user `bench-i` with the device `bench-device-i`. `where` is what `openDatabase` takes. Returns for each what a client needs:
- * `{ user, token, deviceId, deviceToken }`.
+ * Person `i` is user `bench-i` with the device `bench-device-i`; person 0 has `moreOfFirst` further devices. `where` is what `openDatabase`
+ * takes. Returns for each person what a client needs: `{ user, token, deviceId, deviceToken, devices }`, where `devices` are all of that
+ * person's as `{ deviceId, deviceToken }`.
  */
-export async function registerPeople(where, issuer, count) {
+export async function registerPeople(where, issuer, count, moreOfFirst = 0) {
+  const device = (deviceId) => ({
+    deviceId,
+    deviceToken: deriveDeviceToken(randomBytes(32).toString('base64url'), 'bench'),
+  });
   const people = Array.from({ length: count }, (_, i) => {
     const user = `bench-${i}`;
-    const deviceToken = deriveDeviceToken(randomBytes(32).toString('base64url'), 'bench');
-    return { user, token: issuer.token(user), deviceId: `bench-device-${i}`, deviceToken };
+    const more = Array.from({ length: i === 0 ? moreOfFirst : 0 }, (_, n) => device(`bench-more-${n}`));
+    const devices = [device(`bench-device-${i}`), ...more];
+    return { user, token: issuer.token(user), ...devices[0], devices };
   });
+  const rows = people.flatMap(({ user, devices }) => devices.map((one) => ({ user, ...one })));
   const database = await openDatabase(where);
   try {
-    for (let from = 0; from < count; from += perStatement) {
+    for (let from = 0; from < rows.length; from += perStatement) {
       await database.prisma.device.createMany({
-        data: people.slice(from, from + perStatement).map(({ user, deviceId, deviceToken }) => ({
+        data: rows.slice(from, from + perStatement).map(({ user, deviceId, deviceToken }) => ({
           id: deviceId,
           ownerId: issuer.userId(user),
           name: 'bench',

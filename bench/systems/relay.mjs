@@ -17,8 +17,18 @@ const argumentsOf = ({ weighed, profile }) => [
 const publicUrl = 'https://relay.test';
 const listening = (said) => /listening on [^\s]*:(\d+)\)/.exec(said)?.[1];
 
-/** Everything as shipped but the limits, which a bench would run into. A daemon is told its version, so that it knows it is let in. */
-const environment = (issuer) => ({
+/** Limits that most suites would run into. */
+const raisedLimits = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  SOCKETS_PER_USER: '100000',
+  DEVICES_PER_USER: '1000',
+  SESSION_CREATE_PER_MINUTE: '1000000',
+  FRAMES_PER_SECOND: '1000000',
+  FRAME_BURST: '1000000',
+};
+
+/** Everything as shipped but the limits, unless `shippedLimits`. A daemon is told its version, so that it knows it is let in. */
+const environment = (issuer, shippedLimits) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   HOST: '127.0.0.1',
@@ -30,19 +40,22 @@ const environment = (issuer) => ({
   DAEMON_VERSIONS: JSON.stringify({ bench: { latest: '1.0.0' } }),
   DRAIN_SECONDS: '0',
   LOG_LEVEL: 'warn',
-  RATE_LIMIT_PER_MINUTE: '1000000',
-  SOCKETS_PER_USER: '100000',
-  DEVICES_PER_USER: '1000',
-  SESSION_CREATE_PER_MINUTE: '1000000',
-  FRAMES_PER_SECOND: '1000000',
-  FRAME_BURST: '1000000',
+  ...(shippedLimits ? {} : raisedLimits),
 });
 
 /**
  * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
  * only asks. What is stopped in the end is everything.
  */
-export async function startInstances({ apis = 1, gateways = 1, people: count, weighed = false, profile }) {
+export async function startInstances({
+  apis = 1,
+  gateways = 1,
+  people: count,
+  moreOfFirst,
+  shippedLimits = false,
+  weighed = false,
+  profile,
+}) {
   const stops = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -56,8 +69,8 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
     const issuer = await startIssuer(`${publicUrl}/api`);
     stops.push(() => issuer.close());
     const url = await postgres.createDatabase();
-    const people = await registerPeople({ url }, issuer, count);
-    const env = { ...environment(issuer), DATABASE_URL: url, REDIS_URL: redis.url };
+    const people = await registerPeople({ url }, issuer, count, moreOfFirst);
+    const env = { ...environment(issuer, shippedLimits), DATABASE_URL: url, REDIS_URL: redis.url };
     const launch = async (role, metricsPort = 0) => {
       const child = await start(main(role), {
         env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },
@@ -114,12 +127,19 @@ export async function startInstances({ apis = 1, gateways = 1, people: count, we
 }
 
 /** One process with the embedded database in `dataDir`. */
-export async function startSingle({ people: count, dataDir, weighed = false, profile }) {
+export async function startSingle({
+  people: count,
+  moreOfFirst,
+  dataDir,
+  shippedLimits = false,
+  weighed = false,
+  profile,
+}) {
   const issuer = await startIssuer(`${publicUrl}/api`);
   try {
-    const people = await registerPeople({ dataDir }, issuer, count);
+    const people = await registerPeople({ dataDir }, issuer, count, moreOfFirst);
     const child = await start(main('standalone'), {
-      env: { ...environment(issuer), DATA_DIR: dataDir },
+      env: { ...environment(issuer, shippedLimits), DATA_DIR: dataDir },
       execArgv: argumentsOf({ weighed, profile }),
       port: listening,
     });
