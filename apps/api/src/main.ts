@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDeviceVerifier } from '@relay/auth';
-import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
+import { BackplaneError, RedisAddressError, RedisTrouble, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredential } from '@relay/database';
 import {
@@ -72,7 +72,9 @@ async function start(): Promise<Service> {
       leaseTtlMs: config.leaseTtlMs,
       historyBytes: config.resumeHistoryBytes,
       historyTtlMs: config.resumeHistoryMs,
-      onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+      // Each reason is a line of its own: a second one must not be counted as the first said again.
+      onError: (error) =>
+        logger.warn({ err: error }, error instanceof RedisTrouble ? error.message : 'the backplane has trouble'),
     }),
   );
   observed.watchPool(() => database.pool());

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createDeviceVerifier } from '@relay/auth';
-import { BackplaneError, RedisAddressError, createRedisBackplane } from '@relay/backplane';
+import { BackplaneError, RedisAddressError, RedisTrouble, createRedisBackplane } from '@relay/backplane';
 import { ConfigError, readConfig } from '@relay/config';
 import { DatabaseError, openDatabase, readCredentials } from '@relay/database';
 import {
@@ -67,7 +67,9 @@ async function start(): Promise<Service> {
       leaseTtlMs: config.leaseTtlMs,
       historyBytes: config.resumeHistoryBytes,
       historyTtlMs: config.resumeHistoryMs,
-      onError: (error) => logger.warn({ err: error }, 'the backplane has trouble'),
+      // Each reason is a line of its own: a second one must not be counted as the first said again.
+      onError: (error) =>
+        logger.warn({ err: error }, error instanceof RedisTrouble ? error.message : 'the backplane has trouble'),
     }),
   );
   observed.watchPool(() => database.pool());

@@ -71,6 +71,21 @@ async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promi
   return keys;
 }
 
+/** Node's codes for a name that has no address, and for a name server that does not answer. */
+const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** A host that cannot be resolved is told with the variable that names its issuer; any other failure is as it was. */
+function withVariable(error: unknown, issuer: string): unknown {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    const { code = '', hostname = '' } = inner as { code?: string; hostname?: string };
+    if (UNRESOLVED.has(code))
+      return new Error(`The host ${hostname} of the issuer ${issuer} (AUTH_ISSUERS) cannot be resolved (${code})`, {
+        cause: error,
+      });
+  }
+  return error;
+}
+
 function unknownKey(): AuthError {
   return new AuthError('INVALID_TOKEN', 'The token does not name a key that its issuer publishes. Sign in again.');
 }
@@ -105,7 +120,7 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
     } catch (error) {
       nextFetchAt = options.clock() + Math.min(cooldownMs, FIRST_RETRY_MS * 2 ** failures);
       failures = Math.min(failures + 1, 10);
-      lastFailure = error;
+      lastFailure = withVariable(error, config.issuer);
     }
   }
 

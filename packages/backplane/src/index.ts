@@ -17,6 +17,7 @@ export type { FollowHandlers, Following } from './follow.ts';
 export { createMemoryBus } from './memory.ts';
 export type { MemoryBus, MemoryBusOptions } from './memory.ts';
 export { createRedisBackplane } from './redis.ts';
+export { RedisTrouble } from './redis/trouble.ts';
 export type { RedisBackplane, RedisBackplaneOptions } from './redis.ts';
 export { RedisAddressError, parseRedisUrl } from './redis/url.ts';
 export type { RedisAddress, RedisNodeAddress } from './redis/url.ts';

@@ -5,7 +5,17 @@ class ConnectError extends Error {
   readonly code = 'DATABASE_UNREACHABLE';
 }
 
-const told = (error: Error) => new ConnectError(`No connection to PostgreSQL: ${error.message}`, { cause: error });
+/** Node's codes for a name that has no address, and for a name server that does not answer. */
+const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** Why it does not come about, for people: a host that cannot be resolved is told with the variable that names it. */
+export function reasonOf(error: unknown): string {
+  const { code = '', hostname = '', message = '' } = error as { code?: string; hostname?: string; message?: string };
+  if (unresolved.has(code)) return `the host of DATABASE_URL (${hostname}) cannot be resolved (${code})`;
+  return message || code || String(error);
+}
+
+const told = (error: Error) => new ConnectError(`No connection to PostgreSQL: ${reasonOf(error)}`, { cause: error });
 
 type Told = (error: Error | null, client: pg.Client) => void;
 

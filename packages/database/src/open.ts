@@ -4,7 +4,7 @@
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { ConnectingClient } from './connecting.ts';
+import { ConnectingClient, reasonOf } from './connecting.ts';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
@@ -147,7 +147,7 @@ export async function migratePostgres(
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`;
-    const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+    const reason = reasonOf(error);
     // A wrong name or password is for people to put right, before anything has begun.
     if (isUnavailable(error) && !/^(?:28|3D)/.test((error as { code?: string }).code ?? ''))
       throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
@@ -160,7 +160,7 @@ export async function migratePostgres(
 function connect(
   kind: Database['kind'],
   pool: pg.Pool,
-  options: Pick<OpenDatabaseOptions, 'onStatement' | 'transactionTimeoutMs'>,
+  options: Pick<OpenDatabaseOptions, 'onStatement' | 'onWarning' | 'transactionTimeoutMs'>,
   closeBelow: () => Promise<void>,
 ): Database {
   const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
@@ -182,6 +182,12 @@ function connect(
     $direct: transactions(pool, statementOf, { ...noted, timeoutMs }),
   });
   let probe: Promise<unknown> | undefined;
+  /** Why it was not ready when it was asked last: said once. */
+  let trouble: string | undefined;
+  const say = (reason: string | undefined) => {
+    if (reason !== undefined && reason !== trouble) options.onWarning?.(`The database is not ready: ${reason}`);
+    trouble = reason;
+  };
   let closing: Promise<void> | undefined;
   return {
     prisma,
@@ -190,7 +196,16 @@ function connect(
       if (closing) return { ok: false, probeMs: 0 };
       const startedAt = performance.now();
       // One probe at a time: a database that hangs must not collect them.
-      probe ??= writable.probe().finally(() => (probe = undefined));
+      probe ??= writable
+        .probe()
+        .then(
+          () => say(undefined),
+          (error: unknown) => {
+            if (!closing) say(reasonOf(error));
+            throw error;
+          },
+        )
+        .finally(() => (probe = undefined));
       const ok = await succeedsWithin(healthTimeoutMs, probe);
       return { ok, probeMs: performance.now() - startedAt };
     },

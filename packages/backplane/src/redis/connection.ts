@@ -64,9 +64,17 @@ export function openConnection(
     // The library listens for one error of a socket. TLS may say a second one, which would end the process.
     const stream = connection.stream as Redis['stream'] | undefined;
     if (stream?.listenerCount('error') === 0) stream.on('error', () => undefined);
-    onTrouble(error.message);
+    onTrouble(reasonOf(error));
   });
   return connection;
+}
+
+/** Node's codes for a name that has no address, and for a name server that does not answer. */
+const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+function reasonOf(error: Error & { code?: string; hostname?: string }): string {
+  const { code = '', hostname = '', message } = error;
+  return unresolved.has(code) ? `the host of REDIS_URL (${hostname}) cannot be resolved (${code})` : message;
 }
 
 /**

@@ -3,6 +3,9 @@
 /** How often it is said, at most. */
 const everyMs = 5_000;
 
+/** Says why Redis cannot be reached: the message is a line of the log by itself. */
+export class RedisTrouble extends Error {}
+
 export class Trouble {
   readonly #onError: (error: unknown) => void;
   #quietUntil = 0;
@@ -22,6 +25,6 @@ export class Trouble {
     this.#last = reason;
     if (!this.started || performance.now() < this.#quietUntil) return;
     this.#quietUntil = performance.now() + everyMs;
-    this.#onError(new Error(`Redis: ${reason}`));
+    this.#onError(new RedisTrouble(`Redis: ${reason}`));
   }
 }
