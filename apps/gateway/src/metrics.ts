@@ -22,6 +22,10 @@ export function gatewayMetrics(metrics: Metrics) {
       'relay_device_conflicts_total',
       'Devices found to be used by two daemons that take the place from each other',
     ),
+    setBacks: metrics.counter(
+      'relay_database_set_back_total',
+      'Times that the database was found to have been set back in time',
+    ),
     leasesLost: metrics.counter(
       'relay_leases_lost_total',
       'Leases that a newer owner was found to hold at their renewal',

@@ -53,6 +53,9 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** All daemons of an instance connect again within this time. */
+const reconnectWithinMs = 60_000;
+
 /** The device that somebody claims to be. */
 const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
 
@@ -146,6 +149,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   backplane.onRestored(() => sweeps.catchUp());
   backplane.onControl((body) => {
     const control = decodeControl(body);
+    if (control?.kind === 'database_set_back') void reconnectAll();
     if (control?.kind === 'device_contested') contests.learn(control.deviceId, control);
     if (control?.kind !== 'device_closed') return;
     deviceVerifier.forget(control.deviceId);
@@ -355,6 +359,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const retry: Record<string, string> =
       known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
     refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...retry }, JSON.stringify(known.body));
+  };
+
+  /** Nothing that is known of tasks, reports and fences need be so: each daemon begins anew, not all at once. */
+  const reconnectAll = async (): Promise<void> => {
+    const all = hub.all();
+    const pauseMs = Math.min(20, reconnectWithinMs / all.length);
+    for (const connection of all) {
+      if (closing) return;
+      connection.close('goingAway');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   };
 
   return {

@@ -27,6 +27,7 @@ import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import { type Publisher } from '@relay/attention';
+import { watchTimeline } from './timeline.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
 
@@ -41,7 +42,7 @@ export interface SweepDeps {
   cancels: Cancels;
   watching: Watching;
   logger: Logger;
-  metrics: Pick<GatewayMetrics, 'leasesLost'>;
+  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks'>;
   notify(): void;
   /** What is remembered about the credential of a device is not true any more. */
   forget(deviceId: string): void;
@@ -188,6 +189,16 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   every(sweep, sweepJitter, Math.min(sweep, config.offlineGraceMs), 'orphans', ofFleet('orphans', sweep, orphans));
   every(sweep, sweepJitter, sweep, 'wake', wake);
   every(sweep, sweepJitter, sweep, 'changes', changes);
+  // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
+  if (config.redisUrl !== undefined)
+    every(
+      sweep,
+      sweepJitter,
+      // At once: after a restore with all doors shut no daemon shall be faster.
+      0,
+      'timeline',
+      ofFleet('timeline', sweep, () => watchTimeline(deps)),
+    );
   every(config.leaseRefreshMs, 1 / 5, config.leaseRefreshMs, 'leases', refresh);
   every(config.credentialRecheckMs, 1 / 5, config.credentialRecheckMs, 'credentials', recheck);
   every(config.lastSeenFlushMs, 1 / 5, config.lastSeenFlushMs, 'last seen', () =>

@@ -14,6 +14,7 @@ export * from './reports.ts';
 export * from './watches.ts';
 export * from './slash-commands.ts';
 export * from './notifications.ts';
+export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './accounts.ts';
 export * from './invitations.ts';

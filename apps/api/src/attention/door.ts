@@ -10,6 +10,7 @@ import {
   refuseUpgrade,
   startHeartbeat,
 } from '@relay/socket';
+import { tellToReload } from '@relay/attention';
 import type { ApiDeps } from '../deps.ts';
 import { verifyUserToken } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
@@ -149,6 +150,12 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       });
     },
     control: (control) => {
+      if (control.kind === 'database_set_back') {
+        for (const user of people.keys())
+          tellToReload(deps.backplane, user, control.cause).catch((error: unknown) =>
+            logger.warn({ err: error }, 'apps could not be told to reload'),
+          );
+      }
       if (control.kind !== 'user_revoked') return;
       for (const connection of connections) {
         const { userId, sessionId, clientId } = connection.principal;

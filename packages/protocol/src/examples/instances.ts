@@ -33,6 +33,7 @@ export const controlExamples: ExamplesOf<typeof controls> = {
   device_closed: { v: 1, kind: 'device_closed', deviceId, why: 'deleted' },
   user_revoked: { v: 1, kind: 'user_revoked', subject: userId },
   device_contested: { v: 1, kind: 'device_contested', deviceId, heldMs: 60_000, retryAfter: 15 },
+  database_set_back: { v: 1, kind: 'database_set_back', cause: '48213' },
   outbox: { v: 1, kind: 'outbox' },
 };
 

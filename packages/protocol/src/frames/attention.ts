@@ -52,7 +52,11 @@ export const SessionsChanged = frame(
   { count: count('How many'), offset },
 );
 
-export const Resync = frame('resync', 'The history no longer reaches back to `since`: reload by REST.', {});
+export const Resync = frame(
+  'resync',
+  'The history no longer reaches back to `since`, or what the relay knew was set back: reload by REST.',
+  {},
+);
 
 export const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
 

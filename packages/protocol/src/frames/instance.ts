@@ -100,6 +100,11 @@ export const controls = {
       retryAfter: Type.Integer({ description: 'Seconds that the other one is told to wait', minimum: 1, maximum: 600 }),
     },
   ),
+  database_set_back: versioned(
+    'database_set_back',
+    'The database lost what was written last: daemons connect again, and apps reload.',
+    { cause: text('The same for all that is said about it') },
+  ),
   outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
 } as const;
 

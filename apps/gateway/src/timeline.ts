@@ -1,0 +1,70 @@
+/**
+ * Notices that the database was set back in time while Redis and the daemons live on (findings R10): restored from a backup, or a standby
+ * took over that had not got everything. The number in the database rises with every look; the backplane remembers the highest.
+ */
+import type { Backplane } from '@relay/backplane';
+import {
+  type Database,
+  type Mark,
+  allOwners,
+  devicesQueuedBefore,
+  doubtQueued,
+  raiseMark,
+  readSessions,
+  withDevice,
+} from '@relay/database';
+import { type Publisher, tellToReload } from '@relay/attention';
+import type { Logger } from '@relay/telemetry';
+import type { GatewayMetrics } from './metrics.ts';
+
+export interface TimelineDeps {
+  database: Database;
+  backplane: Backplane;
+  publisher: Publisher;
+  logger: Logger;
+  metrics: Pick<GatewayMetrics, 'setBacks'>;
+}
+
+const key = 'timeline';
+/** Longer than a fleet stands still to be repaired. */
+const rememberMs = 7 * 24 * 3_600_000;
+/** Users told at a time. */
+const atOnce = 50;
+
+/**
+ * One look, by one gateway at a time. The highest number is taken out before the new one is made: whatever others remember meanwhile, the
+ * new one is higher, unless the database went back. It is put back where a look fails, so that the next one finds out.
+ */
+export async function watchTimeline(deps: TimelineDeps): Promise<void> {
+  const { database, backplane } = deps;
+  const kept = await backplane.take(key);
+  let remembered = kept;
+  try {
+    const mark = await raiseMark(database.prisma);
+    const seen = kept === undefined ? undefined : (JSON.parse(kept) as Mark);
+    const isBack = seen !== undefined && mark.value <= seen.value;
+    if (isBack) await setBack(deps, seen, mark);
+    remembered = JSON.stringify(isBack ? await raiseMark(database.prisma, seen.value) : mark);
+  } finally {
+    if (remembered !== undefined) await backplane.put(key, remembered, rememberMs);
+  }
+}
+
+async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<void> {
+  const { database, backplane, publisher, logger, metrics } = deps;
+  const cause = `${seen.value}`;
+  // First of all, before a daemon is given them: they may have been written in the time that is lost.
+  for (const deviceId of await devicesQueuedBefore(database.prisma, seen.atMs)) {
+    const keys = await withDevice(database.prisma, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
+    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
+  }
+  await backplane.publishControl(JSON.stringify({ v: 1, kind: 'database_set_back', cause }));
+  metrics.setBacks.inc();
+  logger.error(
+    { seen: seen.value, seenAt: new Date(seen.atMs).toISOString(), found: found.value },
+    'the database was set back in time: what was written last is lost. Apps reload and daemons connect again; see "Back up and restore" in docs/operations.md for what else is to be done',
+  );
+  const owners = await allOwners(database.prisma);
+  while (owners.length > 0)
+    await Promise.all(owners.splice(0, atOnce).map((owner) => tellToReload(backplane, owner, cause)));
+}

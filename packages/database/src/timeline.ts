@@ -1,0 +1,49 @@
+/**
+ * Whether the database was set back in time (findings R10): a number that only rises, unless an older state of the database takes its place.
+ * The highest one is remembered outside.
+ */
+import { markUnknown } from './task-ends.ts';
+import type { Db } from './transaction.ts';
+
+export interface Mark {
+  value: number;
+  /** When it was raised, by the clock of the database, in ms since 1970. */
+  atMs: number;
+}
+
+/** Raises the number: above what it was, and above `atLeast`. One statement. */
+export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
+  const [row] = await db.$queryRaw<{ value: bigint; raised_at: Date }[]>`
+    INSERT INTO timeline AS t (id, value, raised_at) VALUES (1, ${atLeast}::bigint + 1, now())
+    ON CONFLICT (id) DO UPDATE SET value = GREATEST(t.value, ${atLeast}::bigint) + 1, raised_at = now()
+    RETURNING value, raised_at`;
+  return { value: Number(row!.value), atMs: row!.raised_at.getTime() };
+}
+
+/** Devices with messages that are queued since before `atMs`. */
+export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[]> {
+  const rows = await db.$queryRaw<{ device_id: string }[]>`
+    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND created_at <= ${new Date(atMs)}`;
+  return rows.map((row) => row.device_id);
+}
+
+/**
+ * queued → sent → unknown for what was accepted before `atMs`: it may have been written in the time that is lost, and is never written
+ * twice. Returns the keys of the sessions concerned. Must run inside `withDevice`.
+ */
+export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    UPDATE tasks SET state = 'sent', sent_at = now()
+    WHERE device_id = ${deviceId} AND state = 'queued' AND created_at <= ${new Date(atMs)} AND expires_at > now() RETURNING id`;
+  return markUnknown(
+    db,
+    rows.map((row) => row.id),
+  );
+}
+
+/** Everybody who has a device. */
+export async function allOwners(db: Db): Promise<string[]> {
+  const rows = await db.$queryRaw<{ owner_id: string }[]>`
+    SELECT DISTINCT owner_id FROM devices WHERE removed_at IS NULL`;
+  return rows.map((row) => row.owner_id);
+}
