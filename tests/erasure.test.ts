@@ -10,73 +10,7 @@ import {
   dumpTestBus,
   startRelay,
 } from '@relay/testing';
-
-/** Every row of every table as text. */
-async function dumpDatabase({ database }: TestRelay): Promise<string> {
-  const tables = await database.prisma.$queryRawUnsafe<{ name: string }[]>(
-    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
-  );
-  expect(tables.length).toBeGreaterThan(15);
-  let dump = '';
-  for (const { name } of tables) {
-    const rows = await database.prisma.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM ${name} t`);
-    dump += rows.map(({ row }) => `${name} ${row}\n`).join('');
-  }
-  return dump;
-}
-
-const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
-
-/** All words that the conversation of `name` is made of. */
-const wordsOf = (name: string) =>
-  ['native', 'renamed', 'first', 'title', 'project', 'file', 'said', 'result', 'question', 'option', 'command'].map(
-    (part) => `${part}${name}`,
-  );
-
-/** A conversation with something in every column: a first task with a result, a follow-up that ends with a question. */
-async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
-  const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
-  const headers = { 'Idempotency-Key': `key-${name}` };
-  const { body } = await relay.call('POST', '/api/sessions', {
-    headers,
-    body: { deviceId: daemon.deviceId, message: `${first} message`, title, projectPath: `/${project}` },
-  });
-  const taskId = body.taskId as string;
-  await daemon.next('task_start', (frame) => frame.task_id === taskId);
-  daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
-  await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(`:${native}`));
-  daemon.event(taskId, 'SESSION_STARTED', { session_id: renamed });
-  const id = `${daemon.deviceId}:scripted:${renamed}`;
-  await app.next('session_update', ({ session }) => (session as { id: string }).id === id);
-  expect((await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } })).status).toBe(201);
-  daemon.event(taskId, 'AGENT_RESPONSE', { session_id: renamed, content: said, uuid: `uuid-${name}` });
-  daemon.event(taskId, 'TASK_COMPLETE', { session_id: renamed, result });
-  await app.next('new_message', ({ message }) => (message as { content: string }).content === result);
-  daemon.send({
-    type: 'report_slash_commands',
-    session_id: renamed,
-    commands: [{ name: command, description: command }],
-  });
-  daemon.send({
-    type: 'report_sessions',
-    sessions: [{ session_id: renamed, title, project: `/${project}`, file_path: `/${file}`, last_message: said }],
-  });
-  const sent = await relay.call('POST', pathOf(id, '/messages'), { headers, body: { content: `${said} more` } });
-  await daemon.next('task_resume', (frame) => frame.task_id === sent.body.taskId);
-  daemon.event(sent.body.taskId as string, 'WAIT_FOR_USER', {
-    prompt: question,
-    result: said,
-    options: [{ label: option, description: option }],
-  });
-  await app.next(
-    'session_update',
-    ({ session }) =>
-      (session as { id: string; status: string }).id === id && (session as { status: string }).status === 'waiting',
-  );
-  return id;
-}
-
-const found = (dump: string, words: readonly string[]) => words.filter((word) => dump.includes(word));
+import { converse, dumpDatabase, found, pathOf, reportSets, wordsOf } from './erasure-scene.ts';
 
 describe('what was deleted', () => {
   let relay: TestRelay;
@@ -143,7 +77,7 @@ describe('what was deleted', () => {
   });
 
   it('S4: a device is gone with its sessions, its names and its connections', async () => {
-    const words = ['hostnameworg', 'displayworg'];
+    const words = ['hostnameworg', 'displayworg', 'folderworg', 'setworg'];
     const code = await relay.call('POST', '/api/devices/code', {
       user: null,
       body: { hostname: words[0], agent_type: 'scripted', device_name: words[1] },
@@ -160,8 +94,9 @@ describe('what was deleted', () => {
       agentType: 'scripted',
     };
     const other = await connectDaemon(relay, { registration });
+    reportSets(other, 'worg');
     await converse(relay, other, app, 'worg');
-    expect(found(await everything(), [...words, ...wordsOf('worg')]).length).toBeGreaterThanOrEqual(11);
+    expect(found(await everything(), [...words, ...wordsOf('worg')]).length).toBeGreaterThanOrEqual(13);
     expect((await relay.call('DELETE', `/api/devices/${other.deviceId}`)).status).toBe(204);
     await app.next('device_removed', ({ deviceId }) => deviceId === other.deviceId);
     await other.closed;

@@ -22,6 +22,8 @@ export interface ApiDeps {
   version: string;
   /** The built-in sign-in, if this relay has it; `jwtVerifier` then trusts its issuer. */
   identity?: Identity | undefined;
+  /** Tells the operator something that is good for one use and belongs into no log. Absent: nobody is told. */
+  announce?: ((line: string) => void) | undefined;
   /** The built pages, if this relay serves them. */
   web?: { directory: string } | undefined;
 }

@@ -97,6 +97,7 @@ async function start(): Promise<Service> {
     readiness,
     version,
     web,
+    announce: (line) => process.stderr.write(`${line}\n`),
   });
   const server = createServer((request, response) => api.handler(request, response));
   const door = createQuietDoor({ tickets: backplane, quietMs: quietMsOf(config.pingIntervalMs) });

@@ -36,17 +36,17 @@ export function itAsksForCredentials(
       });
     }
 
-    const { scope } = route;
-    if (scope === undefined) return;
-    it(`answers 403 to a token that has every scope but ${scope}, and names it`, async () => {
+    const needed = [route.scope ?? []].flat();
+    if (needed.length === 0) return;
+    it.each(needed)('answers 403 to a token that has every scope but %s, and names it', async (scope) => {
       const answer = await call(bearer(relay().token('alice', { scopes: scopes.filter((other) => other !== scope) })));
       expectRefusal(answer, 'INSUFFICIENT_SCOPE', scope);
       expect(answer.headers['www-authenticate']).toBe(`Bearer error="insufficient_scope", scope="${scope}"`);
       expectLimitHeaders(answer);
     });
 
-    it(`takes a token that has nothing but ${scope}`, async () => {
-      expect((await call(bearer(relay().token('nobody', { scopes: [scope] })))).status).not.toBe(403);
+    it(`takes a token that has nothing but ${needed.join(' and ')}`, async () => {
+      expect((await call(bearer(relay().token('nobody', { scopes: needed })))).status).not.toBe(403);
     });
   });
 }

@@ -11,13 +11,16 @@ import {
   closedAmong,
   devicesWithExpired,
   devicesWithQueue,
+  eraseAccount,
   expireTasks,
+  forgetDeletion,
   markLost,
   markUnknown,
   onlineDevices,
   purge,
   readSessions,
   touchDevices,
+  unfinishedDeletions,
   withDevice,
 } from '@relay/database';
 import type { RelayConfig } from '@relay/config';
@@ -123,6 +126,22 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     }
   };
 
+  /** Accounts whose deletion a request began and did not finish, and what was being written while it did. */
+  const deletions = async () => {
+    const control = (body: object) => backplane.publishControl(JSON.stringify({ v: 1, ...body }));
+    for (const { userId, erased } of await unfinishedDeletions(database.prisma)) {
+      if (!erased) await control({ kind: 'user_revoked', subject: userId });
+      // A person whom another service knows may have begun anew since.
+      if (!erased || !userId.includes('|')) {
+        await eraseAccount(database.prisma, userId, (deviceId) =>
+          control({ kind: 'device_closed', deviceId, why: 'deleted' }),
+        );
+        await backplane.forget(userId);
+      }
+      await forgetDeletion(database.prisma, userId);
+    }
+  };
+
   /** Devices that count as online while nobody holds their lease: their instance died. */
   const orphans = async () => {
     let after = '';
@@ -187,6 +206,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   every(sweep, sweepJitter, sweep / 3, 'expire', ofFleet('expire', sweep, expire));
   every(sweep, sweepJitter, sweep, 'abandon', ofFleet('abandon', sweep, abandon));
   every(sweep, sweepJitter, Math.min(sweep, config.offlineGraceMs), 'orphans', ofFleet('orphans', sweep, orphans));
+  every(sweep, sweepJitter, sweep, 'deletions', ofFleet('deletions', sweep, deletions));
   every(sweep, sweepJitter, sweep, 'wake', wake);
   every(sweep, sweepJitter, sweep, 'changes', changes);
   // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.

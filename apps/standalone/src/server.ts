@@ -80,8 +80,9 @@ export async function startStandalone(
     }),
     timeoutMs: readinessTimeoutMs,
   });
+  const announce = (line: string) => process.stderr.write(`${line}\n`);
   const shared = { config, database, deviceVerifier, logger, metrics, tracer };
-  const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version, web });
+  const { api, setupLink } = await openApi({ ...shared, backplane: apiBackplane, readiness, version, web, announce });
   const gateway = createGateway({ ...shared, backplane: gatewayBackplane });
   const server = createDoors(api, gateway);
 

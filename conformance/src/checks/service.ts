@@ -43,4 +43,13 @@ export const service: readonly Check[] = [
       must(body.scopes.includes('sessions:read'), `expected the scope sessions:read, came ${body.scopes.join(' ')}`);
     },
   ),
+  contract('§10 GET /api/me/export', 'is one document about the person who asks', async ({ rest }) => {
+    const { body: me } = await rest.ok('me');
+    const { body } = await rest.ok('exportMe');
+    same(body.account.id, me.id, 'account.id');
+  }),
+  contract('§10 DELETE /api/me', 'deletes nothing without the confirmation', async ({ rest }) => {
+    await rest.refused('deleteMe', 'INVALID_REQUEST', { body: { confirm: 'yes' } });
+    await rest.ok('me');
+  }),
 ];

@@ -23,6 +23,8 @@ export interface UserPrincipal {
   readonly clientId?: string;
   /** Milliseconds since 1970, from the claim `iat`; 0 if the token does not say. */
   readonly issuedAt: number;
+  /** Milliseconds since 1970, from the claim `auth_time`: when the person signed in, if the token says. */
+  readonly signedInAt?: number;
   /** Milliseconds since 1970, from the claim `exp`, without tolerance. */
   readonly expiresAt: number;
 }

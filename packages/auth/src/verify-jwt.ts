@@ -113,7 +113,7 @@ const shown = (value: unknown, maxLength: number): string | undefined =>
 
 function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): UserPrincipal {
   if (typeof claims === 'string') throw invalid('The token carries no claims. Sign in again.');
-  const { sub, exp, iat } = claims as Record<string, unknown>;
+  const { sub, exp, iat, auth_time: authTime } = claims as Record<string, unknown>;
   if (!seconds(exp)) throw invalid('The token does not say when it expires (exp). Sign in again.');
   // A NUL cannot be stored, and the other control characters only serve to deceive a reader of logs.
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /[\u0000-\u001f\u007f]/.test(sub)) {
@@ -136,6 +136,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
     ...(name === undefined ? {} : { name }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(clientId === undefined ? {} : { clientId }),
+    ...(seconds(authTime) ? { signedInAt: authTime * 1000 } : {}),
     issuedAt: seconds(iat) ? iat * 1000 : 0,
     expiresAt: exp * 1000,
   };

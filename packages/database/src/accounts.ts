@@ -126,6 +126,17 @@ export async function listLogins(db: Models, userId: string): Promise<string[]> 
   return rows.map(({ id }) => id);
 }
 
+/** When the person behind a sign-in (`sid`) last showed who they are; undefined when it is gone. */
+export async function readSignInTime(db: Models, loginId: string): Promise<Date | undefined> {
+  const login = await db.login.findUnique({ where: { id: loginId }, select: { createdAt: true, confirmedAt: true } });
+  return login ? (login.confirmedAt ?? login.createdAt) : undefined;
+}
+
+/** The password was entered again in this browser. */
+export async function confirmSignIn(db: Models, loginId: string): Promise<void> {
+  await db.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
+}
+
 /** Ends every sign-in of the person and every token that could be renewed. */
 export async function forgetAllLogins(db: Models, userId: string): Promise<void> {
   // The sign-ins first: nothing new comes from one that is gone.

@@ -1,7 +1,7 @@
 /** The noun device: who owns it, whether it is online, and its removal. */
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
 import { conflictOf } from './conflicts.ts';
-import { eraseOfDevice, eraseSessionsOf } from './erase.ts';
+import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
 import type { Db, Models } from './transaction.ts';
 
 interface DeviceRow {
@@ -116,10 +116,7 @@ export async function closedAmong(
  * everything else that was known of it. Must run inside `withDevice`.
  */
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
-  await db.$executeRaw`
-    UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
-      name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
-    WHERE id = ${deviceId}`;
+  await removeDeviceRow(db, deviceId);
   await db.$executeRaw`
     UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'DEVICE_REMOVED'
     WHERE device_id = ${deviceId} AND state IN ('queued', 'sent', 'running')`;

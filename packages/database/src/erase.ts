@@ -35,12 +35,24 @@ export async function eraseLeftovers(db: Db): Promise<void> {
     UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
     WHERE removed_at IS NOT NULL AND (name <> '' OR hostname <> '') RETURNING id`;
   for (const { id } of devices) await eraseOfDevice(db, id);
+  // A release before this one left these behind when it removed a device.
+  await db.$executeRaw`
+    DELETE FROM slash_command_sets c USING devices d WHERE d.id = c.device_id AND d.removed_at IS NOT NULL`;
+}
+
+/** Refuses the credential of a device for good and empties its row. */
+export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
+  await db.$executeRaw`
+    UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
+      name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
+    WHERE id = ${deviceId}`;
 }
 
 /** What is known of a device besides its sessions and its own row. */
 export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
   await db.$executeRaw`DELETE FROM slash_commands WHERE device_id = ${deviceId}`;
   await db.$executeRaw`DELETE FROM notifications WHERE device_id = ${deviceId}`;
+  await db.$executeRaw`DELETE FROM slash_command_sets WHERE device_id = ${deviceId}`;
   await db.$executeRaw`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
   await db.$executeRaw`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
 }

@@ -6,6 +6,8 @@ export * from './conflicts.ts';
 export * from './device-codes.ts';
 export * from './sessions.ts';
 export * from './erase.ts';
+export * from './erase-account.ts';
+export * from './export-account.ts';
 export * from './resolve.ts';
 export * from './unnamed.ts';
 export * from './tasks.ts';

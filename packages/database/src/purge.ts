@@ -27,6 +27,10 @@ const steps: readonly Step[] = [
   (db) => db.$executeRaw`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
   (db) => db.$executeRaw`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,
   (db) => db.$executeRaw`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`,
+  // Devices of deleted accounts, when their credential would have ended anyway.
+  (db) => db.$executeRaw`
+    DELETE FROM devices WHERE owner_id = ''
+      AND removed_at < now() - ${limits.deviceTokenIdleSeconds}::double precision * interval '1 second'`,
   (db) => db.$executeRaw`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`,
 ];
 

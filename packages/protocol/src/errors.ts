@@ -18,6 +18,11 @@ export const errorCatalogue = {
   FORBIDDEN: { status: 403, meaning: 'The credential is valid but may not do this.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The access token lacks the scope named in `WWW-Authenticate`.' },
   DEVICE_TOKEN_NOT_ALLOWED: { status: 403, meaning: 'A device credential was used where a user is needed.' },
+  SIGN_IN_NOT_RECENT: {
+    status: 403,
+    meaning:
+      'This needs a sign-in of the last 15 minutes. Let the person enter the password, or sign in, again; then repeat the request with a token from that sign-in.',
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     meaning: 'The page that opened the WebSocket is not on the list of allowed origins.',

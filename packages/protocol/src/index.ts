@@ -31,6 +31,7 @@ export { imageSupport, type ImageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
 export * from './rest/people.ts';
+export * from './rest/account-export.ts';
 export * from './routes.ts';
 export * from './decode.ts';
 export * from './validate.ts';

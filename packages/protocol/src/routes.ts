@@ -5,6 +5,7 @@
 import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
 import type { ErrorCode } from './errors.ts';
 import * as conversation from './rest/conversation.ts';
+import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
@@ -15,7 +16,8 @@ export interface Route {
   summary: string;
   /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
   credential: 'none' | 'optional' | 'user' | 'user-or-device';
-  scope?: Scope;
+  /** All of them are needed. */
+  scope?: Scope | readonly Scope[];
   query?: TSchema;
   body?: TSchema;
   /** With this field a body may hold `imageRequestBytes`; what is not in the field, `requestBodyBytes` as anywhere. */
@@ -123,6 +125,25 @@ export const routes = {
     summary: 'Who is asking',
     credential: 'user',
     success: { 200: people.Me },
+    errors: [],
+  },
+  deleteMe: {
+    method: 'DELETE',
+    path: '/api/me',
+    summary: 'Delete the account and everything that the relay keeps of the person, at once',
+    credential: 'user',
+    scope: ['sessions:write', 'devices:write'],
+    body: people.DeleteAccount,
+    success: { 204: undefined },
+    errors: ['SIGN_IN_NOT_RECENT'],
+  },
+  exportMe: {
+    method: 'GET',
+    path: '/api/me/export',
+    summary: 'Everything that the relay keeps of the person, as one document; six times in ten minutes',
+    credential: 'user',
+    scope: ['sessions:read', 'devices:read'],
+    success: { 200: AccountExport },
     errors: [],
   },
   listSessions: {

@@ -42,6 +42,8 @@ export const limits = {
   imageCharacters: 7 * 1024 * 1024,
   /** Any list that has no closer bound. */
   listItems: 10_000,
+  /** A list of an export, which is streamed. */
+  exportItems: 10_000_000,
   /** Entries of one report, those with the newest activity first. */
   reportEntries: 10_000,
   /** Ids in one `status`. Never cut: what is missing there counts as lost. */

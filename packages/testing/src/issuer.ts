@@ -12,6 +12,10 @@ export interface TokenOptions {
   audience?: string;
   email?: string;
   name?: string;
+  /** How long ago it was issued; default not at all. */
+  issuedSecondsAgo?: number;
+  /** How long ago the person signed in, the claim `auth_time`; default not said. */
+  signedInSecondsAgo?: number;
   /** The `sid` of the login. */
   login?: string;
   key?: KeyObject;
@@ -29,6 +33,7 @@ export interface TestIssuer {
   close(): Promise<void>;
 }
 
+const seconds = () => Math.floor(Date.now() / 1000);
 const allScopes = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
 
 export async function startIssuer(audience = 'http://relay.test/api'): Promise<TestIssuer> {
@@ -54,6 +59,8 @@ export async function startIssuer(audience = 'http://relay.test/api'): Promise<T
           scope: (options.scopes ?? allScopes).join(' '),
           ...(options.email === undefined ? {} : { email: options.email }),
           ...(options.name === undefined ? {} : { name: options.name }),
+          ...(options.issuedSecondsAgo === undefined ? {} : { iat: seconds() - options.issuedSecondsAgo }),
+          ...(options.signedInSecondsAgo === undefined ? {} : { auth_time: seconds() - options.signedInSecondsAgo }),
           ...(options.login === undefined ? {} : { sid: options.login }),
         },
         options.key ?? privateKey,

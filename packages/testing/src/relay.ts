@@ -30,6 +30,8 @@ export interface RelayOptions {
   identity?: boolean;
   /** Where every instance writes what it logs, a line of JSON at a time. Default: nowhere that a test sees. */
   log?: { write(line: string): void } | undefined;
+  /** Hears what the operator is told. */
+  announce?: (line: string) => void;
 }
 
 export interface Door {
@@ -153,7 +155,14 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       const identity = options.identity ? await createIdentity(deps) : undefined;
       const issuers = [issuer.config, ...(identity ? [identity.issuer] : []), ...config.authIssuers];
       const api = createApi(
-        { ...deps, readiness, identity, jwtVerifier: createJwtVerifier({ issuers }), version: '1.0.0' },
+        {
+          ...deps,
+          readiness,
+          identity,
+          jwtVerifier: createJwtVerifier({ issuers }),
+          version: '1.0.0',
+          announce: options.announce,
+        },
         options.transports ? { transports: options.transports } : {},
       );
       const server = createServer((request, response) => api.handler(request, response));

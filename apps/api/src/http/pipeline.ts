@@ -2,6 +2,8 @@
  * One way for every route of the protocol: credential, scope, limit, body, query — then the handler, then the answer. The
  * table of routes is the protocol's; a route without a handler does not compile.
  */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
 import { RelayError, type Route, type RouteName, routes, validator } from '@relay/protocol';
@@ -27,6 +29,8 @@ export interface Call<Body = unknown, Query = unknown> {
 export interface Answer {
   status: number;
   body?: unknown;
+  /** Instead of a body: the text of a JSON document, written as fast as it is read. */
+  text?: AsyncIterable<string>;
   /** On a route that is counted afterwards: this was legal use and costs nothing. */
   free?: boolean;
 }
@@ -49,6 +53,8 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
   return authenticateUser(request, deps.jwtVerifier);
 }
 
+/** For a whole document. */
+const streamMs = 10 * 60_000;
 /** Routes that count against no limit: the two probes (contract §3). */
 const unlimited = new Set<RouteName>(['health', 'ready']);
 /** Only what turns out not to be legal use counts: a live code is polled for free at its pace (contract §3). */
@@ -96,7 +102,8 @@ function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, r
       await rateLimits.request(response, who);
       if (name === 'createSession') await rateLimits.sessionCreation(response, who);
     }
-    if (principal && route.scope) requireScope(principal, route.scope);
+    if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
+    if (name === 'exportMe') await rateLimits.accountExport(response, userOf({ principal }).userId);
     const act = async (): Promise<Answer> => {
       if (request.url.includes('%00'))
         throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
@@ -108,9 +115,23 @@ function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, r
     };
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = countedAfterwards.has(name) ? await countedUnlessFree(act, count) : await act();
-    if (answer.body === undefined) response.status(answer.status).end();
+    if (answer.text) await writeText(response, answer.status, answer.text);
+    else if (answer.body === undefined) response.status(answer.status).end();
     else response.status(answer.status).json(answer.body);
   };
+}
+
+/** Rejects when the reader leaves or is too slow: `answerError` then cuts the connection, so that half a document is not taken for one. */
+async function writeText(response: Response, status: number, text: AsyncIterable<string>): Promise<void> {
+  const parts = text[Symbol.asyncIterator]();
+  // What fails before anything is written gets an answer of its own.
+  const first = await parts.next();
+  const all = async function* () {
+    if (!first.done) yield first.value;
+    yield* { [Symbol.asyncIterator]: () => parts };
+  };
+  response.status(status).type('json');
+  await pipeline(Readable.from(all()), response, { signal: AbortSignal.timeout(streamMs) });
 }
 
 /** Counts what `act` refuses, unless that was the fault of the relay, and what it does not call free. */

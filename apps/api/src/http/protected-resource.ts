@@ -1,7 +1,7 @@
 /** Where a client that knows only the address of the relay finds who signs people in (RFC 9728). Needs no credential. */
 import type { Express } from 'express';
 import type { RelayConfig } from '@relay/config';
-import { type Scope, routes } from '@relay/protocol';
+import { type Route, type Scope, routes } from '@relay/protocol';
 
 const maxAgeSeconds = 300;
 
@@ -12,7 +12,7 @@ const maxAgeSeconds = 300;
  */
 export function mountProtectedResource(app: Express, config: RelayConfig, builtin: string | undefined): void {
   const scopes = new Set<Scope>();
-  for (const route of Object.values(routes)) if ('scope' in route) scopes.add(route.scope);
+  for (const { scope = [] } of Object.values<Route>(routes)) for (const one of [scope].flat()) scopes.add(one);
   const document = {
     resource: `${config.publicUrl}/api`,
     authorization_servers: [

@@ -14,6 +14,8 @@ export interface RateLimits {
   request(response: Response, who: string): Promise<void>;
   /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
   sessionCreation(response: Response, who: string): Promise<void>;
+  /** Counts one export of an account as well: it reads everything a person has. @throws RelayError RATE_LIMITED */
+  accountExport(response: Response, userId: string): Promise<void>;
   /**
    * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another.
    * Returns the function that takes it back. @throws RelayError RATE_LIMITED
@@ -21,6 +23,8 @@ export interface RateLimits {
   guess(userId: string, address: string): Promise<() => Promise<void>>;
 }
 
+const exportWindowMs = 600_000;
+const exportsPerUser = 6;
 const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
@@ -89,6 +93,7 @@ export function createRateLimits(
   const limit = createLimits(backplane);
   const requests = limit('requests', config.rateLimitPerMinute, config.rateWindowMs);
   const creations = limit('creations', config.sessionCreatePerMinute, config.rateWindowMs);
+  const exports = limit('exports', exportsPerUser, exportWindowMs);
   const userGuesses = limit('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limit('address-guesses', guessesPerAddress, guessWindowMs);
 
@@ -101,6 +106,7 @@ export function createRateLimits(
   return {
     request: (response, who) => consume(requests, response, who),
     sessionCreation: (response, who) => consume(creations, response, who),
+    accountExport: (response, userId) => consume(exports, response, userId),
     guess: async (userId, address) => {
       const counted: (() => Promise<void>)[] = [];
       const takeBack = async () => {

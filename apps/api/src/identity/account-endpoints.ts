@@ -2,16 +2,17 @@
  * What people need around their account that the library does not have, as endpoints of the library: it checks the sign-in
  * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
  */
-import { hasAccounts, listApplications } from '@relay/database';
+import { confirmSignIn, hasAccounts, listApplications } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
-import { APIError, createAuthEndpoint, sessionMiddleware } from 'better-auth/api';
+import { APIError, createAuthEndpoint, sensitiveSessionMiddleware, sessionMiddleware } from 'better-auth/api';
 import { deleteSessionCookie } from 'better-auth/cookies';
 import type { IdentityDeps } from './deps.ts';
 import { revokeApplication, signOutEverywhere } from './end-sign-in.ts';
 import { invite, readInvitation } from './sign-up.ts';
 
 export const minPasswordLength = 10;
+export const maxPasswordLength = 128;
 
 /** Errors of the relay, in its own shape. */
 async function answering<T>(work: () => Promise<T>): Promise<T> {
@@ -62,6 +63,25 @@ export const accountEndpoints = (deps: IdentityDeps) =>
           }),
         );
       }),
+      relayConfirm: createAuthEndpoint(
+        '/relay/confirm',
+        { method: 'POST', use: [sensitiveSessionMiddleware] },
+        async (ctx) => {
+          const { user, session } = ctx.context.session;
+          const typed = field(ctx.body, 'password');
+          const credential = await ctx.context.internalAdapter.findCredentialAccount(user.id);
+          const hash = credential?.password;
+          if (
+            typeof typed !== 'string' ||
+            typed.length > maxPasswordLength ||
+            !hash ||
+            !(await ctx.context.password.verify({ hash, password: typed }))
+          )
+            throw new APIError('BAD_REQUEST', { code: 'INVALID_PASSWORD', message: 'This is not your password.' });
+          await confirmSignIn(deps.database.prisma, session.id);
+          return ctx.json({ email: user.email });
+        },
+      ),
       relayApplications: createAuthEndpoint(
         '/relay/applications',
         { method: 'GET', use: [sessionMiddleware] },

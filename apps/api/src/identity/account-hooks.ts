@@ -138,7 +138,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           body['revokeOtherSessions'] = true;
         }
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
-        if (ctx.path === '/change-password') await guesses.count((await getSessionFromCtx(ctx))?.user.email);
+        if (ctx.path === '/change-password' || ctx.path === '/relay/confirm')
+          await guesses.count((await getSessionFromCtx(ctx))?.user.email);
         // On the way to another service and back only a hash of the invitation is kept.
         if (ctx.path === '/sign-in/social' && tokenHash !== undefined)
           await addOAuthServerContext({ invitation: tokenHash });
@@ -150,6 +151,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           await guesses.forgive((ctx.body as { email?: unknown } | undefined)?.email);
         if (ctx.path === '/change-password' && !refused)
           await guesses.forgive((returned as { user?: { email?: unknown } } | undefined)?.user?.email);
+        if (ctx.path === '/relay/confirm' && !refused)
+          await guesses.forgive((returned as { email?: unknown } | undefined)?.email);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

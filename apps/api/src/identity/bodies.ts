@@ -22,6 +22,7 @@ const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<stri
   ['/update-user', { name: 'text' }],
   ['/change-password', { currentPassword: 'text', newPassword: 'text' }],
   ['/oauth2/consent', { accept: 'flag', scope: 'text', oauth_query: 'text' }],
+  ['/relay/confirm', { password: 'text' }],
   ['/relay/invitations', {}],
   ['/relay/invitations/check', { token: 'text' }],
   ['/relay/applications/revoke', { clientId: 'text' }],

@@ -19,6 +19,8 @@ export interface Identity {
   revokedLately(): Promise<Revocation[]>;
   /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
   readonly setupLink: string | undefined;
+  /** A link for the first account again, once the last one is gone. Undefined when there are accounts. */
+  renewSetupLink(): Promise<string | undefined>;
   /** Adds `/auth/*` and `/.well-known/*`. */
   mount(app: Express): void;
 }
@@ -58,6 +60,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     revoked: await revokedLately(deps),
     revokedLately: () => revokedLately(deps),
     setupLink: await renewSetupLink(deps),
+    renewSetupLink: () => renewSetupLink(deps),
     mount: (app) => mountSignIn(app, library, storage, deps),
   };
 }

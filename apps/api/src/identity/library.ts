@@ -9,7 +9,7 @@ import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { APIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import { createSignInLimits } from '../http/rate-limit.ts';
-import { accountEndpoints, minPasswordLength } from './account-endpoints.ts';
+import { accountEndpoints, maxPasswordLength, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
 import { allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
@@ -66,7 +66,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     emailAndPassword: {
       enabled: true,
       minPasswordLength,
-      maxPasswordLength: 128,
+      maxPasswordLength,
       autoSignIn: true,
       password: createPasswords(),
     },
@@ -87,6 +87,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         '/sign-in/*': { window: 60, max: config.signInPerMinute },
         '/sign-up/*': { window: 60, max: config.signInPerMinute },
         '/change-password': { window: 60, max: config.signInPerMinute },
+        '/relay/confirm': { window: 60, max: config.signInPerMinute },
         '/relay/invitations/check': { window: 60, max: config.signInPerMinute },
       },
     },

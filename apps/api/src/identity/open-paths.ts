@@ -20,6 +20,7 @@ const open: ReadonlyMap<string, readonly string[]> = new Map([
   ['/oauth2/end-session/confirm', ['POST']],
   ['/relay/status', ['GET']],
   ['/relay/me', ['GET']],
+  ['/relay/confirm', ['POST']],
   ['/relay/invitations', ['POST']],
   ['/relay/invitations/check', ['POST']],
   ['/relay/applications', ['GET']],

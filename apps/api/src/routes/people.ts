@@ -8,13 +8,17 @@ import {
   validator,
 } from '@relay/protocol';
 import { listNotifications, listWatches } from '@relay/database';
+import { deleteAccount } from '../account/delete-account.ts';
+import { exportAccount } from '../account/export-account.ts';
+import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import { createTicket } from '../attention/tickets.ts';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
 import { unwatch, watch } from '../sessions/watch-session.ts';
 
-type Names = 'listWatched' | 'watch' | 'unwatch' | 'listNotifications' | 'createTicket' | 'me';
+type Names =
+  'deleteMe' | 'exportMe' | 'listWatched' | 'watch' | 'unwatch' | 'listNotifications' | 'createTicket' | 'me';
 
 const notificationsDefault = 50;
 
@@ -54,6 +58,15 @@ export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
       status: 201,
       body: { ticket: await createTicket(deps, userOf(call)), expiresIn: deps.config.ticketTtlSeconds },
     }),
+    deleteMe: async (call: Call) => {
+      await requireRecentSignIn(deps, userOf(call));
+      await deleteAccount(deps, userOf(call).userId);
+      return { status: 204 };
+    },
+    exportMe: (call: Call) => {
+      call.response.setHeader('Content-Disposition', 'attachment; filename="relay-account.json"');
+      return { status: 200, text: exportAccount(deps, userOf(call)) };
+    },
     me: (call: Call) => {
       const { userId, email, name, scopes } = userOf(call);
       return {

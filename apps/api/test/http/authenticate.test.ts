@@ -157,6 +157,7 @@ describe('while the database is away', () => {
     pollCode: { device_code: 'x' },
     watch: { sessionId: 'a:b:c' },
     unwatch: { sessionId: 'a:b:c' },
+    deleteMe: { confirm: 'delete my account' },
   };
   const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
   const pathOf = (route: Route) => route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac');

@@ -95,6 +95,7 @@ describeWith('postgresql', 'while the database is away', () => {
       unwatch: { sessionId: 'd:a:n' },
       requestCode: { hostname: 'h', agent_type: 'a' },
       pollCode: { device_code: 'x' },
+      deleteMe: { confirm: 'delete my account' },
     };
     /** What needs no memory but the keys. */
     const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };

@@ -130,7 +130,7 @@ function parameters(route: Route, components: Components): JsonObject[] {
 }
 
 function security({ credential, scope }: Route): JsonObject[] {
-  const user = { userToken: scope ? [scope] : [] };
+  const user = { userToken: [scope ?? []].flat() };
   if (credential === 'none') return [];
   if (credential === 'optional') return [{}, user];
   return credential === 'user' ? [user] : [user, { deviceToken: [] }];

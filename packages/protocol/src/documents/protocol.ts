@@ -56,7 +56,7 @@ const routeTable = (): string =>
     Object.values<Route>(routes).map((route) => [
       code(`${route.method} ${route.path}`),
       route.summary,
-      route.scope ? `${route.credential}, ${code(route.scope)}` : route.credential,
+      [route.credential, ...[route.scope ?? []].flat().map(code)].join(', '),
       [
         bodyName(route.body),
         ...Object.keys((route.query?.properties ?? {}) as object).map((name) => code(`?${name}`)),

@@ -39,6 +39,53 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     name: 'Ada',
     scopes: ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'],
   },
+  DeleteAccount: { confirm: 'delete my account' },
+  AccountExport: {
+    exportedAt: times.completed,
+    account: { id: story.userId, email: 'ada@example.com', name: 'Ada', createdAt: times.registered },
+    signInMethods: ['credential'],
+    signIns: [{ createdAt: times.registered, expiresAt: times.completed, address: '192.0.2.17', browser: 'Firefox' }],
+    applications: [
+      { clientId: 'relay-cli', name: 'Command line', scopes: ['sessions:read'], authorizedAt: times.registered },
+    ],
+    invitations: [{ createdAt: times.registered, expiresAt: times.completed }],
+    registrations: [
+      {
+        hostname: story.hostname,
+        deviceName: story.deviceName,
+        agentType: story.agentType,
+        requestedFrom: '192.0.2.17',
+        requestedAt: times.codeRequested,
+        state: 'redeemed',
+      },
+    ],
+    devices: [
+      {
+        ...device,
+        createdAt: times.registered,
+        connections: [{ connectedAt: times.connected, daemonVersion: story.daemonVersion, instance: story.instance }],
+        commands: [{ project: story.projectPath, commands: [{ name: 'review', description: '' }] }],
+      },
+    ],
+    sessions: [{ ...finished, filePath: story.filePath, earlierIds: [story.pendingSessionId] }],
+    tasks: [
+      {
+        id: tasks.answer,
+        sessionId,
+        kind: 'resume',
+        state: 'completed',
+        createdAt: times.answered,
+        sentAt: times.answerSent,
+        finishedAt: times.completed,
+        result: story.result,
+      },
+    ],
+    watchedSessions: [sessionId],
+    notifications: [
+      { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
+    ],
+    requests: [{ route: 'POST /api/sessions', key: 'garden-1', createdAt: times.created, status: 201 }],
+  },
   SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
   CreateSession: {
     deviceId,

@@ -1,4 +1,5 @@
 /** Every REST body by its name: what `routes` send and answer, and nothing else. */
+import { AccountExport } from './account-export.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 
@@ -6,6 +7,8 @@ export const restBodies = {
   Health: people.Health,
   Readiness: people.Readiness,
   Me: people.Me,
+  DeleteAccount: people.DeleteAccount,
+  AccountExport,
   SessionList: conversation.SessionList,
   CreateSession: conversation.CreateSession,
   CreatedSession: conversation.CreatedSession,

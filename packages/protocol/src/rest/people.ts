@@ -202,6 +202,12 @@ export const Me = record('Me', 'Who is asking.', {
   scopes: list(line('Scope'), 'What the token may do'),
 });
 
+export const deleteConfirmation = 'delete my account';
+
+export const DeleteAccount = record('DeleteAccount', 'That the person means it.', {
+  confirm: Type.Literal(deleteConfirmation, { description: 'What the person was asked to type' }),
+});
+
 export const Health = record('Health', 'The process lives.', {
   status: Type.Literal('ok'),
   version: line('Like 1.0.0'),

@@ -1,0 +1,23 @@
+/** DELETE /api/me (findings S4): everything of the person, at once. What this process does not finish, the sweep of a gateway does. */
+import { beginAccountDeletion, eraseAccount } from '@relay/database';
+import type { Operations } from '../deps.ts';
+import { forgetHistory } from '../sessions/forget-history.ts';
+
+/** Rejects when the database is away; once the sign-in is gone the rest follows all the same. */
+export async function deleteAccount(deps: Operations, userId: string): Promise<void> {
+  const { prisma } = deps.database;
+  // Those who cannot be told find out by themselves, and tokens live for minutes.
+  const control = (body: object) =>
+    deps.backplane
+      .publishControl(JSON.stringify({ v: 1, ...body }))
+      .catch((error: unknown) => deps.logger.warn({ err: error }, 'a deletion could not be announced'));
+  await beginAccountDeletion(prisma, userId);
+  await control({ kind: 'user_revoked', subject: userId });
+  await eraseAccount(prisma, userId, async (deviceId) => {
+    deps.deviceVerifier.forget(deviceId);
+    await control({ kind: 'device_closed', deviceId, why: 'deleted' });
+  });
+  await forgetHistory(deps, userId);
+  const setupLink = await deps.identity?.renewSetupLink();
+  if (setupLink !== undefined) deps.announce?.(`The last account was deleted. Create the first one: ${setupLink}`);
+}

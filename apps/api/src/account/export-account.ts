@@ -1,0 +1,55 @@
+/** GET /api/me/export (findings S4): one JSON document, written while it is read. Never holds more than a page of anything. */
+import type { UserPrincipal } from '@relay/auth';
+import {
+  exportApplications,
+  exportDevices,
+  exportInvitations,
+  exportNotifications,
+  exportRegistrations,
+  exportRequests,
+  exportSessions,
+  exportSignIns,
+  exportTasks,
+  exportWatches,
+  listSignInMethods,
+  readAccount,
+} from '@relay/database';
+import type { Operations } from '../deps.ts';
+
+/** The text of a list, an item at a time. */
+async function* listText(items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  let separator = '[';
+  for await (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ',\n';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** The document, in pieces. Rejects in the middle when the database goes away: what came until then is no JSON. */
+export async function* exportAccount(
+  deps: Pick<Operations, 'database'>,
+  { userId, email, name }: UserPrincipal,
+): AsyncGenerator<string> {
+  const { prisma } = deps.database;
+  const account = (await readAccount(prisma, userId)) ?? { id: userId, email, name };
+  const head = { exportedAt: new Date(), account, signInMethods: await listSignInMethods(prisma, userId) };
+  yield JSON.stringify(head).slice(0, -1);
+  const lists = {
+    signIns: exportSignIns,
+    applications: exportApplications,
+    invitations: exportInvitations,
+    registrations: exportRegistrations,
+    devices: exportDevices,
+    sessions: exportSessions,
+    tasks: exportTasks,
+    watchedSessions: exportWatches,
+    notifications: exportNotifications,
+    requests: exportRequests,
+  };
+  for (const [field, read] of Object.entries(lists)) {
+    yield `,\n"${field}":`;
+    yield* listText(read(prisma, userId));
+  }
+  yield '}\n';
+}

@@ -1,0 +1,115 @@
+/**
+ * Deleting an account (findings S4): everything of a person leaves every table. The sign-in goes in one transaction, with a mark that the rest
+ * is owed; the rest goes in bounded batches, each of which may be repeated. What a process did not finish, `unfinishedDeletions` names.
+ */
+import { removeDeviceRow, eraseOfDevice } from './erase.ts';
+import { newUlid } from './ulids.ts';
+import type { Transactions } from './db.ts';
+import { type Db, type Models, Prisma, withDevice } from './transaction.ts';
+
+type Whole = Db & Models & Transactions;
+
+const tasksAtOnce = 500;
+const sessionsAtOnce = 200;
+const rowsAtOnce = 1000;
+
+/**
+ * Ends every sign-in of the person, for good, and remembers that the rest is to be erased: all of it or nothing. Tokens that are still out are
+ * recorded as revoked.
+ */
+export async function beginAccountDeletion(prisma: Whole, userId: string): Promise<void> {
+  await prisma.$direct(async (tx) => {
+    await tx.$executeRaw`
+      INSERT INTO account_deletions (user_id) VALUES (${userId})
+      ON CONFLICT (user_id) DO UPDATE SET requested_at = now(), erased_at = NULL`;
+    await tx.$executeRaw`INSERT INTO revocations (id, subject) VALUES (${newUlid()}, ${userId})`;
+    await tx.$executeRaw`
+      INSERT INTO revocations (id, login) SELECT ${newUlid()} || '-' || id, id FROM logins WHERE user_id = ${userId}`;
+    // Sign-ins, passwords, tokens and what programs were allowed go with it.
+    await tx.$executeRaw`DELETE FROM users WHERE id = ${userId}`;
+  });
+}
+
+/** Refuses the credential of every device of the person from now on. Returns their ids, those removed earlier included. */
+async function closeDevices(prisma: Whole, userId: string): Promise<string[]> {
+  const devices = await prisma.device.findMany({ where: { ownerId: userId }, select: { id: true, removedAt: true } });
+  for (const { id, removedAt } of devices)
+    if (removedAt === null) await withDevice(prisma, id, async (tx, device) => device && removeDeviceRow(tx, id));
+  return devices.map(({ id }) => id);
+}
+
+/** Repeats a statement that deletes up to `atOnce` rows until nothing is left for it. */
+async function inBatches(db: Db, atOnce: number, statement: Prisma.Sql): Promise<void> {
+  while ((await db.$executeRaw(statement)) >= atOnce);
+}
+
+/** Sessions and tasks of a device that is closed: nothing writes to them any more. */
+async function eraseClosedDevice(db: Db, deviceId: string): Promise<void> {
+  await inBatches(
+    db,
+    tasksAtOnce,
+    Prisma.sql`DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE device_id = ${deviceId} LIMIT ${tasksAtOnce})`,
+  );
+  // Aliases and watches go with them.
+  await inBatches(
+    db,
+    sessionsAtOnce,
+    Prisma.sql`DELETE FROM sessions WHERE key IN (SELECT key FROM sessions WHERE device_id = ${deviceId} LIMIT ${sessionsAtOnce})`,
+  );
+  await eraseOfDevice(db, deviceId);
+}
+
+/** What belongs to the person and to no device. */
+async function erasePersonal(db: Db, userId: string): Promise<void> {
+  await db.$executeRaw`DELETE FROM device_codes WHERE decided_by = ${userId} OR bound_to = ${userId}`;
+  await db.$executeRaw`DELETE FROM watched_sessions WHERE user_id = ${userId}`;
+  await db.$executeRaw`DELETE FROM invitations WHERE created_by = ${userId} AND kind = 'invite'`;
+  // Flows in progress, and codes that were used, name their person in a text of the library.
+  await db.$executeRaw`DELETE FROM verifications WHERE position(${userId} in value) > 0`;
+  await inBatches(
+    db,
+    rowsAtOnce,
+    Prisma.sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
+  );
+  await inBatches(
+    db,
+    rowsAtOnce,
+    Prisma.sql`DELETE FROM idempotency_keys WHERE (user_id, route, key) IN (
+      SELECT user_id, route, key FROM idempotency_keys WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
+  );
+}
+
+/**
+ * Erases what `beginAccountDeletion` left. Of each device a row stays, without owner and names, so that its daemon hears that it was removed.
+ * `onClosed` hears of every device as soon as its credential is refused. May be repeated, and run twice at the same time.
+ */
+export async function eraseAccount(
+  prisma: Whole,
+  userId: string,
+  onClosed: (deviceId: string) => Promise<void>,
+): Promise<void> {
+  await erasePersonal(prisma, userId);
+  const devices = await closeDevices(prisma, userId);
+  for (const id of devices) await onClosed(id);
+  for (const id of devices) await eraseClosedDevice(prisma, id);
+  // What was under way while its device was closed.
+  await erasePersonal(prisma, userId);
+  await prisma.$executeRaw`UPDATE devices SET owner_id = '' WHERE owner_id = ${userId} AND removed_at IS NOT NULL`;
+  await prisma.$executeRaw`UPDATE account_deletions SET erased_at = now() WHERE user_id = ${userId}`;
+}
+
+/**
+ * Deletions to look after, a minute after they were asked for. `erased`: the request finished it. An account of this relay is erased once more
+ * all the same, for what was being written at that moment; a person whom another service knows may have begun anew by then.
+ */
+export async function unfinishedDeletions(db: Db): Promise<{ userId: string; erased: boolean }[]> {
+  const rows = await db.$queryRaw<{ user_id: string; erased: boolean }[]>`
+    SELECT user_id, erased_at IS NOT NULL AS erased FROM account_deletions
+    WHERE requested_at < now() - interval '1 minute' ORDER BY requested_at LIMIT 100`;
+  return rows.map(({ user_id: userId, erased }) => ({ userId, erased }));
+}
+
+/** The account is gone, and so is the last that was kept about it. */
+export async function forgetDeletion(db: Db, userId: string): Promise<void> {
+  await db.$executeRaw`DELETE FROM account_deletions WHERE user_id = ${userId} AND erased_at IS NOT NULL`;
+}

@@ -1,0 +1,186 @@
+/**
+ * Everything that is kept of a person, in pages: nothing here grows with what a person has (findings S4). Neither secrets nor hashes; of
+ * what was deleted, nothing.
+ */
+import { formatSessionId } from '@relay/protocol';
+import { listApplications } from './accounts.ts';
+import { listConnections, listDevices } from './devices.ts';
+import { listNotifications } from './notifications.ts';
+import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
+import { Prisma } from './transaction.ts';
+import { listWatches } from './watches.ts';
+
+const rowsAtOnce = 200;
+const sessionsAtOnce = 100;
+/** Results of up to 256 KiB. */
+const tasksAtOnce = 10;
+
+/** Absent instead of null. */
+const given = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+/** The account of the built-in sign-in; undefined when another service knows this person. */
+export async function readAccount(prisma: PrismaClient, userId: string) {
+  const user = await prisma.user.findUnique({ where: { id: userId } });
+  if (!user) return undefined;
+  return { id: user.id, email: user.email, name: user.name, createdAt: user.createdAt.toISOString() };
+}
+
+export async function listSignInMethods(prisma: PrismaClient, userId: string): Promise<string[]> {
+  const rows = await prisma.credential.findMany({ where: { userId }, select: { providerId: true }, take: 100 });
+  return rows.map(({ providerId }) => providerId);
+}
+
+/** All pages of a table that is read in the order of its ids. */
+async function* pages<R extends { id: string }>(read: (afterId: string) => Promise<R[]>): AsyncGenerator<R> {
+  for (let afterId = ''; ;) {
+    const rows = await read(afterId);
+    yield* rows;
+    if (rows.length < rowsAtOnce) return;
+    afterId = rows.at(-1)!.id;
+  }
+}
+
+const page = (afterId: string) => ({ id: { gt: afterId } });
+const inOrder = { orderBy: { id: 'asc' }, take: rowsAtOnce } as const;
+
+export async function* exportSignIns(prisma: PrismaClient, userId: string) {
+  const rows = pages((after) => prisma.login.findMany({ where: { userId, ...page(after) }, ...inOrder }));
+  for await (const { createdAt, expiresAt, ipAddress: address, userAgent: browser } of rows)
+    yield { createdAt, expiresAt, ...given({ address, browser }) };
+}
+
+export async function* exportApplications(prisma: PrismaClient, userId: string) {
+  for (const { offline: _offline, ...application } of await listApplications(prisma, userId)) yield application;
+}
+
+export async function* exportInvitations(prisma: PrismaClient, userId: string) {
+  const where = { createdBy: userId, kind: 'invite' };
+  const rows = pages((after) => prisma.invitation.findMany({ where: { ...where, ...page(after) }, ...inOrder }));
+  for await (const { createdAt, expiresAt, usedAt } of rows) yield { createdAt, ...given({ expiresAt, usedAt }) };
+}
+
+export async function* exportRegistrations(prisma: PrismaClient, userId: string) {
+  const rows = await prisma.deviceCode.findMany({
+    where: { OR: [{ boundTo: userId }, { decidedBy: userId }] },
+    orderBy: { createdAt: 'asc' },
+    take: 1000,
+  });
+  for (const { hostname, deviceName, agentType, requestedFrom, createdAt: requestedAt, state } of rows)
+    yield { hostname, deviceName, agentType, requestedFrom, requestedAt, state };
+}
+
+export async function* exportDevices(prisma: PrismaClient, userId: string) {
+  for (const device of await listDevices(prisma, userId)) {
+    const where = { deviceId: device.id };
+    const { createdAt } = await prisma.device.findUniqueOrThrow({ where: { id: device.id } });
+    const ofSessions = await prisma.slashCommands.findMany({ where });
+    const ofProjects = await prisma.slashCommandSet.findMany({ where });
+    yield {
+      ...device,
+      createdAt,
+      connections: await listConnections(prisma, device.id),
+      commands: [
+        ...ofSessions.map(({ nativeId, commands }) => ({ ...given({ sessionId: nativeId || null }), commands })),
+        ...ofProjects.map(({ project, commands }) => ({ project, commands })),
+      ],
+    };
+  }
+}
+
+async function* sessionPages(prisma: PrismaClient, userId: string): AsyncGenerator<SessionRow[]> {
+  for (let after = ''; ;) {
+    const rows = await prisma.$queryRaw<SessionRow[]>`
+      ${sessionSelect} WHERE s.owner_id = ${userId} AND s.deleted_at IS NULL AND s.key > ${after}
+      ORDER BY s.key LIMIT ${sessionsAtOnce}`;
+    yield rows;
+    if (rows.length < sessionsAtOnce) return;
+    after = rows.at(-1)!.key;
+  }
+}
+
+const idOf = (row: { device_id: string; agent_type: string; native_id: string }) =>
+  formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id });
+
+export async function* exportSessions(prisma: PrismaClient, userId: string) {
+  for await (const rows of sessionPages(prisma, userId)) {
+    const aliases = await prisma.sessionAlias.findMany({ where: { sessionKey: { in: rows.map(({ key }) => key) } } });
+    for (const row of rows) {
+      const { session, filePath } = toSessionRecord(row);
+      const earlierIds = aliases
+        .filter(({ sessionKey }) => sessionKey === row.key)
+        .map((alias) => formatSessionId(alias));
+      yield { ...session, filePath, earlierIds };
+    }
+  }
+}
+
+/** Tasks of the sessions, by session. */
+export async function* exportTasks(prisma: PrismaClient, userId: string) {
+  for await (const sessions of sessionPages(prisma, userId)) {
+    const ids = new Map(sessions.map((row) => [row.key, idOf(row)]));
+    for (let after = { sessionKey: '', seq: 0n }; ;) {
+      const rows = await prisma.task.findMany({
+        where: {
+          sessionKey: { in: [...ids.keys()] },
+          OR: [{ sessionKey: { gt: after.sessionKey } }, { sessionKey: after.sessionKey, seq: { gt: after.seq } }],
+        },
+        orderBy: [{ sessionKey: 'asc' }, { seq: 'asc' }],
+        take: tasksAtOnce,
+        omit: { images: true },
+      });
+      for (const task of rows)
+        yield { ...exported(task, ids.get(task.sessionKey) ?? ''), ...(await imagesOf(prisma, task)) };
+      if (rows.length < tasksAtOnce) break;
+      after = rows.at(-1)!;
+    }
+  }
+}
+
+function exported(task: Prisma.TaskGetPayload<{ omit: { images: true } }>, sessionId: string) {
+  const { id, kind, state, createdAt, sentAt, finishedAt, instruction, result, errorCode, errorText, note } = task;
+  const error = errorCode === null && errorText === null ? null : { code: errorCode ?? '', error: errorText ?? '' };
+  const kept = instruction === '' ? null : instruction;
+  return {
+    id,
+    sessionId,
+    kind,
+    state,
+    createdAt,
+    ...given({ sentAt, finishedAt, instruction: kept, result, error, note }),
+  };
+}
+
+/** One task at a time: a message may have 10 MiB of images. */
+async function imagesOf(prisma: PrismaClient, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
+  if (finishedAt !== null) return {};
+  const task = await prisma.task.findUnique({ where: { id }, select: { images: true } });
+  return task?.images ? { images: JSON.parse(task.images) as string[] } : {};
+}
+
+export async function* exportWatches(prisma: PrismaClient, userId: string) {
+  for (const { sessionId } of await listWatches(prisma, userId)) yield sessionId;
+}
+
+export async function* exportNotifications(prisma: PrismaClient, userId: string) {
+  for (let after: { createdAt: Date; id: string } | undefined; ;) {
+    const rows = await listNotifications(prisma, userId, rowsAtOnce, after);
+    const shown = rows.slice(0, rowsAtOnce);
+    yield* shown;
+    if (rows.length <= rowsAtOnce) return;
+    const last = shown.at(-1)!;
+    after = { createdAt: new Date(last.createdAt), id: last.id };
+  }
+}
+
+export async function* exportRequests(prisma: PrismaClient, userId: string) {
+  for (let after = { route: '', key: '' }; ;) {
+    const rows = await prisma.$queryRaw<{ route: string; key: string; status: number; created_at: Date }[]>`
+      SELECT route, key, status, created_at FROM idempotency_keys
+      WHERE user_id = ${userId} AND (route, key) > (${after.route}, ${after.key}) ORDER BY route, key LIMIT ${rowsAtOnce}`;
+    for (const { route, key, status, created_at: createdAt } of rows) yield { route, key, status, createdAt };
+    if (rows.length < rowsAtOnce) return;
+    after = rows.at(-1)!;
+  }
+}

@@ -1,0 +1,115 @@
+/** What `GET /api/me/export` answers (findings S4): everything that the relay keeps of a person. Streamed: the lists may be long. */
+import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
+import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
+import { ConnectionList, Device, NotificationList } from './people.ts';
+
+const many = { maxItems: limits.exportItems };
+
+const account = record('ExportedAccount', 'The person.', {
+  id: id('User id'),
+  email: maybe(line('E-mail address')),
+  name: maybe(line('Name')),
+  createdAt: maybe(time('Creation; only of accounts of this relay')),
+});
+
+const signIn = record('ExportedSignIn', 'A browser that is signed in.', {
+  createdAt: time('Since when'),
+  expiresAt: time('Until when, unless it is used'),
+  address: maybe(line('Where it signed in from')),
+  browser: maybe(text('What it calls itself')),
+});
+
+const application = record('ExportedApplication', 'A program that acts for the person.', {
+  clientId: line('Its id'),
+  name: line('Its name'),
+  scopes: list(line('Scope'), 'What it may do'),
+  authorizedAt: time('Since when'),
+  lastUsedAt: maybe(time('When it last got a token')),
+});
+
+const invitation = record('ExportedInvitation', 'A link that the person made for somebody else.', {
+  createdAt: time('When'),
+  expiresAt: maybe(time('Until when')),
+  usedAt: maybe(time('When an account was created with it')),
+});
+
+const registration = record('ExportedRegistration', 'A machine that asked to be registered.', {
+  hostname: line('Host name'),
+  deviceName: line('Display name'),
+  agentType: line('Agent type name'),
+  requestedFrom: line('Address that asked'),
+  requestedAt: time('When it asked'),
+  state: line('What became of it'),
+});
+
+const device = record('ExportedDevice', 'A device of the person.', {
+  ...Device.properties,
+  createdAt: time('When it was registered'),
+  connections: ConnectionList.properties.connections,
+  commands: list(
+    record('ExportedCommands', 'What its agent understands after a slash.', {
+      sessionId: maybe(line("Only in this session: the agent's own id")),
+      project: maybe(text('Only in this folder', { maxLength: limits.pathCharacters })),
+      commands: CommandList.properties.commands,
+    }),
+    'As the daemon last said',
+  ),
+});
+
+const session = record('ExportedSession', 'A session of the person.', {
+  ...Session.properties,
+  filePath: text('File of the agent on the device; empty if unknown', { maxLength: limits.pathCharacters }),
+  earlierIds: list(sessionId('An id'), 'Ids that the session once had'),
+});
+
+const task = record('ExportedTask', 'One run inside a session.', {
+  id: id('Task id'),
+  sessionId: sessionId('Canonical session id'),
+  kind: oneOf(taskKinds, 'A first message or a later one'),
+  state: oneOf(taskStates, 'State'),
+  createdAt: time('Accepted'),
+  sentAt: maybe(time('Written to the device')),
+  finishedAt: maybe(time('Ended')),
+  instruction: maybe(text('The message, until the task has ended')),
+  images: maybe(
+    list(text('An image as a data URL', { maxLength: limits.imageCharacters }), 'Until the task has ended', {
+      maxItems: limits.images,
+    }),
+  ),
+  result: maybe(text('What is kept of the result')),
+  error: maybe(Type.Object({ code: line('Code'), error: text('For people') })),
+  note: maybe(text('How the outcome was learned')),
+});
+
+const request = record(
+  'ExportedRequest',
+  'A request with an Idempotency-Key; its answer is among the sessions and tasks.',
+  {
+    route: line('Route'),
+    key: line('The key'),
+    createdAt: time('When'),
+    status: count('Status of the answer'),
+  },
+);
+
+export const AccountExport = record(
+  'AccountExport',
+  'Everything that the relay keeps of a person. No secret and no hash of one; of what was deleted, nothing.',
+  {
+    exportedAt: time('When'),
+    account,
+    signInMethods: list(line('`credential` is a password; else the service'), 'How the person signs in here'),
+    signIns: list(signIn, 'Browsers', many),
+    applications: list(application, 'Programs'),
+    invitations: list(invitation, 'Invitations', many),
+    registrations: list(registration, 'Registrations of the last hour', many),
+    devices: list(device, 'Devices', { maxItems: limits.devices }),
+    sessions: list(session, 'Sessions', many),
+    tasks: list(task, 'Tasks, by session', many),
+    watchedSessions: list(sessionId('Canonical session id'), 'Sessions that the person watches', {
+      maxItems: limits.watchedSessions,
+    }),
+    notifications: list(NotificationList.properties.notifications.items, 'Of the last 30 days', many),
+    requests: list(request, 'Of the last day', many),
+  },
+);

@@ -1,0 +1,107 @@
+/** A conversation with marked words in everything that is kept of it, and all that the database holds, as text. */
+import { expect } from '@jest/globals';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  callerOf,
+  connectApp,
+  connectDaemon,
+  registerDevice,
+} from '@relay/testing';
+
+/** Every row of every table as text. */
+export async function dumpDatabase({ database }: TestRelay): Promise<string> {
+  const tables = await database.prisma.$queryRawUnsafe<{ name: string }[]>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
+  expect(tables.length).toBeGreaterThan(15);
+  let dump = '';
+  for (const { name } of tables) {
+    const rows = await database.prisma.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM ${name} t`);
+    dump += rows.map(({ row }) => `${name} ${row}\n`).join('');
+  }
+  return dump;
+}
+
+export const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+
+/** All words that the conversation of `name` is made of. */
+export const wordsOf = (name: string) =>
+  ['native', 'renamed', 'first', 'title', 'project', 'file', 'said', 'result', 'question', 'option', 'command'].map(
+    (part) => `${part}${name}`,
+  );
+
+/** Commands of a project, which belong to the device. They are read before what the daemon says next. */
+export function reportSets(daemon: TestDaemon, name: string): void {
+  const set = { project: `/folder${name}`, commands: [{ name: `set${name}`, description: `set${name}` }] };
+  daemon.send({ type: 'report_slash_commands', sets: [set] });
+}
+
+/** A conversation with something in every column: a first task with a result, a follow-up that ends with a question. */
+export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
+  const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
+  const headers = { 'Idempotency-Key': `key-${name}` };
+  const { body } = await relay.call('POST', '/api/sessions', {
+    headers,
+    body: { deviceId: daemon.deviceId, message: `${first} message`, title, projectPath: `/${project}` },
+  });
+  const taskId = body.taskId as string;
+  await daemon.next('task_start', (frame) => frame.task_id === taskId);
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
+  await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(`:${native}`));
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: renamed });
+  const id = `${daemon.deviceId}:scripted:${renamed}`;
+  await app.next('session_update', ({ session }) => (session as { id: string }).id === id);
+  expect((await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } })).status).toBe(201);
+  daemon.event(taskId, 'AGENT_RESPONSE', { session_id: renamed, content: said, uuid: `uuid-${name}` });
+  daemon.event(taskId, 'TASK_COMPLETE', { session_id: renamed, result });
+  await app.next('new_message', ({ message }) => (message as { content: string }).content === result);
+  daemon.send({
+    type: 'report_slash_commands',
+    session_id: renamed,
+    commands: [{ name: command, description: command }],
+  });
+  daemon.send({
+    type: 'report_sessions',
+    sessions: [{ session_id: renamed, title, project: `/${project}`, file_path: `/${file}`, last_message: said }],
+  });
+  const sent = await relay.call('POST', pathOf(id, '/messages'), { headers, body: { content: `${said} more` } });
+  await daemon.next('task_resume', (frame) => frame.task_id === sent.body.taskId);
+  daemon.event(sent.body.taskId as string, 'WAIT_FOR_USER', {
+    prompt: question,
+    result: said,
+    options: [{ label: option, description: option }],
+  });
+  await app.next(
+    'session_update',
+    ({ session }) =>
+      (session as { id: string; status: string }).id === id && (session as { status: string }).status === 'waiting',
+  );
+  return id;
+}
+
+export const found = (dump: string, words: readonly string[]) => words.filter((word) => dump.includes(word));
+
+export interface Person {
+  relay: TestRelay;
+  token: string;
+  userId: string;
+  app: TestApp;
+  daemon: TestDaemon;
+  words: readonly string[];
+}
+
+/** A person with marked words in everything, on `relay`; `tokenOf` signs them in. */
+export async function personWith(relay: TestRelay, name: string, token: string): Promise<Person> {
+  const own = { ...relay, token: () => token, call: callerOf([relay.url], () => token) } as TestRelay;
+  const app = await connectApp(relay, { token, since: '' });
+  const registration = await registerDevice(own, { hostname: `hostname${name}` });
+  const daemon = await connectDaemon(own, { registration });
+  await own.call('PATCH', `/api/devices/${daemon.deviceId}`, { body: { name: `device${name}` } });
+  reportSets(daemon, name);
+  await converse(own, daemon, app, name);
+  const { body } = await own.call('GET', '/api/me');
+  const words = [...wordsOf(name), `hostname${name}`, `device${name}`, `key-${name}`, `folder${name}`, `set${name}`];
+  return { relay: own, token, userId: body.id as string, app, daemon, words };
+}
