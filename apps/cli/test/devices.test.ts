@@ -52,6 +52,27 @@ describe('relay devices', () => {
     expect(out).toMatch(/CONNECTED +UNTIL/);
   });
 
+  it('F17: says that two machines use one registration, which, and what to do', async () => {
+    const { deviceId: id } = await stage.daemon('shared');
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const machine = { address: '192.0.2.1', daemonVersion: '1.0.0' };
+    const conflict = {
+      machines: [
+        { hostname: 'laptop', ...machine },
+        { hostname: 'restored', ...machine },
+      ],
+      since: '2026-11-20T09:00:00.000Z',
+      step: 0,
+      heldUntil: until,
+      until,
+    };
+    await stage.world.relay.database.prisma.device.update({ where: { id }, data: { conflict } });
+    const sentence =
+      'Two machines use the registration of "shared" (laptop 192.0.2.1, restored 192.0.2.1): run "relay-daemon register --force" on one of them.\n';
+    for (const command of [['devices'], ['devices', 'show', 'shared']])
+      expect((await stage.own.run(command)).out).toContain(sentence);
+  });
+
   it('names what an abbreviation may mean', async () => {
     await stage.daemon('build-1');
     await stage.daemon('build-2');
