@@ -17,6 +17,7 @@ import type {
   Static,
   Task,
 } from '@relay/protocol';
+import { deleteConfirmation } from '@relay/protocol';
 import { notARelay } from './failure.ts';
 import { type Reply, createRequest } from './request.ts';
 import type { Access } from './sign-in/access.ts';
@@ -33,6 +34,10 @@ export type Replayed = { replayed: boolean };
 export interface Api {
   readonly url: string;
   me(): Promise<Static<typeof Me>>;
+  /** Everything that the relay keeps of the person. */
+  exportAccount(): Promise<Record<string, unknown>>;
+  /** For good. */
+  deleteAccount(): Promise<void>;
   devices(): Promise<Device[]>;
   renameDevice(id: string, name: string): Promise<Device>;
   removeDevice(id: string): Promise<void>;
@@ -74,6 +79,9 @@ export function createApi(access: Access): Api {
   return {
     url,
     me: async () => having<Static<typeof Me>>(await request('GET', '/api/me'), 'id', 'scopes'),
+    exportAccount: async () =>
+      having<Record<string, unknown>>(await request('GET', '/api/me/export'), 'account', 'sessions'),
+    deleteAccount: async () => void (await request('DELETE', '/api/me', { body: { confirm: deleteConfirmation } })),
     devices: async () => list<Device>(await request('GET', '/api/devices'), 'devices'),
     renameDevice: async (id, name) => having<Device>(await request('PATCH', device(id), { body: { name } }), 'id'),
     removeDevice: async (id) => void (await request('DELETE', device(id))),

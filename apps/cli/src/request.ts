@@ -114,7 +114,7 @@ const retold: Readonly<Record<string, string>> = {
 };
 
 function exitCodeOf(status: number, code: string): number {
-  if (status === 401) return exitCodes.notSignedIn;
+  if (status === 401 || code === 'SIGN_IN_NOT_RECENT') return exitCodes.notSignedIn;
   if (status === 404) return exitCodes.notFound;
   if (code === 'DEVICE_OFFLINE') return exitCodes.deviceOffline;
   if (status === 400 || status === 413) return exitCodes.usage;
@@ -136,7 +136,8 @@ function failureOf(url: string, { status, body, retryAfter, location, requestId 
     return notARelay(url, `it answered ${status}`);
   }
   const said = [retold[code] ?? sentence(error.slice(0, 1000))];
-  if (status === 401 || code === 'INSUFFICIENT_SCOPE') said.push(`Run "relay login --url ${url}".`);
+  if (status === 401 || code === 'INSUFFICIENT_SCOPE' || code === 'SIGN_IN_NOT_RECENT')
+    said.push(`Run "relay login --url ${url}".`);
   else if (advice[code] !== undefined) said.push(advice[code]);
   else if (retryAfter && !/again/i.test(error)) said.push(`Try again in ${retryAfter} s.`);
   if (status === 500 && requestId) said.push(`(Request ${requestId})`);

@@ -6,6 +6,7 @@ import { listDevicesCommand, removeDeviceCommand, renameDeviceCommand, showDevic
 import { type LoginOptions, loginCommand } from './login.ts';
 import { type LogoutOptions, logoutCommand } from './logout.ts';
 import { type WhoamiOptions, whoamiCommand } from './whoami.ts';
+import { deleteAccountCommand, exportAccountCommand } from './your-account.ts';
 
 export function addAccountCommands(program: Command, terminal: Terminal, done: Done): void {
   addCommand(
@@ -36,6 +37,26 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
   addCommand(program, 'whoami', 'show relay, account and what you may do', 'relay whoami', 'relay whoami --all --json')
     .option('--all', 'list every relay you are signed in to, without asking them')
     .action(async (options: WhoamiOptions) => done(await whoamiCommand(options, terminal)));
+
+  const account = addCommand(
+    program,
+    'account',
+    'export what the relay keeps of you, or delete your account',
+    'relay account export --out relay-account.json',
+    'relay account delete',
+  );
+  // `--json` may stand before or after the second word.
+  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
+  addCommand(account, 'export', 'everything that the relay keeps of you, as JSON', 'relay account export --out me.json')
+    .option('--out <file>', 'write it into this new file, which only you can read')
+    .action(async (_options: CommonOptions, command: Command) =>
+      done(await exportAccountCommand(all(command), terminal)),
+    );
+  addCommand(account, 'delete', 'delete your account and all of this for good', 'relay account delete')
+    .option('-y, --yes', 'do not ask')
+    .action(async (_options: CommonOptions, command: Command) =>
+      done(await deleteAccountCommand(all(command), terminal)),
+    );
 
   addDeviceCommands(program, terminal, done);
 }

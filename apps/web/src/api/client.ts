@@ -31,6 +31,9 @@ const query = (values: Record<string, string | number | undefined>): string => {
 /** Images take their time to travel. */
 const imagesTimeoutMs = 120_000;
 
+/** All that the relay keeps of a person. */
+const exportTimeoutMs = 300_000;
+
 const sending = (body: object, idempotencyKey: string, images: readonly string[]): Asked => ({
   method: 'POST',
   body: images.length > 0 ? { ...body, images } : body,
@@ -64,6 +67,10 @@ export function createClient({ publicUrl }: Place, access: Pick<Access, 'bearer'
     removeDevice: (id: string) => call<void>(device(id), { method: 'DELETE' }),
     connections: async (id: string) =>
       (await call<{ connections: Connection[] }>(`${device(id)}/connections`)).connections,
+
+    exportAccount: () => call<unknown>('/me/export', { timeoutMs: exportTimeoutMs }),
+    deleteAccount: (confirm: string) =>
+      call<unknown>('/me', { method: 'DELETE', body: { confirm }, timeoutMs: exportTimeoutMs }),
 
     readCode: (userCode: string) => call<CodeDetail>(code(userCode)),
     approveCode: (userCode: string) => call<{ deviceId: string }>(`${code(userCode)}/approve`, { method: 'POST' }),

@@ -25,6 +25,7 @@ const sentences = new Map(
     TOKEN_EXPIRED: 'Your sign-in has expired. Sign in again.',
     TOKEN_REVOKED: 'You were signed out. Sign in again.',
     INSUFFICIENT_SCOPE: 'You are not allowed to do this. Sign out and in again.',
+    SIGN_IN_NOT_RECENT: 'You signed in more than 15 minutes ago. Enter your password, or sign in, again.',
     RATE_LIMITED: 'That was too often. Wait a minute, then try again.',
     INTERNAL_ERROR: 'The relay made a mistake. Try again; tell its operator if it stays.',
     PAYLOAD_TOO_LARGE: 'This is too large. A message may have 256 KiB, an image 5 MiB.',

@@ -61,6 +61,8 @@ export function createAccount({ publicUrl }: Place) {
     signOut: () => post<unknown>('/sign-out'),
     signOutEverywhere: () => post<unknown>('/relay/sign-out-everywhere'),
     me: () => get<Me>('/relay/me'),
+    /** Shows again that it is this person. @throws Refusal INVALID_PASSWORD */
+    confirm: (password: string) => post<unknown>('/relay/confirm', { password }),
     rename: (name: string) => post<unknown>('/update-user', { name }),
     changePassword: (currentPassword: string, newPassword: string) =>
       post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),

@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
+import { DeleteAccount, ExportData } from './your-data.tsx';
 
 export function Account() {
   const { account } = useRooms();
@@ -54,6 +55,8 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       {status.signUp !== 'closed' && <Invite />}
       <SignOut />
+      <ExportData />
+      <DeleteAccount providers={status.providers} />
     </>
   );
 }

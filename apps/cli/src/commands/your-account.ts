@@ -1,0 +1,67 @@
+/** `relay account`: what the relay keeps of a person, as a file, and its deletion. */
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { deleteConfirmation } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { changingProfiles, forgetProfile } from '../profiles.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+/** To standard output, or into a new file that only its owner can read. */
+export async function exportAccountCommand(
+  options: CommonOptions & { out?: string },
+  terminal: Terminal,
+): Promise<number> {
+  const { api, say } = contextOf(options, terminal);
+  const document = await api.exportAccount();
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (options.out === undefined) {
+    terminal.out(text);
+    return exitCodes.ok;
+  }
+  await writeNew(options.out, text);
+  say(
+    { file: options.out, bytes: Buffer.byteLength(text) },
+    () => `Everything the relay keeps of you is in ${options.out}.\n`,
+  );
+  return exitCodes.ok;
+}
+
+/** @throws Failure BAD_USAGE when there is such a file */
+async function writeNew(path: string, text: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw usage(
+      error.code === 'EEXIST' ? `${path} exists. Name another file.` : `${path} cannot be written: ${error.message}`,
+    );
+  });
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
+export async function deleteAccountCommand(
+  options: CommonOptions & { yes?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const { api, home, say, url } = contextOf(options, terminal);
+  const { id, email } = await api.me();
+  if (!options.yes) {
+    if (!terminal.inIsScreen)
+      throw usage(`Add --yes to delete the account of ${email ?? id}: nobody is here to confirm it.`);
+    terminal.err(
+      `This deletes the account of ${email ?? id} at ${url} for good: its devices, sessions and messages here, and every sign-in. ` +
+        'Files on your machines stay.\n',
+    );
+    if ((await terminal.ask(`Type "${deleteConfirmation}" to go on: `)) !== deleteConfirmation) {
+      terminal.err('Nothing was changed.\n');
+      return exitCodes.failed;
+    }
+  }
+  await api.deleteAccount();
+  await changingProfiles(home, () => Promise.resolve(forgetProfile(home, url)));
+  say({ id, deleted: true }, () => 'Your account is deleted.\n');
+  return exitCodes.ok;
+}

@@ -1,0 +1,91 @@
+/** Of `/account`: everything the relay keeps of a person as a file, and the end of the account. */
+import { type FormEvent, useState } from 'react';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Field, PasswordField } from '../ui/field.tsx';
+import { Problem } from '../ui/notice.tsx';
+import { Providers } from '../ui/providers.tsx';
+import { Submit } from '../ui/submit.tsx';
+
+const confirmation = 'delete my account';
+
+function save(text: string, name: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser reads it after this turn.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+export function ExportData() {
+  const { client } = useRooms();
+  const load = useAction(async () => save(JSON.stringify(await client.exportAccount(), null, 2), 'relay-account.json'));
+  return (
+    <section aria-labelledby="your-data">
+      <h2 id="your-data">Your data</h2>
+      <p>One file with everything that the relay keeps of you. Conversations are on your machines.</p>
+      <Problem refusal={load.refusal} />
+      <button type="button" aria-disabled={load.busy} onClick={() => void load.run()}>
+        {load.busy ? 'Collecting …' : 'Export my data'}
+      </button>
+    </section>
+  );
+}
+
+export function DeleteAccount({ providers }: { providers: readonly { id: string; name: string }[] }) {
+  const { access, account, client } = useRooms();
+  const [typed, setTyped] = useState('');
+  const [password, setPassword] = useState('');
+  const [again, setAgain] = useState(false);
+  const remove = useAction(async () => {
+    if (again) await account.confirm(password);
+    await access.leave(() => client.deleteAccount(confirmation));
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void remove.run();
+  };
+  const old = remove.refusal?.code === 'SIGN_IN_NOT_RECENT';
+  if (old && !again) setAgain(true);
+  return (
+    <section aria-labelledby="delete-account">
+      <h2 id="delete-account">Delete your account</h2>
+      <p>
+        This ends every sign-in and disconnects your devices, and erases your sessions and messages here at once;
+        nothing brings them back.
+      </p>
+      <form onSubmit={submit} className="stacked" method="post">
+        <Field
+          label={`Type “${confirmation}”`}
+          name="confirm"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          pattern={confirmation}
+          title={confirmation}
+          value={typed}
+          onValue={setTyped}
+        />
+        {again && (
+          <PasswordField
+            label="Your password"
+            hint="You signed in more than 15 minutes ago."
+            name="password-again"
+            autoComplete="current-password"
+            required
+            value={password}
+            onValue={setPassword}
+          />
+        )}
+        {!(old && password === '') && <Problem refusal={remove.refusal} />}
+        <Submit busy={remove.busy} busyText="Deleting …">
+          Delete my account
+        </Submit>
+      </form>
+      {again && <Providers providers={providers} returnTo="/account" />}
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+// The last section of the account page: everything as a file, and the end of the account (findings S4).
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { describeWith } from '@relay/testing/needs';
+import type { Browser } from 'playwright-core';
+import { type BrowserRelay, launchBrowser, newPerson, password, startBrowserRelay } from './browser.ts';
+
+describeWith('chromium', 'the data of an account', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await relay?.end();
+  });
+
+  it('S4: is saved as a file, and deleted after a typed confirmation and the password', async () => {
+    const person = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    const { page } = person;
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    await person.goto('/account');
+    const [download] = await Promise.all([page.waitForEvent('download'), person.click('Export my data')]);
+    expect(download.suggestedFilename()).toBe('relay-account.json');
+    const saved = JSON.parse(await readFile(await download.path(), 'utf8')) as object;
+    expect(saved).toMatchObject({ account: { email: 'ada@example.com' }, devices: [] });
+
+    // The sign-in is a moment old: the first answer is what an older one gets.
+    await page.route(
+      /\/api\/me$/,
+      (route) =>
+        route.request().method() === 'DELETE'
+          ? route.fulfill({ status: 403, json: { code: 'SIGN_IN_NOT_RECENT', error: 'Sign in again.', status: 403 } })
+          : route.continue(),
+      { times: 1 },
+    );
+    await page.getByLabel('Type “delete my account”').fill('delete my account');
+    await person.click('Delete my account');
+    await page.getByLabel('Your password', { exact: true }).waitFor();
+    for (const width of [390, 1360])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await person.picture(`account-${width}-${colorScheme}`);
+      }
+    await page.getByLabel('Your password', { exact: true }).fill('not the password');
+    await person.click('Delete my account');
+    await person.text('The current password is not right');
+    await page.getByLabel('Your password', { exact: true }).fill(password);
+    await person.click('Delete my account');
+    await person.heading('Sign in');
+    await person.text('Nobody has an account here yet');
+    expect(person.complaints).toEqual([]);
+    await person.context.close();
+  });
+});
