@@ -5,7 +5,6 @@ import { useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Providers } from '../ui/providers.tsx';
-import { Submit } from '../ui/submit.tsx';
 
 const confirmation = 'delete my account';
 
@@ -81,9 +80,9 @@ export function DeleteAccount({ providers }: { providers: readonly { id: string;
           />
         )}
         {!(old && password === '') && <Problem refusal={remove.refusal} />}
-        <Submit busy={remove.busy} busyText="Deleting …">
-          Delete my account
-        </Submit>
+        <button type="submit" className="danger" aria-disabled={remove.busy}>
+          {remove.busy ? 'Deleting …' : 'Delete my account'}
+        </button>
       </form>
       {again && <Providers providers={providers} returnTo="/account" />}
     </section>
