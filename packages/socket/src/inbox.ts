@@ -2,6 +2,8 @@
 
 export type Inbound =
   | { readonly kind: 'text'; readonly text: string }
+  /** As it came: off the heap until its turn. */
+  | { readonly kind: 'long'; readonly bytes: Buffer }
   | { readonly kind: 'binary' }
   | { readonly kind: 'ping'; readonly payload: Buffer };
 

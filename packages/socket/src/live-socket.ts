@@ -7,6 +7,7 @@ import type { RawData, WebSocket } from 'ws';
 import { Inbox } from './inbox.ts';
 import type { Inbound } from './inbox.ts';
 import type { SocketLimits } from './limits.ts';
+import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';
 import type { CloseCode, Socket, SocketClose, SocketCloses, SocketHandlers } from './socket.ts';
 import { violationOf } from './violations.ts';
@@ -15,6 +16,7 @@ import { violationOf } from './violations.ts';
 export interface LiveSocketOptions {
   readonly limits: SocketLimits;
   readonly closes: SocketCloses;
+  readonly longFrames: LongFrames;
   readonly now: () => number;
   /** A pong waits until everything before its ping was handled. */
   readonly receipts: boolean;
@@ -171,6 +173,7 @@ export class LiveSocket implements Socket {
   handle(frame: Inbound): Promise<void> | undefined {
     try {
       if (frame.kind === 'ping') this.#pong(frame.payload);
+      else if (frame.kind === 'long') return this.#handleLong(frame.bytes);
       else if (frame.kind === 'binary') this.#handlers.onBinary(this);
       else {
         const busy = this.#handlers.onFrame(frame.text, this);
@@ -180,6 +183,18 @@ export class LiveSocket implements Socket {
       this.#failed(error);
     }
     return undefined;
+  }
+
+  async #handleLong(bytes: Buffer): Promise<void> {
+    const { longFrames } = this.#options;
+    await longFrames.begin(bytes.length);
+    try {
+      await this.#handlers.onFrame(bytes.toString(), this);
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      longFrames.end(bytes.length);
+    }
   }
 
   heard(): void {
@@ -193,8 +208,7 @@ export class LiveSocket implements Socket {
   received(data: RawData, isBinary: boolean): void {
     if (this.#said && !this.#leaving) return;
     const bytes = data as Buffer;
-    const frame: Inbound = isBinary ? { kind: 'binary' } : { kind: 'text', text: bytes.toString() };
-    this.#inbox.push(frame, isBinary ? 0 : bytes.length);
+    this.#inbox.push(inboundOf(bytes, isBinary), isBinary ? 0 : bytes.length);
   }
 
   /** False: too many, and the socket closes. */
@@ -275,6 +289,11 @@ export class LiveSocket implements Socket {
     this.#lastInboundAt = this.#options.now();
     this.#ws.resume();
   }
+}
+
+function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
+  if (isBinary) return { kind: 'binary' };
+  return bytes.length > longBytes ? { kind: 'long', bytes } : { kind: 'text', text: bytes.toString() };
 }
 
 function passOn(socket: LiveSocket): void {

@@ -7,6 +7,7 @@ import { HandshakeError } from './errors.ts';
 import { withDefaults } from './limits.ts';
 import type { SocketLimits } from './limits.ts';
 import { LiveSocket } from './live-socket.ts';
+import { LongFrames } from './long-frames.ts';
 import type { Socket, SocketCloses, SocketHandlers } from './socket.ts';
 
 export interface SocketServerOptions {
@@ -59,7 +60,7 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
       return protocol !== undefined && offered.has(protocol) ? protocol : false;
     },
   };
-  const shared = { limits: bounds, closes, now, receipts: false };
+  const shared = { limits: bounds, closes, now, longFrames: new LongFrames(), receipts: false };
   const withReceipts = { ...shared, receipts: true };
   const server = new WebSocketServer(options);
   server.on('wsClientError', (error, _duplex, request) => complaints.set(request, error));
