@@ -13,6 +13,8 @@ export interface HaProxy {
   readonly port: number;
   /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). Of no use if it is `plain`. */
   readonly certificate: string;
+  /** Whether the instance at this port is in the rotation: its newest check said that it is ready. */
+  sends(port: number): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ const config = (
   bind: string,
   scheme: string,
   tunnelMs: number,
+  statsPort: number,
 ) => `
 global
   maxconn 9000
@@ -36,6 +39,11 @@ defaults
   timeout tunnel ${tunnelMs}ms
   timeout http-request 10s
   timeout check 5s
+frontend states
+  bind 127.0.0.1:${statsPort}
+  stats enable
+  stats uri /
+  stats show-legends
 frontend doors
   bind ${bind}
   http-request set-header X-Forwarded-Proto ${scheme}
@@ -74,7 +82,8 @@ export async function startHaProxy(targets: {
   const file = join(folder, 'haproxy.cfg');
   const bind = `127.0.0.1:${port}${targets.plain ? '' : ` ssl crt ${pem} alpn http/1.1`}`;
   const scheme = targets.plain ? 'http' : 'https';
-  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme, targets.tunnelMs ?? 3_600_000));
+  const statsPort = await freePort();
+  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme, targets.tunnelMs ?? 3_600_000, statsPort));
   runProgram(program, ['-c', '-q', '-f', file]);
   // -W and -db: a master in the foreground, which says when its worker listens.
   const child = startProgram(program, ['-W', '-db', '-f', file]);
@@ -83,6 +92,12 @@ export async function startHaProxy(targets: {
     url: `${scheme}://localhost:${port}`,
     port,
     certificate,
+    sends: async (target) => {
+      const states = await (await fetch(`http://127.0.0.1:${statsPort}/;csv`)).text();
+      const [head = '', ...rows] = states.split('\n').map((line) => line.split(','));
+      const [address, status] = [head.indexOf('addr'), head.indexOf('status')];
+      return rows.some((row) => row[address] === `127.0.0.1:${target}` && row[status] === 'UP');
+    },
     stop: async () => {
       await child.end('SIGTERM');
       rmSync(folder, { recursive: true, force: true });
