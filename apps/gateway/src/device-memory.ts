@@ -95,6 +95,8 @@ export class DeviceMemory {
   readonly inquiries = new SparseMap<string, Inquiry>();
   /** Tasks of which the history is asked whether they arrived. */
   readonly doubted = new SparseMap<string, true>();
+  /** Ends without a text of earlier connections were looked for. */
+  askedWordless = false;
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
 

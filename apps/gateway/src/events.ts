@@ -179,7 +179,7 @@ export function createEvents(deps: InboundDeps): Events {
       if (isNew) await publisher.session(record);
     }
     if (notified || isAgain) deps.notify();
-    if (isNew && asked) deps.outcomes.ofWordless(connection, asked);
+    if (isNew && asked) deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
     void writer.drain(connection);
   };
 

@@ -12,14 +12,17 @@ import {
   addNotification,
   endTask,
   findAskedTask,
+  forgetInstruction,
   notes,
   readSessions,
   withDevice,
+  wordlessEnds,
 } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { type Answer, type Asked, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { Inquiry } from './device-memory.ts';
+import { gathered } from './gather.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
@@ -39,7 +42,7 @@ export interface OutcomeDeps {
 }
 
 export interface Outcomes {
-  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before. */
+  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before, and for texts of ends. */
   afterReconnect(connection: DaemonConnection): void;
   /** Nothing has named these tasks for a long time. Each is asked for once in that time. */
   ofSilent(connection: DaemonConnection): void;
@@ -66,7 +69,7 @@ export interface Outcomes {
   /** A session changed at the daemon: what is asked about its task is asked again, at once when a turn ended. */
   stirred(connection: DaemonConnection, sessionKey: string, isCompletion: boolean): void;
   /** A task ended without a text: shows what the history has. */
-  ofWordless(connection: DaemonConnection, asked: AskedTask): void;
+  ofWordless(connection: DaemonConnection, asked: AskedTask, failed?: boolean): void;
 }
 
 /** Pages after the first, in multiples of the configured time since the first. */
@@ -102,17 +105,18 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     const { ended, notified, record } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
       if (device?.fence !== connection.fence) return { ended: 'repeated', notified: false, record: undefined };
       const asked = await findAskedTask(tx, taskId);
+      // Heard over an earlier connection meanwhile: this is no later end.
+      if (!asked || asked.ended) return { ended: 'repeated', notified: false, record: undefined };
       const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
       const notified =
         ended === 'ended' &&
-        asked !== undefined &&
         (await addNotification(tx, {
           sessionKey: asked.sessionKey,
           cause: 'done',
           taskId,
           windowMs: config.dedupeWindowMs,
         }));
-      const [record] = asked ? await readSessions(tx, [asked.sessionKey]) : [];
+      const [record] = await readSessions(tx, [asked.sessionKey]);
       return { ended, notified, record };
     });
     if (ended !== 'ended') return;
@@ -135,6 +139,55 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     await publisher.session(record);
   };
 
+  const ofWordless = (connection: DaemonConnection, asked: AskedTask, failed = false) => {
+    const { id: taskId, sentAtMs } = asked;
+    /** The text that was found, and shown unless it was before; undefined without one. */
+    const show = async (shown: string | undefined) => {
+      const found = await look(connection, asked, undefined);
+      if (!found || found === 'unasked' || found.content === shown) return found;
+      const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+        const ended = await endTask(tx, taskId, { kind: 'completed', result: found.content }, notes.history);
+        const [record] = await readSessions(tx, [asked.sessionKey]);
+        return { ended, record };
+      });
+      // Another question about the same end may have been answered first.
+      if (record && (failed || ended === 'settled')) await tell(record, found, sentAtMs);
+      return found;
+    };
+    const first = show(undefined);
+    // A transcript may be written a moment after the end was said.
+    const again = async () => {
+      const shown = await first;
+      const text = shown === 'unasked' ? undefined : shown?.content;
+      if ((await show(text)) === undefined && text === undefined) await forgetInstruction(database.prisma, taskId);
+    };
+    const timer = setTimeout(() => {
+      if (connection.open)
+        again().catch((error: unknown) =>
+          connection.logger.warn({ err: error }, 'what a task ended with was not found'),
+        );
+    }, config.outcomeAskMs);
+    timer.unref();
+    first.catch(() => undefined);
+  };
+
+  /** A task that this connection took for one under way has ended over an earlier one, whose instance may not have found its text. */
+  const over = (connection: DaemonConnection, asked: AskedTask) => {
+    connection.memory.tasks.delete(asked.id);
+    if (asked.instruction !== '') ofWordless(connection, asked);
+  };
+
+  const wordlessOf = gathered((deviceIds) => wordlessEnds(database.prisma, deviceIds));
+  /** The texts of ends that an earlier connection said without, and did not live to find. */
+  const missed = async (connection: DaemonConnection) => {
+    if (connection.memory.askedWordless) return;
+    connection.memory.askedWordless = true;
+    for (const id of (await wordlessOf(connection.deviceId)) ?? []) {
+      const asked = await findAskedTask(database.prisma, id);
+      if (asked?.instruction) ofWordless(connection, asked);
+    }
+  };
+
   const isCurrent = ({ memory, open }: DaemonConnection, inquiry: Inquiry) => {
     const entry = memory.tasks.get(inquiry.taskId);
     return (
@@ -152,6 +205,10 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     const { memory } = connection;
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
     const asked = await findAskedTask(database.prisma, inquiry.taskId);
+    if (asked?.ended) {
+      over(connection, asked);
+      return finish(connection, inquiry);
+    }
     const found = await look(connection, asked, inquiry.heardAtMs);
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
     const now = found === 'unasked' ? undefined : found;
@@ -217,6 +274,9 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       for (const [id, task] of connection.memory.tasks)
         if (task.state === 'running' && task.fence < connection.fence && task.heardAtMs === undefined)
           begin(connection, id, undefined);
+      missed(connection).catch((error: unknown) =>
+        connection.logger.warn({ err: error }, 'texts of earlier ends were not looked for'),
+      );
     },
     ofSilent: (connection) => {
       const nowMs = Date.now();
@@ -242,6 +302,10 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       for (const id of taskIds) {
         if (doubted.has(id)) continue;
         const asked = await findAskedTask(database.prisma, id);
+        if (asked?.ended) {
+          over(connection, asked);
+          continue;
+        }
         if (!asked || asked.placeholder) {
           unasked.push(id);
           continue;
@@ -276,28 +340,6 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         if (otherwise === undefined && tasks.get(id)?.sessionKey === sessionKey)
           begin(connection, id, undefined, isCompletion ? 0 : config.outcomeAskMs, true);
     },
-    ofWordless: (connection, asked) => {
-      const { id: taskId, sentAtMs } = asked;
-      const show = async (shown: string | undefined): Promise<string | undefined> => {
-        const found = await look(connection, asked, undefined);
-        if (!found || found === 'unasked' || found.content === shown) return shown;
-        const [record] = await withDevice(database.prisma, connection.deviceId, async (tx) => {
-          await endTask(tx, taskId, { kind: 'completed', result: found.content }, notes.history);
-          return readSessions(tx, [asked.sessionKey]);
-        });
-        if (record) await tell(record, found, sentAtMs);
-        return found.content;
-      };
-      const shown = show(undefined);
-      // A transcript may be written a moment after the end was said.
-      const timer = setTimeout(() => {
-        if (connection.open)
-          shown
-            .then(show)
-            .catch((error: unknown) => connection.logger.warn({ err: error }, 'what a task ended with was not found'));
-      }, config.outcomeAskMs);
-      timer.unref();
-      shown.catch(() => undefined);
-    },
+    ofWordless,
   };
 }

@@ -11,6 +11,7 @@ import {
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
+import { endTask, withDevice } from '@relay/database';
 import { messageIn, path, readSession, readTask, say, sessionIn } from './conversation.ts';
 
 describe('the outcome of a task', () => {
@@ -214,6 +215,20 @@ describe('the outcome of a task', () => {
     });
   });
 
+  it('F3: of a turn that ended without a text as its connection did is fetched by the next one, and shown once', async () => {
+    const { daemon, task, id } = await start({ emptyResult: true, quietStatus: true });
+    daemon.finish(task, 'what came of it');
+    await daemon.connection!.close();
+    await ended(id, task, 'completed');
+    await daemon.connect(1);
+    await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'what came of it');
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'what came of it' });
+    expect(await texts(daemon, id)).toEqual(['what came of it']);
+    const [row] = await relay.database.prisma.$queryRaw<{ instruction: string }[]>`
+      SELECT instruction FROM tasks WHERE id = ${task.id}`;
+    expect(row).toEqual({ instruction: '' });
+  });
+
   it('F3: of a turn that ends without a text is fetched and shown once', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
@@ -232,6 +247,36 @@ describe('the outcome of a task', () => {
 });
 
 describe('a silent task', () => {
+  it('F1: is asked for no more when it ended over an earlier connection, and takes no answer of a later turn', async () => {
+    const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
+    try {
+      const app = await connectApp(relay);
+      const daemon = await startFieldDaemon(relay, { habits: { neverActive: true, growingStatus: true } });
+      const { body } = await relay.call('POST', '/api/sessions', {
+        body: { deviceId: daemon.deviceId, message: 'build it' },
+      });
+      const task = await daemon.nextTask();
+      await app.next('session_update', (frame) => frame.previousId === body.id);
+      // As an instance that leaves writes it down, while the daemon is here already.
+      await withDevice(relay.database.prisma, daemon.deviceId, (tx) =>
+        endTask(tx, task.id, {
+          kind: 'waiting',
+          prompt: { prompt: 'Really?', result: '', options: [], at: new Date().toISOString() },
+        }),
+      );
+      daemon.atDesk(task.native, 'USER', 'never mind');
+      daemon.atDesk(task.native, 'AGENT', 'as you like');
+      for (let n = 0; n < 40; n += 1) {
+        daemon.report();
+        await relay.call('GET', '/api/sessions');
+      }
+      expect(await readTask(relay, task.id)).toMatchObject({ state: 'waiting' });
+      await daemon.stop();
+    } finally {
+      await relay.stop();
+    }
+  });
+
   it('F14: is not lost because a report says that it is not active; its late answer is heard', async () => {
     const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
     try {

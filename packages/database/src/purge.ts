@@ -71,6 +71,9 @@ async function purgeTasks(db: Db): Promise<void> {
 
 /** A result was shown when its task ended; an hour later what is left of it is a hint, as long as a last message. */
 async function shortenResults(db: Db): Promise<void> {
+  // Of an end whose text was never found.
+  await db.$executeRaw`
+    UPDATE tasks SET instruction = '' WHERE finished_at < now() - interval '1 hour' AND instruction <> ''`;
   for (;;) {
     const rows = await db.$queryRaw<{ id: string; result: string | null; error_text: string | null }[]>`
       SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour'

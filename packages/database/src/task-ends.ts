@@ -23,6 +23,9 @@ export const notes = {
   later: 'The task had another outcome before; this end came later.',
 } as const;
 
+/** For as many devices as are asked for together. */
+const maxWordless = 1000;
+
 interface Ending {
   state: Outcome['kind'];
   /** The words it ended with; '' without any. */
@@ -92,10 +95,28 @@ function isSaid(known: string | null, said: string): boolean {
 }
 
 async function writeEnd(db: Db, taskId: string, ending: Ending, note: string | null): Promise<void> {
+  // Of an end without a text the instruction is kept: by it the history finds the answer, should this instance be gone before.
+  const isWordless = ending.state === 'completed' && ending.said.trim() === '';
   await db.$executeRaw`
-    UPDATE tasks SET state = ${ending.state}, finished_at = now(), instruction = '', images = NULL, result = ${ending.result},
+    UPDATE tasks SET state = ${ending.state}, finished_at = now(), images = NULL,
+      instruction = CASE WHEN ${isWordless} THEN instruction ELSE '' END, result = ${ending.result},
       error_code = ${ending.code}, error_text = ${ending.error}, note = ${note}
     WHERE id = ${taskId}`;
+}
+
+/** Completed tasks of these devices that ended without a text within the last hour, and whose history has not been asked to the end. */
+export async function wordlessEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await db.$queryRaw<{ id: string; device_id: string }[]>`
+    SELECT id, device_id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND finished_at > now() - interval '1 hour'
+      AND state = 'completed' AND instruction <> '' ORDER BY seq DESC LIMIT ${maxWordless}`;
+  const byDevice = new Map<string, string[]>();
+  for (const { id, device_id: device } of rows) byDevice.set(device, [id, ...(byDevice.get(device) ?? [])]);
+  return byDevice;
+}
+
+/** The history has nothing more to say about a task that ended without a text. */
+export async function forgetInstruction(db: Db, taskId: string): Promise<void> {
+  await db.$executeRaw`UPDATE tasks SET instruction = '' WHERE id = ${taskId} AND state = 'completed'`;
 }
 
 async function sentSince(db: Db, taskId: string): Promise<boolean> {

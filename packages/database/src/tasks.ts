@@ -313,7 +313,9 @@ export interface AskedTask {
   sessionKey: string;
   nativeId: string;
   placeholder: boolean;
-  /** '' once it has ended. */
+  /** It has an outcome, from whichever instance. */
+  ended: boolean;
+  /** '' once it has ended, unless it ended without a text a moment ago. */
   instruction: string;
   sentAtMs: number;
   /** What the task before it in the session ended with; '' without one. */
@@ -330,13 +332,14 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       session_key: string;
       native_id: string;
       placeholder: boolean;
+      ended: boolean;
       instruction: string;
       sent_at: Date;
       previous: string | null;
       previous_ended_at: Date | null;
     }[]
   >`
-    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.instruction, t.sent_at,
+    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ('sent', 'running') AS ended, t.instruction, t.sent_at,
       before.result AS previous, before.finished_at AS previous_ended_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key
       LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
@@ -350,6 +353,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       sessionKey: row.session_key,
       nativeId: row.native_id,
       placeholder: row.placeholder,
+      ended: row.ended,
       instruction: row.instruction,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',
