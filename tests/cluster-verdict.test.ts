@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Event, Journal } from './cluster/journal.ts';
+import { judgeField } from './cluster/field-verdict.ts';
+import { type Event, Journal, wordsIn } from './cluster/journal.ts';
 import type { DeviceRow, TaskRow } from './cluster/truth.ts';
 import { judgeJournal, judgeTruth } from './cluster/verdict.ts';
 
@@ -81,7 +82,7 @@ describe('the judgement over a journal', () => {
 describe('the judgement over the database', () => {
   const row = (id: string, state: string, code: string | null = null, seq = 1): TaskRow => ({
     ...{ id, seq, state, session_key: 's', device_id: 'd', owner_id: `issuer|${user}` },
-    error_code: code,
+    ...{ error_code: code, result: null },
   });
   const device: DeviceRow = { id: 'd', status: 'online', fence: 5, open: 1 };
   const truth = (tasks: TaskRow[], changes: Partial<DeviceRow> = {}, fence = 5) => ({
@@ -118,5 +119,54 @@ describe('the judgement over the database', () => {
     const ends = [completed('t'), completed('u')];
     expect(judgeTruth(journalOf(...two, written('t'), written('u'), ...ends), truth(rows), none)).toEqual([]);
     expect(judgeTruth(journalOf(...two, written('u'), written('t'), ...ends), truth(rows), none)).toHaveLength(1);
+  });
+});
+
+describe('the judgement over daemons of the field', () => {
+  const text = 'the answer 1 of user-1';
+  const row = (id: string, state: string, code: string | null = null, result: string | null = text): TaskRow => ({
+    ...{ id, seq: Number(id), state, session_key: 's', device_id: 'd', owner_id: user, error_code: code, result },
+  });
+  const kept = (task: string, kind: 'answer' | 'question' = 'answer'): Event => ({
+    what: 'kept',
+    user,
+    task,
+    kind,
+    text,
+  });
+  const shown: Event = { what: 'shown', user, app: 1, words: wordsIn(text)[0]! };
+  const day = [listening(), written('1'), kept('1')];
+
+  it('agrees with a good day', () => {
+    expect(judgeField(journalOf(...day, shown), [row('1', 'completed')])).toEqual([]);
+    expect(judgeField(journalOf(listening()), [row('1', 'unknown', 'DELIVERY_UNKNOWN', null)])).toEqual([]);
+  });
+
+  it('sees a task without an outcome, and one that is lost although its answer is there', () => {
+    for (const state of ['queued', 'sent', 'running'])
+      expect(judgeField(journalOf(...day, shown), [row('1', state)])).toHaveLength(1);
+    expect(judgeField(journalOf(...day, shown), [row('1', 'failed', 'TASK_LOST')])).toHaveLength(1);
+    expect(judgeField(journalOf(...day, shown), [row('1', 'unknown', 'DELIVERY_UNKNOWN')])).toHaveLength(1);
+  });
+
+  it('sees an outcome that is not that of the daemon', () => {
+    expect(judgeField(journalOf(...day, shown), [row('1', 'completed', null, '')])).toHaveLength(1);
+    expect(judgeField(journalOf(...day, shown), [row('1', 'waiting')])).toHaveLength(1);
+    expect(judgeField(journalOf(listening()), [row('1', 'completed')])).toHaveLength(1);
+  });
+
+  it('sees an answer that was shown twice or never, unless its gateway was killed or the app told to reload', () => {
+    const rows = [row('1', 'completed')];
+    expect(judgeField(journalOf(...day, shown, shown), rows)).toHaveLength(1);
+    expect(judgeField(journalOf(...day), rows)).toHaveLength(1);
+    expect(judgeField(journalOf(...day, resync), rows)).toEqual([]);
+    expect(judgeField(journalOf(...day, { what: 'fault', fault: 'kill gateway-0' }), rows)).toEqual([]);
+  });
+
+  it('sees a task that was written before an earlier one, unless it answers a question', () => {
+    const order = journalOf(written('1'), written('3'), written('2'));
+    const rows = (first: string) => [row('1', first), row('2', 'failed'), row('3', 'failed')];
+    expect(judgeField(order, rows('failed'))).toHaveLength(1);
+    expect(judgeField(order, rows('waiting'))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** An app that follows its user's frames over any number of connections: it goes on from the offset it has. */
 import type { Chance } from './chance.ts';
 import { type Doors, codeOf } from './doors.ts';
-import { type Journal, type Line, readLine, strangersIn } from './journal.ts';
+import { type Journal, type Line, readLine, strangersIn, wordsIn } from './journal.ts';
 import { startLivingSocket } from './living-socket.ts';
 
 export interface AppLife {
@@ -45,6 +45,8 @@ export function startAppLife({ user, token, doors, journal, chance, silenceMs }:
         return;
       }
       if (frame.offset) since = frame.offset;
+      if (frame.type === 'new_message')
+        for (const words of wordsIn(frame.message?.content ?? '')) journal.note({ what: 'shown', user, app, words });
       const line = frame.type === 'new_message' ? readLine(frame.message?.content ?? '') : undefined;
       if (line) lines.add(`${line.connection}#${line.number}`);
       const strangers = strangersIn(text, user);

@@ -28,6 +28,10 @@ export type Event =
   | { what: 'began'; user: string; connection: number; task: string }
   | { what: 'completed'; user: string; connection: number; task: string }
   | { what: 'said'; line: Line }
+  /** The last words of a turn are in the history of its daemon, from where the relay may have them. */
+  | { what: 'kept'; user: string; task: string; kind: 'answer' | 'question' | 'error'; text: string }
+  /** A message with these words reached an app. */
+  | { what: 'shown'; user: string; app: number; words: string }
   /** `since` as it was sent: empty begins afresh. */
   | { what: 'listening'; user: string; app: number; since: string }
   | { what: 'deaf'; user: string; app: number; code: number }
@@ -76,6 +80,10 @@ export function readLine(text: string): Line | undefined {
   const found = /^([\w-]+)\|(\d+)#(\d+) /.exec(text);
   return found ? { user: found[1]!, connection: Number(found[2]), number: Number(found[3]) } : undefined;
 }
+
+/** The words of a turn that are unlike those of any other: `answer 7 of user-1`. */
+export const wordsIn = (text: string): string[] =>
+  text.match(/\b(answer|question|step|error) \d+ of user-\d+\b/g) ?? [];
 
 /** Users other than `user` whose names stand in a text: every text of the load carries the name of whom it belongs to. */
 export function strangersIn(text: string, user: string): string[] {

@@ -7,17 +7,28 @@ import type { Chance } from './chance.ts';
 import { type Doors, type Reply, ask, codeOf } from './doors.ts';
 import { type Journal, strangersIn } from './journal.ts';
 
-export interface RequestsOptions {
+export interface CallerOptions {
   user: string;
   token: string;
   device: string;
   doors: Doors;
   journal: Journal;
   chance: Chance;
-  /** Between two requests, at most. */
-  everyMs: number;
   /** The longest that anything may take. */
   patienceMs: number;
+}
+
+/** A user's requests, all in the journal. */
+export interface Caller {
+  /** Undefined: the connection broke before the answer came. */
+  readonly once: (method: string, path: string, body?: object, key?: string) => Promise<Reply | undefined>;
+  /** A POST that makes a task, under one key until somebody has answered. */
+  readonly surely: (path: string, body: object) => Promise<Reply | undefined>;
+}
+
+export interface RequestsOptions extends CallerOptions {
+  /** Between two requests, at most. */
+  everyMs: number;
   /** Sessions of others, which this user must not find. */
   strangers(): readonly string[];
 }
@@ -31,10 +42,8 @@ export interface Requests {
 /** Attempts at one thing that must be done; far more than any fault of a test lasts. */
 const maxAttempts = 400;
 
-export function startRequests(options: RequestsOptions): Requests {
+export function createCaller(options: CallerOptions): Caller {
   const { user, token, device, doors, journal, chance } = options;
-  const sessions: string[] = [];
-  let stopped = false;
 
   const once = async (method: string, path: string, body?: object, key?: string): Promise<Reply | undefined> => {
     const request = journal.number('request');
@@ -75,6 +84,15 @@ export function startRequests(options: RequestsOptions): Requests {
     }
     throw new Error(`${path} of ${user} was never answered`);
   };
+
+  return { once, surely };
+}
+
+export function startRequests(options: RequestsOptions): Requests {
+  const { user, device, journal, chance } = options;
+  const { once, surely } = createCaller(options);
+  const sessions: string[] = [];
+  let stopped = false;
 
   const create = async () => {
     const message = `a job of ${user} ${journal.number('job')}`;

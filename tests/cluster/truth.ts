@@ -11,6 +11,7 @@ export interface TaskRow {
   owner_id: string;
   state: string;
   error_code: string | null;
+  result: string | null;
 }
 
 export interface DeviceRow {
@@ -50,7 +51,7 @@ export async function openTruth(
   const backplane = await createRedisBackplane({ url: redisUrl, name: 'witness', onError: () => undefined });
   const tasks = async (id?: string) => {
     const rows = await prisma.$queryRawUnsafe<(Omit<TaskRow, 'seq'> & { seq: bigint })[]>(
-      `SELECT id, seq, session_key, device_id, owner_id, state, error_code FROM tasks ${id ? 'WHERE id = $1' : ''} ORDER BY seq`,
+      `SELECT id, seq, session_key, device_id, owner_id, state, error_code, result FROM tasks ${id ? 'WHERE id = $1' : ''} ORDER BY seq`,
       ...(id ? [id] : []),
     );
     return rows.map((row) => ({ ...row, seq: Number(row.seq) }));

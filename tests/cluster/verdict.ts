@@ -123,12 +123,23 @@ function judgeRefusals(journal: Journal): string[] {
     .map(({ who, user, status, code }) => `a ${who} of ${user} was refused with ${status} ${code}`);
 }
 
+export interface Rows {
+  tasks: readonly TaskRow[];
+  devices: readonly DeviceRow[];
+  fences: ReadonlyMap<string, number>;
+}
+
 /** What must be so when nothing fails any more and everybody had time: the rows of the load against its journal. */
-export function judgeTruth(
-  journal: Journal,
-  truth: { tasks: readonly TaskRow[]; devices: readonly DeviceRow[]; fences: ReadonlyMap<string, number> },
-  runs: ReadonlySet<string>,
-): string[] {
+export function judgeTruth(journal: Journal, truth: Rows, runs: ReadonlySet<string>): string[] {
+  return [
+    ...judgeRecords(journal, truth),
+    ...judgeOutcomes(journal, truth.tasks, runs),
+    ...judgeOrder(journal, truth.tasks),
+  ];
+}
+
+/** Every device has its one connection, and what was accepted is there and nothing else. */
+export function judgeRecords(journal: Journal, truth: Rows): string[] {
   const wrong: string[] = [];
   for (const { id, status, fence, open } of truth.devices) {
     if (status !== 'online') wrong.push(`device ${id} is connected and said to be ${status}`);
@@ -145,7 +156,7 @@ export function judgeTruth(
       wrong.push(`task ${task} is not of ${user}`);
   }
   for (const { id } of truth.tasks) if (!accepted.has(id)) wrong.push(`task ${id} exists and was told to nobody`);
-  return [...wrong, ...judgeOutcomes(journal, truth.tasks, runs), ...judgeOrder(journal, truth.tasks)];
+  return wrong;
 }
 
 /** The outcome of a task is what its daemon said, and is never guessed. */

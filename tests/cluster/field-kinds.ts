@@ -1,0 +1,21 @@
+/** Kinds of daemons in the field, by what was seen of each: see `Habits`. Every habit that hides an end from the relay is among them. */
+import type { Habits } from '@relay/testing';
+
+export const fieldKinds: Readonly<Record<string, Habits>> = {
+  'as specified': {},
+  'says status once, with what ended while it was away': { statusOnce: true, hidesItsSessions: true },
+  'only adds to its status, and never calls a session active': {
+    ...{ growingStatus: true, hidesItsSessions: true, neverActive: true },
+  },
+  'says each text, and has one page of history': {
+    ...{ growingStatus: true, hidesItsSessions: true, spokenTurns: true, ignoresCursors: true },
+  },
+  'ends without a text, and asks in the context': { emptyResult: true, statusOnce: true, questionInContext: true },
+  'says each text, and ends with a newline more': { newlineResult: true, spokenTurns: true },
+  'says status after a connect only, and counts to one': { quietStatus: true, neverActive: true, constantCount: true },
+  'only adds to its status, and ends without a text': {
+    ...{ growingStatus: true, hidesItsSessions: true, emptyResult: true, constantCount: true },
+  },
+  'never names its sessions': { neverNames: true, questionInContext: true, commandSets: true },
+  'cannot be asked for its history': { noHistory: true, quietStatus: true },
+};

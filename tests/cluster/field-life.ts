@@ -1,0 +1,157 @@
+/**
+ * A person with one daemon of the field, an app that watches, and a conversation with a message every two seconds. The daemon drops what
+ * it would say while it is disconnected, and never says it again. Everything is in the journal.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Cluster,
+  type FieldDaemon,
+  type FieldTask,
+  type Habits,
+  type TestDaemon,
+  startFieldDaemon,
+} from '@relay/testing';
+import { type AppLife, startAppLife } from './app-life.ts';
+import type { Chance } from './chance.ts';
+import type { Doors } from './doors.ts';
+import type { Journal } from './journal.ts';
+import { createCaller } from './requests.ts';
+
+export interface FieldLife {
+  readonly user: string;
+  readonly kind: string;
+  readonly daemon: FieldDaemon;
+  readonly app: AppLife;
+  /** Sessions that it talked in, by the ids they began with. */
+  readonly sessions: readonly string[];
+  /** No more messages but one to every session, which goes on where a delivery was unknown; turns end with an answer from now on. */
+  quieten(): Promise<void>;
+  /** Answers the questions that are open: what was sent before a question waits for that. */
+  reply(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface FieldLifeOptions {
+  cluster: Cluster;
+  doors: Doors;
+  user: string;
+  kind: string;
+  habits: Habits;
+  journal: Journal;
+  chance: Chance;
+  /** Between two messages of a conversation. */
+  everyMs: number;
+  /** The longest turn. */
+  turnMs: number;
+}
+
+const patienceMs = 30_000;
+const reportEveryMs = 1000;
+/** So many messages, on average, until the person begins another session. */
+const messagesPerSession = 12;
+
+export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLife> {
+  const { cluster, doors, user, kind, habits, journal, chance } = options;
+  const token = cluster.token(user);
+  const gateways = [{ url: doors.gateway() }];
+  const daemon = await startFieldDaemon({ ...cluster, gateways }, { user, habits, again: { afterMs: 200 } });
+  const { deviceId: device } = daemon;
+  const numbers = new WeakMap<TestDaemon, number>();
+  const connection = () => {
+    const { connection: open } = daemon;
+    if (!open) return 0;
+    if (!numbers.has(open)) numbers.set(open, journal.number('connection'));
+    return numbers.get(open)!;
+  };
+  let quiet = false;
+  let stopped = false;
+
+  const turn = async (task: FieldTask) => {
+    journal.note({ what: 'written', user, device, connection: connection(), task: task.id });
+    const number = journal.number('turn');
+    const words = (what: string) => `the ${what} ${number} of ${user}`;
+    const keep = (what: 'answer' | 'question' | 'error') => {
+      if (!habits.noHistory) journal.note({ what: 'kept', user, task: task.id, kind: what, text: words(what) });
+    };
+    await delay(chance.between(50, options.turnMs / 2));
+    const steps = chance.below(3) === 0;
+    if (steps) daemon.say(task, words('step'));
+    await delay(chance.between(50, options.turnMs / 2));
+    const dice = quiet ? 99 : chance.below(100);
+    if (dice >= 15) {
+      keep('answer');
+      daemon.finish(task, words('answer'));
+    } else if (dice >= 5) {
+      keep('question');
+      daemon.say(task, words('question'));
+      daemon.ask(task, words('question'), 'yes', 'no');
+    } else {
+      keep('error');
+      daemon.say(task, words('error'));
+      daemon.fail(task, 'the agent gave up');
+    }
+  };
+  void (async () => {
+    while (!stopped) {
+      const task = await daemon.nextTask();
+      if (!stopped) void turn(task);
+    }
+  })();
+  const reports = setInterval(() => daemon.report(), reportEveryMs);
+
+  const app = startAppLife({ user, token, doors, journal, chance, silenceMs: 8000 });
+  const { once, surely } = createCaller({ user, token, device, doors, journal, chance, patienceMs });
+  const sessions: string[] = [];
+  const at = (session: string) => `/api/sessions/${encodeURIComponent(session)}`;
+  const create = async () => {
+    const message = `a job of ${user} ${journal.number('job')}`;
+    const reply = await surely('/api/sessions', { deviceId: device, message });
+    if (reply && reply.status < 300) sessions.push((JSON.parse(reply.text) as { id: string }).id);
+  };
+  const send = (session: string) =>
+    surely(`${at(session)}/messages`, { content: `more of ${user} ${journal.number('job')}` });
+
+  const talking = (async () => {
+    await delay(chance.between(0, options.everyMs));
+    while (!quiet) {
+      const session = sessions.at(-1);
+      if (session === undefined || chance.below(messagesPerSession) === 0) {
+        await create();
+        if (chance.below(2) === 0) await once('POST', '/api/watched-sessions', { sessionId: sessions.at(-1) });
+      } else {
+        const reply = await send(session);
+        // Its first task ended before the daemon named it, and no report has shown it: a person begins another.
+        if (reply && reply.status === 409 && reply.text.includes('SESSION_NOT_RESOLVED')) await create();
+      }
+      await delay(chance.between(options.everyMs / 2, options.everyMs * 1.5));
+    }
+  })();
+  // Whoever quietens it hears what went wrong.
+  talking.catch(() => undefined);
+
+  return {
+    user,
+    kind,
+    daemon,
+    app,
+    sessions,
+    quieten: async () => {
+      quiet = true;
+      await talking;
+      for (const session of sessions) await send(session);
+    },
+    reply: async () => {
+      for (const session of sessions) {
+        const answer = await once('GET', at(session));
+        if (answer?.status === 200 && (JSON.parse(answer.text) as { status: string }).status === 'waiting')
+          await send(session);
+      }
+    },
+    stop: async () => {
+      stopped = quiet = true;
+      clearInterval(reports);
+      await talking.catch(() => undefined);
+      await Promise.all([daemon.stop(), app.stop()]);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * Whether daemons of the field, which drop what they would say while they are disconnected, lost anything by it. Pure, as `verdict.ts`:
+ * journal and rows in, sentences about what is wrong out.
+ */
+import type { Journal } from './journal.ts';
+import type { TaskRow } from './truth.ts';
+
+/** Nothing more to come of it. */
+const outcomes = new Set(['completed', 'waiting', 'failed', 'cancelled', 'expired', 'unknown']);
+/** What a gateway that is killed has written down and not yet said apps hear no more: it is in the record. */
+const killMs = 10_000;
+
+/** Tasks without an outcome. */
+export const stuckTasks = (tasks: readonly TaskRow[]): TaskRow[] => tasks.filter(({ state }) => !outcomes.has(state));
+
+export function judgeField(journal: Journal, tasks: readonly TaskRow[]): string[] {
+  return [
+    ...stuckTasks(tasks).map(({ id, state }) => `task ${id} is still ${state}`),
+    ...judgeAnswers(journal, tasks),
+    ...judgeShown(journal, tasks),
+    ...judgeTurns(journal, tasks),
+  ];
+}
+
+/** The record says what is in the history of the daemon. */
+function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
+  const wrong: string[] = [];
+  const kept = new Map(journal.of('kept').map((entry) => [entry.task, entry]));
+  // Cut off before its session had a name there was no history to ask for: `docs/reliability.md`, what is open.
+  const starts = new Map<string, string>();
+  for (const { session, task } of journal.of('accepted'))
+    if (session.includes(':PENDING-') && !starts.has(session)) starts.set(session, task);
+  const unnamed = new Set(starts.values());
+  const written = new Set(journal.of('written').map(({ task }) => task));
+  for (const { id, state, error_code: code, result } of tasks) {
+    const answer = kept.get(id);
+    const told = `task ${id} is ${state} ${code ?? ''}`;
+    if (state === 'unknown' || code === 'TASK_LOST') {
+      if (answer && !unnamed.has(id)) wrong.push(`${told}, and its daemon has: ${answer.text}`);
+    } else if (state === 'completed') {
+      if (!written.has(id)) wrong.push(`${told}, and never reached its daemon`);
+      else if (answer && !result?.includes(answer.text)) wrong.push(`${told} with "${result}" for: ${answer.text}`);
+    } else if (state === 'waiting' && answer && answer.kind !== 'question')
+      wrong.push(`${told}, and nothing was asked`);
+    else if (state === 'failed' && answer && answer.kind !== 'error')
+      wrong.push(`${told}, and its daemon never said so`);
+  }
+  return wrong;
+}
+
+/** An app is shown words once, and those of every task that was completed, unless it was told to reload. */
+function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
+  const wrong: string[] = [];
+  const times = new Map<string, number>();
+  for (const { app, words } of journal.of('shown')) {
+    const key = `${words}, app ${app}`;
+    times.set(key, (times.get(key) ?? 0) + 1);
+  }
+  for (const [words, count] of times) if (count > 1) wrong.push(`shown ${count} times: ${words}`);
+  const apps = new Map(journal.of('listening').map(({ app, user }) => [app, user]));
+  const reloads = journal.of('resync');
+  const kills = journal.of('fault').filter(({ fault }) => fault.startsWith('kill'));
+  const completed = new Set(tasks.filter(({ state }) => state === 'completed').map(({ id }) => id));
+  for (const { task, user, text, atMs } of journal.of('kept')) {
+    if (!completed.has(task) || kills.some((kill) => Math.abs(kill.atMs - atMs) < killMs)) continue;
+    const words = text.replace(/^the /, '');
+    for (const [app, owner] of apps)
+      if (owner === user && !times.has(`${words}, app ${app}`) && !reloads.some((r) => r.app === app && r.atMs > atMs))
+        wrong.push(`app ${app} was never shown: ${words}, of task ${task}`);
+  }
+  return wrong;
+}
+
+/** In order per session, but that the answer to a question goes before what was sent before the question. */
+function judgeTurns(journal: Journal, tasks: readonly TaskRow[]): string[] {
+  const wrong: string[] = [];
+  const rows = new Map(tasks.map((row) => [row.id, row]));
+  const asked = new Set(tasks.filter(({ state }) => state === 'waiting').map(({ id }) => id));
+  const before = new Map<string, TaskRow[]>();
+  for (const { task } of journal.of('written')) {
+    const row = rows.get(task);
+    if (!row) continue;
+    const earlier = before.get(row.session_key) ?? [];
+    before.set(row.session_key, [...earlier, row]);
+    const overtaken = earlier.filter(({ seq }, at) => seq > row.seq && !(at > 0 && asked.has(earlier[at - 1]!.id)));
+    if (overtaken.length > 0) wrong.push(`task ${task} was written after ${overtaken[0]!.id}, which is later`);
+  }
+  return wrong;
+}
