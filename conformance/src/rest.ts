@@ -6,7 +6,7 @@ import {
   ErrorResponse,
   type Route,
   type RouteName,
-  type Static,
+  type RouteSuccess,
   type TSchema,
   type Validator,
   errorCatalogue,
@@ -31,13 +31,8 @@ export interface CallOptions {
   untilLimit?: true;
 }
 
-type Successes = { [N in RouteName]: (typeof routes)[N]['success'] };
-type Success<N extends RouteName> = {
-  [S in keyof Successes[N]]: Successes[N][S] extends TSchema ? Static<Successes[N][S]> : undefined;
-}[keyof Successes[N]];
-
 export interface Good<N extends RouteName> extends Answer {
-  readonly body: Success<N>;
+  readonly body: RouteSuccess<N>['body'];
 }
 
 export interface Rest {
@@ -53,7 +48,6 @@ export interface Rest {
   readonly failures: readonly string[];
 }
 
-const unlimited: ReadonlySet<string> = new Set<RouteName>(['health', 'ready', 'pollCode']);
 
 /** `/api/sessions/:id` with the parameters in their places, percent-encoded. */
 export function pathOf(route: Route, params: Readonly<Record<string, string>> = {}): string {
@@ -135,14 +129,14 @@ export function createRest(options: {
       route.method,
       path,
       as === undefined ? callOptions : { ...callOptions, as },
-      name === 'createSession',
+      route.limit === 'creation',
     );
     if (Object.hasOwn(route.success, answer.status)) {
       must(answer.headers['x-request-id'], `${where}: expected the header X-Request-Id`);
       const schema = route.success[answer.status];
       if (schema) fits(`${name} ${answer.status}`, schema, answer, `${where} → ${answer.status}`);
       else same(answer.text, '', `${where} → ${answer.status}: body`);
-      if (!unlimited.has(name)) {
+      if (route.limit !== 'none' && route.limit !== 'misuse') {
         for (const header of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
           matches(answer.headers[header], /^\d+$/, `${where}: header ${header}`);
       }

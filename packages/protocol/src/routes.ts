@@ -28,6 +28,15 @@ export interface Route {
   refusals?: Readonly<Record<number, TSchema>>;
   /** Accepts Idempotency-Key. */
   idempotent?: true;
+  /** The fields of the body may stand in the query instead. */
+  bodyInQuery?: true;
+  /**
+   * How a call counts against the rate limit (contract §3). Absent: as one request. `none`: not at all. `creation`: also against the limit
+   * of new sessions. `export`: also against that of exports. `misuse`: only when it turns out to be no legal use, per address.
+   */
+  limit?: 'none' | 'creation' | 'export' | 'misuse';
+  /** The answer is written part by part. */
+  streamed?: true;
 }
 
 const page = (maximum: number) => maybe(Type.Integer({ description: 'Page size', minimum: 1, maximum }));
@@ -94,6 +103,7 @@ export const routes = {
     credential: 'none',
     success: { 200: people.Health },
     errors: [],
+    limit: 'none',
   },
   ready: {
     method: 'GET',
@@ -102,6 +112,7 @@ export const routes = {
     credential: 'none',
     success: { 200: people.Readiness, 503: people.Readiness },
     errors: [],
+    limit: 'none',
   },
   openapi: {
     method: 'GET',
@@ -145,6 +156,8 @@ export const routes = {
     scope: ['sessions:read', 'devices:read'],
     success: { 200: AccountExport },
     errors: [],
+    limit: 'export',
+    streamed: true,
   },
   listSessions: {
     method: 'GET',
@@ -175,6 +188,7 @@ export const routes = {
       'TOO_MANY_SESSIONS',
     ],
     idempotent: true,
+    limit: 'creation',
   },
   readSession: {
     method: 'GET',
@@ -358,6 +372,7 @@ export const routes = {
     success: { 200: people.DeviceCredential },
     refusals: { 400: people.PollErrorResponse },
     errors: [],
+    limit: 'misuse',
   },
   readCode: {
     method: 'GET',
@@ -415,6 +430,7 @@ export const routes = {
     body: people.WatchRequest,
     success: { 200: people.WatchState },
     errors: [],
+    bodyInQuery: true,
   },
   listNotifications: {
     method: 'GET',

@@ -6,7 +6,18 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
-import { RelayError, type Route, type RouteName, routes, validator } from '@relay/protocol';
+import {
+  RelayError,
+  type Route,
+  type RouteBody,
+  type RouteName,
+  type RouteParams,
+  type RouteQuery,
+  type RouteRefusal,
+  type RouteSuccess,
+  routes,
+  validator,
+} from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import { networkOfRequest } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
@@ -14,34 +25,44 @@ import { jsonReader } from './body.ts';
 import { toRelayError } from './errors.ts';
 import type { RateLimits } from './rate-limit.ts';
 
-/** What a handler gets: everything was checked before. */
-export interface Call<Body = unknown, Query = unknown> {
+type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends 'user'
+  ? UserPrincipal
+  : UserPrincipal | undefined;
+
+/** What the handler of a route gets: everything was checked before. */
+export interface Call<N extends RouteName = RouteName> {
   request: Request;
   response: Response;
-  /** Present on routes whose credential is `user`; on `optional` and `user-or-device` ones perhaps. */
-  principal: UserPrincipal | undefined;
-  body: Body;
-  query: Query;
+  principal: PrincipalOf<N>;
+  params: RouteParams<N>;
+  body: RouteBody<N>;
+  query: RouteQuery<N>;
   limits: RateLimits;
 }
 
 /** Status and body; a handler may set further headers on the response itself. */
-export interface Answer {
-  status: number;
-  body?: unknown;
-  /** Instead of a body: the text of a JSON document, written as fast as it is read. */
-  text?: AsyncIterable<string>;
-  /** On a route that is counted afterwards: this was legal use and costs nothing. */
-  free?: boolean;
-}
+export type Answer<N extends RouteName = RouteName> = (RouteSuccess<N> | RouteRefusal<N> | Streamed<N>) & {
+  /** On a route that counts misuse: this was legal use and costs nothing. */
+  readonly free?: boolean;
+};
 
-export type Handler = (call: Call<never, never>) => Promise<Answer> | Answer;
-export type Handlers = Record<RouteName, Handler>;
+/** On a streamed route: the text of its JSON document, written as fast as it is read. */
+type Streamed<N extends RouteName> = (typeof routes)[N] extends { streamed: true }
+  ? { readonly status: 200; readonly text: AsyncIterable<string> }
+  : never;
 
-/** The user of a route whose credential is `user`. */
-export function userOf(call: Pick<Call, 'principal'>): UserPrincipal {
-  if (!call.principal) throw new TypeError('this route has no user');
-  return call.principal;
+/** A handler for each of these routes. One that answers with another status or body than the table says does not compile. */
+export type Handlers<Names extends RouteName = RouteName> = {
+  readonly [N in Names]: (call: Call<N>) => Promise<Answer<N>> | Answer<N>;
+};
+
+/** A handler of any route, as the pipeline sees it. */
+type AnyHandler = (call: unknown) => Promise<AnyAnswer> | AnyAnswer;
+interface AnyAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly text?: AsyncIterable<string>;
+  readonly free?: boolean;
 }
 
 async function principalOf(route: Route, request: Request, deps: ApiDeps): Promise<UserPrincipal | undefined> {
@@ -55,10 +76,6 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
 
 /** For a whole document. */
 const streamMs = 10 * 60_000;
-/** Routes that count against no limit: the two probes (contract §3). */
-const unlimited = new Set<RouteName>(['health', 'ready']);
-/** Only what turns out not to be legal use counts: a live code is polled for free at its pace (contract §3). */
-const countedAfterwards = new Set<RouteName>(['pollCode']);
 
 /** Every route of the table, and 405 for the other methods of its path. */
 export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rateLimits: RateLimits): void {
@@ -72,7 +89,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
     const here = byPath.get(path) ?? [];
     for (const [name, route] of here) {
       const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-      app[method](path, serve(name, route, handlers[name], deps, rateLimits));
+      app[method](path, serve(name, route, handlers[name] as AnyHandler, deps, rateLimits));
     }
     const allowed = here.map(([, route]) => route.method);
     app.all(path, () => {
@@ -83,7 +100,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
   }
 }
 
-function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, rateLimits: RateLimits) {
+function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps, rateLimits: RateLimits) {
   const checkBody = route.body && validator(route.body);
   const readJson = jsonReader(route.largeField);
   const checkQuery = route.query && validator(route.query, { coerce: true });
@@ -97,24 +114,23 @@ function serve(name: RouteName, route: Route, handler: Handler, deps: ApiDeps, r
       await rateLimits.request(response, address);
       throw error;
     }
-    if (!unlimited.has(name) && !countedAfterwards.has(name)) {
+    if (route.limit !== 'none' && route.limit !== 'misuse') {
       const who = principal ? `user:${principal.userId}` : address;
       await rateLimits.request(response, who);
-      if (name === 'createSession') await rateLimits.sessionCreation(response, who);
+      if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
     }
     if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
-    if (name === 'exportMe') await rateLimits.accountExport(response, userOf({ principal }).userId);
-    const act = async (): Promise<Answer> => {
+    if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
+    const act = async (): Promise<AnyAnswer> => {
       if (request.url.includes('%00'))
         throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
       const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
       const body = route.body ? await readJson(request, response) : undefined;
-      // DELETE /api/watched-sessions may carry its id in the query instead.
-      if (checkBody && name !== 'unwatch') checked(checkBody(body), 'body');
-      return handler({ request, response, principal, body, query, limits: rateLimits } as Call<never, never>);
+      if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
+      return handler({ request, response, principal, params: request.params, body, query, limits: rateLimits });
     };
     const count = () => rateLimits.request(response, `${name}:${address}`);
-    const answer = countedAfterwards.has(name) ? await countedUnlessFree(act, count) : await act();
+    const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
     if (answer.text) await writeText(response, answer.status, answer.text);
     else if (answer.body === undefined) response.status(answer.status).end();
     else response.status(answer.status).json(answer.body);
@@ -135,8 +151,8 @@ async function writeText(response: Response, status: number, text: AsyncIterable
 }
 
 /** Counts what `act` refuses, unless that was the fault of the relay, and what it does not call free. */
-async function countedUnlessFree(act: () => Promise<Answer>, count: () => Promise<void>): Promise<Answer> {
-  let answer: Answer;
+async function countedUnlessFree(act: () => Promise<AnyAnswer>, count: () => Promise<void>): Promise<AnyAnswer> {
+  let answer: AnyAnswer;
   try {
     answer = await act();
   } catch (error) {

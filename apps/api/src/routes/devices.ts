@@ -1,12 +1,12 @@
 /** Routes of devices and their registration. */
-import { type PollCode, RelayError, type RequestCode, type UpdateDevice, limits, pollErrors } from '@relay/protocol';
+import { RelayError, limits, pollErrors } from '@relay/protocol';
 import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
-import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
+import type { Call, Handlers } from '../http/pipeline.ts';
 
 type Names =
   | 'listDevices'
@@ -19,7 +19,9 @@ type Names =
   | 'approveCode'
   | 'denyCode';
 
-const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
+/** Routes whose path has a code that a person typed. */
+type CodeRoutes = 'readCode' | 'approveCode' | 'denyCode';
+
 const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
 
 /** Some daemons store `now + expiresIn`, and look for `accessToken` (findings F9). */
@@ -32,18 +34,21 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
   accessToken: token,
   expires_in: limits.deviceTokenIdleSeconds,
   expiresIn: limits.deviceTokenIdleSeconds,
-  token_type: 'Bearer',
+  token_type: 'Bearer' as const,
 });
 
-export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
+export function deviceRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database.prisma;
 
   /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
-  const guarded = async <T>(call: Call, work: (userId: string, userCode: string) => Promise<T>): Promise<T> => {
-    const { userId } = userOf(call);
+  const guarded = async <T>(
+    call: Call<CodeRoutes>,
+    work: (userId: string, userCode: string) => Promise<T>,
+  ): Promise<T> => {
+    const { userId } = call.principal;
     const takeBack = await call.limits.guess(userId, networkOfRequest(call.request));
     try {
-      const result = await work(userId, call.request.params.userCode as string);
+      const result = await work(userId, call.params.userCode);
       await takeBack();
       return result;
     } catch (error) {
@@ -53,30 +58,30 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
   };
 
   return {
-    listDevices: async (call: Call) => ({ status: 200, body: { devices: await listDevices(db, userOf(call).userId) } }),
-    updateDevice: async (call: Call<UpdateDevice>) => {
+    listDevices: async (call) => ({ status: 200, body: { devices: await listDevices(db, call.principal.userId) } }),
+    updateDevice: async (call) => {
       const name = call.body.name.trim();
       if (name === '') throw new RelayError('INVALID_REQUEST', '"name" may not be empty.');
       requireShowable(name);
-      const device = await renameDevice(db, userOf(call).userId, idOf(call), name);
+      const device = await renameDevice(db, call.principal.userId, call.params.id, name);
       if (!device) throw missing();
       return { status: 200, body: device };
     },
-    deleteDevice: async (call: Call) => {
+    deleteDevice: async (call) => {
       const ownerId =
-        call.principal?.userId ?? (await ownerByDeviceToken(deps, idOf(call), call.request.headers.authorization));
-      await removeDevice(deps, ownerId, idOf(call));
+        call.principal?.userId ?? (await ownerByDeviceToken(deps, call.params.id, call.request.headers.authorization));
+      await removeDevice(deps, ownerId, call.params.id);
       return { status: 204 };
     },
-    listConnections: async (call: Call) => {
-      if (!(await findDevice(db, userOf(call).userId, idOf(call)))) throw missing();
-      return { status: 200, body: { connections: await listConnections(db, idOf(call)) } };
+    listConnections: async (call) => {
+      if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();
+      return { status: 200, body: { connections: await listConnections(db, call.params.id) } };
     },
-    requestCode: async (call: Call<RequestCode>) => ({
+    requestCode: async (call) => ({
       status: 200,
       body: await requestCode(deps, call.body, addressOf(call.request), call.principal?.userId),
     }),
-    pollCode: async (call: Call<PollCode>) => {
+    pollCode: async (call) => {
       const deviceCode = call.body.device_code ?? call.body.deviceCode;
       if (deviceCode === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "device_code" is required.');
       const answer = await pollCode(deps, deviceCode, call.body.device_code !== undefined);
@@ -88,19 +93,19 @@ export function deviceRoutes(deps: Operations): Pick<Handlers, Names> {
         error: answer.error,
         error_description: pollErrors[answer.error],
         code: answer.error.toUpperCase(),
-        status: 400,
+        status: 400 as const,
       };
       return { status: 400, free: answer.legal, body };
     },
-    readCode: async (call: Call) => ({
+    readCode: async (call) => ({
       status: 200,
       body: await guarded(call, (userId, code) => readCode(deps, userId, code)),
     }),
-    approveCode: async (call: Call) => ({
+    approveCode: async (call) => ({
       status: 200,
       body: { deviceId: await guarded(call, (userId, code) => decideCode(deps, userId, code, true)), approved: true },
     }),
-    denyCode: async (call: Call) => {
+    denyCode: async (call) => {
       await guarded(call, (userId, code) => decideCode(deps, userId, code, false));
       return { status: 200, body: { approved: false } };
     },

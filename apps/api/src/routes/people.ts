@@ -1,12 +1,5 @@
 /** Routes of watching, notifications, tickets and the user. */
-import {
-  type NotificationsQuery,
-  RelayError,
-  type Static,
-  type WatchQuery,
-  WatchRequest,
-  validator,
-} from '@relay/protocol';
+import { RelayError, WatchRequest, validator } from '@relay/protocol';
 import { listNotifications, listWatches } from '@relay/database';
 import { deleteAccount } from '../account/delete-account.ts';
 import { exportAccount } from '../account/export-account.ts';
@@ -14,7 +7,7 @@ import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import { createTicket } from '../attention/tickets.ts';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { type Call, type Handlers, userOf } from '../http/pipeline.ts';
+import type { Handlers } from '../http/pipeline.ts';
 import { unwatch, watch } from '../sessions/watch-session.ts';
 
 type Names =
@@ -22,30 +15,33 @@ type Names =
 
 const notificationsDefault = 50;
 
-export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
+export function peopleRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database.prisma;
   const isWatchRequest = validator(WatchRequest);
   return {
-    listWatched: async (call: Call) => {
-      const watchedSessions = await listWatches(db, userOf(call).userId);
+    listWatched: async (call) => {
+      const watchedSessions = await listWatches(db, call.principal.userId);
       return { status: 200, body: { sessionIds: watchedSessions.map(({ sessionId }) => sessionId), watchedSessions } };
     },
-    watch: async (call: Call<WatchRequest>) => {
-      const { sessionId, first } = await watch(deps, userOf(call).userId, call.body.sessionId);
+    watch: async (call) => {
+      const { sessionId, first } = await watch(deps, call.principal.userId, call.body.sessionId);
       return { status: first ? 201 : 200, body: { sessionId, watched: true } };
     },
-    unwatch: async (call: Call<Partial<WatchRequest>, Static<typeof WatchQuery>>) => {
+    unwatch: async (call) => {
       const given = isWatchRequest({ sessionId: call.body.sessionId ?? call.query.sessionId });
       if (!given.ok) throw new RelayError('INVALID_REQUEST', `In the body or the query, ${given.reason}.`);
       const { sessionId } = given.value;
-      return { status: 200, body: { sessionId: await unwatch(deps, userOf(call).userId, sessionId), watched: false } };
+      return {
+        status: 200,
+        body: { sessionId: await unwatch(deps, call.principal.userId, sessionId), watched: false },
+      };
     },
-    listNotifications: async (call: Call<unknown, Static<typeof NotificationsQuery>>) => {
+    listNotifications: async (call) => {
       const limit = call.query.limit ?? notificationsDefault;
       const cursor = call.query.cursor === undefined ? undefined : decodeCursor(call.query.cursor);
       const found = await listNotifications(
         db,
-        userOf(call).userId,
+        call.principal.userId,
         limit,
         cursor && { createdAt: cursor.at, id: cursor.id },
       );
@@ -54,21 +50,21 @@ export function peopleRoutes(deps: Operations): Pick<Handlers, Names> {
       const more = found.length > limit && last ? { nextCursor: encodeCursor(last.createdAt, last.id) } : {};
       return { status: 200, body: { notifications: page, ...more } };
     },
-    createTicket: async (call: Call) => ({
+    createTicket: async (call) => ({
       status: 201,
-      body: { ticket: await createTicket(deps, userOf(call)), expiresIn: deps.config.ticketTtlSeconds },
+      body: { ticket: await createTicket(deps, call.principal), expiresIn: deps.config.ticketTtlSeconds },
     }),
-    deleteMe: async (call: Call) => {
-      await requireRecentSignIn(deps, userOf(call));
-      await deleteAccount(deps, userOf(call).userId);
+    deleteMe: async (call) => {
+      await requireRecentSignIn(deps, call.principal);
+      await deleteAccount(deps, call.principal.userId);
       return { status: 204 };
     },
-    exportMe: (call: Call) => {
+    exportMe: (call) => {
       call.response.setHeader('Content-Disposition', 'attachment; filename="relay-account.json"');
-      return { status: 200, text: exportAccount(deps, userOf(call)) };
+      return { status: 200, text: exportAccount(deps, call.principal) };
     },
-    me: (call: Call) => {
-      const { userId, email, name, scopes } = userOf(call);
+    me: (call) => {
+      const { userId, email, name, scopes } = call.principal;
       return {
         status: 200,
         body: {

@@ -3,7 +3,7 @@ import { asyncApiDocument, openApiDocument } from '@relay/protocol/documents';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
 
-export function serviceRoutes(deps: Operations): Pick<Handlers, 'health' | 'ready' | 'openapi' | 'asyncapi'> {
+export function serviceRoutes(deps: Operations): Handlers<'health' | 'ready' | 'openapi' | 'asyncapi'> {
   const { publicUrl } = deps.config;
   // Made when somebody asks: that is rare, and a start should not wait for it.
   let openapi: object | undefined;

@@ -1,18 +1,10 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
-import {
-  type CreateSession,
-  type HistoryQuery,
-  RelayError,
-  type SendMessage,
-  type SessionsQuery,
-  type Static,
-  type UpdateSession,
-  limits,
-} from '@relay/protocol';
+import type { Response } from 'express';
+import { RelayError, limits } from '@relay/protocol';
 import { listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { type Answer, type Call, type Handlers, userOf } from '../http/pipeline.ts';
+import type { Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
@@ -36,22 +28,19 @@ type Names =
   | 'cancelSession'
   | 'readTask';
 
-const idOf = (call: Pick<Call, 'request'>) => call.request.params.id as string;
-
 /** A repeated request gets the same answer, and is told so. */
-function replayed(call: Pick<Call, 'response'>, answer: Answer, again: boolean): Answer {
-  if (again) call.response.setHeader('Idempotent-Replay', 'true');
-  return answer;
+function showReplay(response: Response, { replayed }: { replayed: boolean }): void {
+  if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }
 
-export function sessionRoutes(deps: Operations): Pick<Handlers, Names> {
+export function sessionRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database.prisma;
   return {
-    listSessions: async (call: Call<unknown, Static<typeof SessionsQuery>>) => {
+    listSessions: async (call) => {
       const { query } = call;
       const limit = query.limit ?? limits.sessionsDefault;
       const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-      const records = await listSessions(db, userOf(call).userId, {
+      const records = await listSessions(db, call.principal.userId, {
         limit,
         archived: query.archived ?? 'false',
         ...(cursor ? { after: { updatedAt: cursor.at, key: cursor.id } } : {}),
@@ -63,55 +52,57 @@ export function sessionRoutes(deps: Operations): Pick<Handlers, Names> {
       const more = records.length > limit && last ? { nextCursor: encodeCursor(last.session.updatedAt, last.key) } : {};
       return { status: 200, body: { sessions: page.map((record) => record.session), ...more } };
     },
-    createSession: async (call: Call<CreateSession>) => {
+    createSession: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
-      const accepted = await createSession(deps, userOf(call).userId, call.body, key);
+      const accepted = await createSession(deps, call.principal.userId, call.body, key);
       call.response.setHeader('Location', `/api/sessions/${encodeURIComponent(accepted.response.id)}`);
-      return replayed(call, { status: 201, body: accepted.response }, accepted.replayed);
+      showReplay(call.response, accepted);
+      return { status: 201, body: accepted.response };
     },
-    readSession: async (call: Call<unknown, Static<typeof HistoryQuery>>) => ({
+    readSession: async (call) => ({
       status: 200,
-      body: await readSession(deps, userOf(call).userId, idOf(call), call.query),
+      body: await readSession(deps, call.principal.userId, call.params.id, call.query),
     }),
-    updateSession: async (call: Call<UpdateSession>) => ({
+    updateSession: async (call) => ({
       status: 200,
-      body: await updateSession(deps, userOf(call).userId, idOf(call), call.body),
+      body: await updateSession(deps, call.principal.userId, call.params.id, call.body),
     }),
-    deleteSession: async (call: Call) => {
-      await deleteSession(deps, userOf(call).userId, idOf(call));
+    deleteSession: async (call) => {
+      await deleteSession(deps, call.principal.userId, call.params.id);
       return { status: 204 };
     },
-    readMessages: async (call: Call<unknown, Static<typeof HistoryQuery>>) => ({
+    readMessages: async (call) => ({
       status: 200,
-      body: await readMessages(deps, userOf(call).userId, idOf(call), call.query),
+      body: await readMessages(deps, call.principal.userId, call.params.id, call.query),
     }),
-    sendMessage: async (call: Call<SendMessage>) => {
+    sendMessage: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
-      const accepted = await sendMessage(deps, userOf(call).userId, idOf(call), call.body, key);
-      return replayed(call, { status: 202, body: accepted.response }, accepted.replayed);
+      const accepted = await sendMessage(deps, call.principal.userId, call.params.id, call.body, key);
+      showReplay(call.response, accepted);
+      return { status: 202, body: accepted.response };
     },
-    listCommands: async (call: Call) => ({
+    listCommands: async (call) => ({
       status: 200,
-      body: await listCommands(deps, userOf(call).userId, idOf(call)),
+      body: await listCommands(deps, call.principal.userId, call.params.id),
     }),
-    readContext: async (call: Call) => ({
+    readContext: async (call) => ({
       status: 200,
-      body: await readContext(deps, userOf(call).userId, idOf(call)),
+      body: await readContext(deps, call.principal.userId, call.params.id),
     }),
-    readSummary: async (call: Call) => ({
+    readSummary: async (call) => ({
       status: 200,
-      body: await readSummary(deps, userOf(call).userId, idOf(call)),
+      body: await readSummary(deps, call.principal.userId, call.params.id),
     }),
-    releaseSession: async (call: Call) => ({
+    releaseSession: async (call) => ({
       status: 200,
-      body: await releaseSession(deps, userOf(call).userId, idOf(call)),
+      body: await releaseSession(deps, call.principal.userId, call.params.id),
     }),
-    cancelSession: async (call: Call) => ({
+    cancelSession: async (call) => ({
       status: 202,
-      body: await cancelSession(deps, userOf(call).userId, idOf(call)),
+      body: await cancelSession(deps, call.principal.userId, call.params.id),
     }),
-    readTask: async (call: Call) => {
-      const task = await readTask(db, userOf(call).userId, idOf(call));
+    readTask: async (call) => {
+      const task = await readTask(db, call.principal.userId, call.params.id);
       if (!task) throw new RelayError('TASK_NOT_FOUND', 'You have no task with this id.');
       return { status: 200, body: task };
     },
