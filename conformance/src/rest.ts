@@ -48,7 +48,6 @@ export interface Rest {
   readonly failures: readonly string[];
 }
 
-
 /** `/api/sessions/:id` with the parameters in their places, percent-encoded. */
 export function pathOf(route: Route, params: Readonly<Record<string, string>> = {}): string {
   return route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
