@@ -122,8 +122,8 @@ module.exports = {
     ),
     rule(
       'rate-limiter-in-one-file',
-      'Only http/rate-limit.ts knows how requests are counted.',
-      { pathNot: '^apps/api/src/http/rate-limit\\.ts$' },
+      'Only http/shared-limiter.ts knows how requests are counted.',
+      { pathNot: '^apps/api/src/http/shared-limiter\\.ts$' },
       { path: npm('rate-limiter-flexible') },
     ),
     rule(
