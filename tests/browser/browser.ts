@@ -189,6 +189,27 @@ export class Person {
   }
 }
 
+/** The next request to this path is answered like one of a sign-in that is 15 minutes old. */
+export const oldSignIn = (page: Page, path: RegExp, method = 'POST'): Promise<unknown> =>
+  page.route(
+    path,
+    (route) =>
+      route.request().method() === method
+        ? route.fulfill({ status: 403, json: { code: 'SIGN_IN_NOT_RECENT', error: 'Sign in again.', status: 403 } })
+        : route.continue(),
+    { times: 1 },
+  );
+
+/** Pictures of the page as phones and desks show it, light and dark; it is left wide and light. */
+export async function pictures(person: Person, name: string): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const)
+    for (const width of [390, 1360]) {
+      await person.page.setViewportSize({ width, height: 900 });
+      await person.page.emulateMedia({ colorScheme });
+      await person.picture(`${name}-${width}-${colorScheme}`);
+    }
+}
+
 export const phone = { width: 360, height: 740 };
 
 export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {

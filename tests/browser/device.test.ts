@@ -9,7 +9,10 @@ import {
   askForCode,
   launchBrowser,
   newPerson,
+  oldSignIn,
+  password,
   phone,
+  pictures,
   poll,
   registeredDevice,
   startBrowserRelay,
@@ -49,6 +52,31 @@ describeWith('chromium', 'devices', () => {
       const granted = await poll(relay.url, asked);
       expect(granted.status).toBe(200);
       expect(granted.body.refresh_token).toMatch(/^rly_drt_/);
+    });
+
+    it('S18: asks for the password after an old sign-in, and goes on with the same code', async () => {
+      const asked = await askForCode(relay.url, 'loft.lan', 'Loft');
+      const owner = await newPerson(browser, relay.url, { viewport: phone });
+      await owner.goto(asked.link);
+      await owner.signIn('ada@example.com');
+      await owner.text('loft.lan');
+      await oldSignIn(owner.page, /\/approve$/);
+      await owner.click('Approve');
+      const field = owner.page.getByLabel('Your password', { exact: true });
+      await field.waitFor();
+      await owner.page.locator('input[name="password-again"]:focus').waitFor();
+      await owner.text('You signed in more than 15 minutes ago.');
+      await pictures(owner, 'approve-again');
+      await field.fill('not the password');
+      await owner.click('Approve');
+      await owner.text('The current password is not right');
+      expect((await poll(relay.url, asked)).body.error).toBe('authorization_pending');
+      await field.fill(password);
+      await field.press('Enter');
+      await owner.text('You approved');
+      expect(owner.complaints).toEqual([]);
+      await owner.context.close();
+      expect((await poll(relay.url, asked)).status).toBe(200);
     });
 
     it('turns the machine away when its owner denies', async () => {

@@ -7,7 +7,17 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  oldSignIn,
+  password,
+  phone,
+  pictures,
+  startBrowserRelay,
+} from './browser.ts';
 
 describeWith('chromium', 'a program', () => {
   let relay: BrowserRelay;
@@ -84,6 +94,22 @@ describeWith('chromium', 'a program', () => {
     });
     expect(answer.status).toBe(200);
     refreshToken = answer.body.refresh_token as string;
+  });
+
+  it('S18: is allowed with the password after an old sign-in, and its request is not lost', async () => {
+    await person.goto(request());
+    await person.heading('Allow access?');
+    await oldSignIn(person.page, /\/oauth2\/consent$/);
+    await person.click('Allow');
+    const field = person.page.getByLabel('Your password', { exact: true });
+    await field.waitFor();
+    await pictures(person, 'consent-again');
+    await field.fill(password);
+    await person.click('Allow');
+    await person.page.waitForURL(`${redirectUri}?**`);
+    const { searchParams } = new URL(person.page.url());
+    expect([searchParams.get('state'), searchParams.has('code')]).toEqual(['xyz', true]);
+    await person.page.setViewportSize(phone);
   });
 
   it('S1: is asked about again, although it was allowed before', async () => {

@@ -10,6 +10,7 @@ import {
   askForCode,
   launchBrowser,
   newPerson,
+  oldSignIn,
   phone,
   startBrowserRelay,
 } from './browser.ts';
@@ -89,6 +90,43 @@ describeWith('chromium', 'an account elsewhere', () => {
     await person.click('Go on with Example Corp');
     await person.text('attic.lan');
     expect(person.page.url()).toBe(asked.link);
+  });
+
+  it('S18: is asked again after an old sign-in, and brings a person back to the machine and to the program', async () => {
+    corp.visitor = 'alice';
+    const asked = await askForCode(relay.url, 'cellar.lan', 'Cellar');
+    const owner = await newPerson(browser, relay.url, { viewport: phone });
+    await owner.goto(asked.link);
+    await owner.click('Go on with Example Corp');
+    await owner.text('cellar.lan');
+    await oldSignIn(owner.page, /\/approve$/);
+    await owner.click('Approve');
+    await owner.click('Go on with Example Corp');
+    await owner.text('cellar.lan');
+    expect(owner.page.url()).toBe(asked.link);
+    await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
+    await owner.click('Approve');
+    await owner.text('You approved');
+
+    const program = new URLSearchParams({
+      response_type: 'code',
+      client_id: 'relay-cli',
+      redirect_uri: 'http://127.0.0.1:9/callback',
+      scope: 'openid sessions:read',
+      state: 'xyz',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    });
+    await owner.goto(`/auth/oauth2/authorize?${program.toString()}`);
+    await owner.heading('Allow access?');
+    await oldSignIn(owner.page, /\/oauth2\/consent$/);
+    await owner.click('Allow');
+    await owner.click('Go on with Example Corp');
+    await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
+    await owner.heading('Allow access?');
+    await owner.text('Command line');
+    expect(owner.complaints).toEqual([]);
+    await owner.context.close();
   });
 
   it('of somebody who was not invited is told so', async () => {

@@ -3,7 +3,15 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, launchBrowser, newPerson, password, startBrowserRelay } from './browser.ts';
+import {
+  type BrowserRelay,
+  launchBrowser,
+  newPerson,
+  oldSignIn,
+  password,
+  pictures,
+  startBrowserRelay,
+} from './browser.ts';
 
 describeWith('chromium', 'the data of an account', () => {
   let relay: BrowserRelay;
@@ -29,23 +37,11 @@ describeWith('chromium', 'the data of an account', () => {
     expect(saved).toMatchObject({ account: { email: 'ada@example.com' }, devices: [] });
 
     // The sign-in is a moment old: the first answer is what an older one gets.
-    await page.route(
-      /\/api\/me$/,
-      (route) =>
-        route.request().method() === 'DELETE'
-          ? route.fulfill({ status: 403, json: { code: 'SIGN_IN_NOT_RECENT', error: 'Sign in again.', status: 403 } })
-          : route.continue(),
-      { times: 1 },
-    );
+    await oldSignIn(page, /\/api\/me$/, 'DELETE');
     await page.getByLabel('Type “delete my account”').fill('delete my account');
     await person.click('Delete my account');
     await page.getByLabel('Your password', { exact: true }).waitFor();
-    for (const width of [390, 1360])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        await person.picture(`account-${width}-${colorScheme}`);
-      }
+    await pictures(person, 'account');
     await page.getByLabel('Your password', { exact: true }).fill('not the password');
     await person.click('Delete my account');
     await person.text('The current password is not right');

@@ -390,7 +390,7 @@ export const routes = {
     credential: 'user',
     scope: 'devices:write',
     success: { 200: people.CodeApproved },
-    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED', 'TOO_MANY_DEVICES'],
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED', 'TOO_MANY_DEVICES', 'SIGN_IN_NOT_RECENT'],
   },
   denyCode: {
     method: 'POST',

@@ -3,25 +3,8 @@
  * account needs more than a token that was left on a table.
  */
 import type { UserPrincipal } from '@relay/auth';
-import { readSignInTime } from '@relay/database';
-import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-
-export const recentSignInMs = 15 * 60_000;
-
-/** @throws RelayError SIGN_IN_NOT_RECENT, with the challenge of RFC 9470 */
-export function requireRecent(signedInAt: number | undefined, now: number = Date.now()): void {
-  if (signedInAt !== undefined && signedInAt > now - recentSignInMs) return;
-  throw new RelayError(
-    'SIGN_IN_NOT_RECENT',
-    'This needs a sign-in of the last 15 minutes. Enter your password, or sign in, again.',
-    {
-      headers: {
-        'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${recentSignInMs / 1000}"`,
-      },
-    },
-  );
-}
+import { requireRecent, requireRecentLogin } from '../identity/recent-login.ts';
 
 /**
  * Of the built-in sign-in: the sign-in that the token comes from, or the password that was entered there since. Of another issuer: the
@@ -33,7 +16,6 @@ export async function requireRecentSignIn(
   principal: UserPrincipal,
 ): Promise<void> {
   const { issuer, sessionId, signedInAt, issuedAt } = principal;
-  if (issuer !== deps.identity?.issuer.issuer) return requireRecent(signedInAt ?? issuedAt);
-  const at = sessionId === undefined ? undefined : await readSignInTime(deps.database.prisma, sessionId);
-  requireRecent(at?.getTime());
+  if (issuer === deps.identity?.issuer.issuer) await requireRecentLogin(deps, sessionId);
+  else requireRecent(signedInAt ?? issuedAt);
 }

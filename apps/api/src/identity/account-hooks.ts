@@ -21,6 +21,7 @@ import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
 import { forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
+import { requireRecentLogin } from './recent-login.ts';
 import { admit, requireWelcome } from './sign-up.ts';
 import type { LibraryStorage } from './storage.ts';
 
@@ -137,6 +138,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           // A person who knows the old password may be signed in elsewhere.
           body['revokeOtherSessions'] = true;
         }
+        if (ctx.path === '/oauth2/consent' && body?.['accept'] !== false)
+          await refusing(async () => requireRecentLogin(deps, (await getSessionFromCtx(ctx))?.session.id));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
         if (ctx.path === '/change-password' || ctx.path === '/relay/confirm')
           await guesses.count((await getSessionFromCtx(ctx))?.user.email);

@@ -1,6 +1,7 @@
 /** Routes of devices and their registration. */
 import { RelayError, limits, pollErrors } from '@relay/protocol';
 import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
+import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { requireShowable } from '../devices/names.ts';
@@ -101,10 +102,12 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       status: 200,
       body: await guarded(call, (userId, code) => readCode(deps, userId, code)),
     }),
-    approveCode: async (call) => ({
-      status: 200,
-      body: { deviceId: await guarded(call, (userId, code) => decideCode(deps, userId, code, true)), approved: true },
-    }),
+    approveCode: async (call) => {
+      // Before the code is looked at: who may not approve learns nothing of it.
+      await requireRecentSignIn(deps, call.principal);
+      const deviceId = await guarded(call, (userId, code) => decideCode(deps, userId, code, true));
+      return { status: 200, body: { deviceId, approved: true } };
+    },
     denyCode: async (call) => {
       await guarded(call, (userId, code) => decideCode(deps, userId, code, false));
       return { status: 200, body: { approved: false } };

@@ -56,7 +56,7 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
       {status.signUp !== 'closed' && <Invite />}
       <SignOut />
       <ExportData />
-      <DeleteAccount providers={status.providers} />
+      <DeleteAccount />
     </>
   );
 }

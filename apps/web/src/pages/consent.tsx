@@ -1,5 +1,5 @@
 /** `/consent`: a program wants to act for a person, who says here whether it may. */
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { isFollowable } from '../auth/return-to.ts';
 import { useRooms } from '../rooms.ts';
@@ -8,6 +8,7 @@ import { useQuery } from '../ui/address.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { scopeWords } from '../ui/scopes.ts';
 
@@ -31,12 +32,20 @@ export function Consent() {
     const [client, me] = await Promise.all([account.client(clientId), account.me()]);
     return { name: client.client_name ?? clientId, email: me.email };
   });
-  const decide = useAction(async (accept: boolean) => {
-    const { url } = await account.consent(accept, window.location.search.slice(1));
+  const request = window.location.search.slice(1);
+  const decide = async (accept: boolean) => {
+    const { url } = await account.consent(accept, request);
     if (url === undefined || !isFollowable(url)) throw new Refusal('SIGN_IN_FAILED', '');
     setDone(true);
     window.location.assign(url);
-  });
+  };
+  const allow = useRecentAction(() => decide(true));
+  const deny = useAction(() => decide(false));
+  const busy = allow.busy || deny.busy;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!deny.busy) void allow.run();
+  };
   if (done)
     return (
       <Page title="Done" narrow key="done">
@@ -60,20 +69,19 @@ export function Consent() {
               The answer goes to {destination(query.get('redirect_uri') ?? '')}. Allow only what you started yourself.
               You can take it back under Account, Applications.
             </p>
-            <Problem refusal={decide.refusal} />
-            <div className="actions">
-              <button type="button" aria-disabled={decide.busy} onClick={() => void decide.run(false)}>
-                Deny
-              </button>
-              <button
-                type="button"
-                className="primary"
-                aria-disabled={decide.busy}
-                onClick={() => void decide.run(true)}
-              >
-                {decide.busy ? 'Working …' : 'Allow'}
-              </button>
-            </div>
+            <form onSubmit={submit} method="post">
+              {allow.again && <PasswordAgain {...allow} />}
+              <Problem refusal={allow.refusal ?? deny.refusal} />
+              <div className="actions">
+                <button type="button" aria-disabled={busy} onClick={() => !allow.busy && void deny.run()}>
+                  Deny
+                </button>
+                <button type="submit" className="primary" aria-disabled={busy}>
+                  {busy ? 'Working …' : 'Allow'}
+                </button>
+              </div>
+            </form>
+            {allow.again && <ProvidersAgain returnTo="/" oauth_query={request} />}
           </>
         )}
       </Loaded>

@@ -9,6 +9,7 @@ import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Ago, fullTime } from '../ui/time.tsx';
 import { isWhole, shownCode } from '../ui/user-code.ts';
@@ -60,7 +61,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
   const { client } = useRooms();
   const detail = useResource(code, () => client.readCode(code));
   const [decided, setDecided] = useState<{ deviceId: string; sinceMs: number } | 'denied'>();
-  const approve = useAction(async () => {
+  const approve = useRecentAction(async () => {
     const { deviceId } = await client.approveCode(code);
     setDecided({ deviceId, sinceMs: Date.now() });
   });
@@ -68,6 +69,10 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
     await client.denyCode(code);
     setDecided('denied');
   });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!deny.busy) void approve.run();
+  };
   const another = (
     <p>
       <button type="button" onClick={onOther}>
@@ -104,20 +109,21 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
               Approve only if <strong>you</strong> started this, just now, on that machine, and it shows the code{' '}
               <strong>{found.userCode}</strong>. It will receive everything that you send to it.
             </Notice>
-            <Problem refusal={approve.refusal ?? deny.refusal} />
-            <div className="actions">
-              <button type="button" aria-disabled={deny.busy || approve.busy} onClick={() => void deny.run()}>
-                {deny.busy ? 'Turning away …' : 'Deny'}
-              </button>
-              <button
-                type="button"
-                className="primary"
-                aria-disabled={deny.busy || approve.busy}
-                onClick={() => void approve.run()}
-              >
-                {approve.busy ? 'Approving …' : 'Approve'}
-              </button>
-            </div>
+            <form onSubmit={submit} method="post">
+              {approve.again && <PasswordAgain {...approve} />}
+              <Problem refusal={approve.refusal ?? deny.refusal} />
+              <div className="actions">
+                <button type="button" aria-disabled={deny.busy || approve.busy} onClick={() => void deny.run()}>
+                  {deny.busy ? 'Turning away …' : 'Deny'}
+                </button>
+                <button type="submit" className="primary" aria-disabled={deny.busy || approve.busy}>
+                  {approve.busy ? 'Approving …' : 'Approve'}
+                </button>
+              </div>
+            </form>
+            {approve.again && (
+              <ProvidersAgain returnTo={`/device?${new URLSearchParams({ user_code: code }).toString()}`} />
+            )}
           </>
         )
       }

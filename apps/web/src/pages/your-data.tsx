@@ -2,9 +2,9 @@
 import { type FormEvent, useState } from 'react';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
-import { Field, PasswordField } from '../ui/field.tsx';
+import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/notice.tsx';
-import { Providers } from '../ui/providers.tsx';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 
 const confirmation = 'delete my account';
 
@@ -33,21 +33,14 @@ export function ExportData() {
   );
 }
 
-export function DeleteAccount({ providers }: { providers: readonly { id: string; name: string }[] }) {
-  const { access, account, client } = useRooms();
+export function DeleteAccount() {
+  const { access, client } = useRooms();
   const [typed, setTyped] = useState('');
-  const [password, setPassword] = useState('');
-  const [again, setAgain] = useState(false);
-  const remove = useAction(async () => {
-    if (again) await account.confirm(password);
-    await access.leave(() => client.deleteAccount(confirmation));
-  });
+  const remove = useRecentAction(() => access.leave(() => client.deleteAccount(confirmation)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void remove.run();
   };
-  const old = remove.refusal?.code === 'SIGN_IN_NOT_RECENT';
-  if (old && !again) setAgain(true);
   return (
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">Delete your account</h2>
@@ -68,23 +61,13 @@ export function DeleteAccount({ providers }: { providers: readonly { id: string;
           value={typed}
           onValue={setTyped}
         />
-        {again && (
-          <PasswordField
-            label="Your password"
-            hint="You signed in more than 15 minutes ago."
-            name="password-again"
-            autoComplete="current-password"
-            required
-            value={password}
-            onValue={setPassword}
-          />
-        )}
-        {!(old && password === '') && <Problem refusal={remove.refusal} />}
+        {remove.again && <PasswordAgain {...remove} />}
+        <Problem refusal={remove.refusal} />
         <button type="submit" className="danger" aria-disabled={remove.busy}>
           {remove.busy ? 'Deleting …' : 'Delete my account'}
         </button>
       </form>
-      {again && <Providers providers={providers} returnTo="/account" />}
+      {remove.again && <ProvidersAgain returnTo="/account" />}
     </section>
   );
 }
