@@ -34,6 +34,9 @@ type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
+const isEnding = (event: DaemonEvent): event is Ending =>
+  event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
+
 /** Handles events; the caller keeps the order. */
 export interface Events {
   handle(connection: DaemonConnection, event: DaemonEvent): Promise<void>;
@@ -164,7 +167,6 @@ export function createEvents(deps: InboundDeps): Events {
       return { ended, notified, record, resolved, asked };
     });
     memory.ending = undefined;
-    memory.rememberEnd(taskId);
     const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
     memory.tasks.delete(taskId);
     board.drop(sessionKey);
@@ -177,7 +179,8 @@ export function createEvents(deps: InboundDeps): Events {
           ...(sinceMs !== undefined && { sinceMs }),
         });
       if (isNew) await publisher.session(record);
-    }
+    } else await ofLostTask(connection, taskId, event);
+    memory.rememberEnd(taskId);
     if (notified || isAgain) deps.notify();
     if (isNew && asked) deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
     void writer.drain(connection);
@@ -237,15 +240,13 @@ export function createEvents(deps: InboundDeps): Events {
   const ofTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
     const entry = await taskOf(connection, taskId);
     if (!entry) {
-      metrics.ignored.inc({ cause: 'unknown task' });
+      await ofLostTask(connection, taskId, event);
       return;
     }
-    const isEnding =
-      event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
     if (event.user_message_uuid && event.event_type !== 'USER_MESSAGE') {
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     }
-    if (isEnding) {
+    if (isEnding(event)) {
       await end(connection, taskId, entry.sessionKey, event);
       return;
     }
@@ -255,7 +256,10 @@ export function createEvents(deps: InboundDeps): Events {
     }
     mentioned(entry);
     const record = await confirm(connection, entry, event);
-    if (!record) return;
+    if (!record) {
+      await ofLostTask(connection, taskId, event);
+      return;
+    }
     switch (event.event_type) {
       case 'PROGRESS': {
         const now = progress(event, new Date());
@@ -293,6 +297,33 @@ export function createEvents(deps: InboundDeps): Events {
     await announceResolution(deps, connection, record, resolved);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speak(record, event);
     if (event.event_type === 'WARNING') await warn(record, event);
+  };
+
+  /**
+   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). What people read is shown in the
+   * session that the daemon names, so that nothing it says is dropped after apps were told to reload. No task changes.
+   */
+  const ofLostTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
+    const { memory } = connection;
+    const nativeId = named(event);
+    const isHeard =
+      event.event_type === 'SESSION_STARTED' || event.event_type === 'PROGRESS' || memory.over.has(taskId);
+    if (nativeId === undefined || isHeard) {
+      metrics.ignored.inc({ cause: 'unknown task' });
+      return;
+    }
+    if (!isEnding(event)) {
+      await ofTranscript(connection, nativeId, event);
+      return;
+    }
+    const record = await deps.sessionOf(connection, nativeId);
+    memory.tasks.delete(taskId);
+    memory.rememberEnd(taskId);
+    if (record)
+      await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, new Date()), {
+        key: `lost ${taskId}`,
+      });
+    else metrics.ignored.inc({ cause: 'unknown task' });
   };
 
   /** No task: the live transcript of a session that was started at the desk. */

@@ -365,6 +365,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const reconnectAll = async (): Promise<void> => {
     const all = hub.all();
     const pauseMs = Math.min(20, reconnectWithinMs / all.length);
+    // A session that is gone is not said to be there until its daemon's turn comes.
+    for (const { memory } of all) memory.forgetRecords();
     for (const connection of all) {
       if (closing) return;
       connection.close('goingAway');
