@@ -163,10 +163,14 @@ describe('the judgement over daemons of the field', () => {
     expect(judgeField(journalOf(...day, { what: 'fault', fault: 'kill gateway-0' }), rows)).toEqual([]);
   });
 
-  it('sees a task that was written before an earlier one, unless it answers a question', () => {
+  it('sees a task that was written before an earlier one, unless it answers a question, also when the answer before it did not arrive', () => {
     const order = journalOf(written('1'), written('3'), written('2'));
     const rows = (first: string) => [row('1', first), row('2', 'failed'), row('3', 'failed')];
     expect(judgeField(order, rows('failed'))).toHaveLength(1);
     expect(judgeField(order, rows('waiting'))).toEqual([]);
+    const twice = journalOf(written('1'), written('3'), written('4'), written('2'));
+    const answered = (state: string) => [...rows('waiting').slice(0, 2), row('3', state), row('4', 'failed')];
+    expect(judgeField(twice, answered('unknown'))).toEqual([]);
+    expect(judgeField(twice, answered('failed'))).toHaveLength(1);
   });
 });

@@ -70,8 +70,9 @@ export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLi
     journal.note({ what: 'written', user, device, connection: connection(), task: task.id });
     const number = journal.number('turn');
     const words = (what: string) => `the ${what} ${number} of ${user}`;
+    const hidden = habits.hidesItsSessions === true;
     const keep = (what: 'answer' | 'question' | 'error') => {
-      if (!habits.noHistory) journal.note({ what: 'kept', user, task: task.id, kind: what, text: words(what) });
+      if (!habits.noHistory) journal.note({ what: 'kept', user, task: task.id, kind: what, text: words(what), hidden });
     };
     await delay(chance.between(50, options.turnMs / 2));
     const steps = chance.below(3) === 0;

@@ -26,7 +26,7 @@ export function judgeField(journal: Journal, tasks: readonly TaskRow[]): string[
 function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
   const kept = new Map(journal.of('kept').map((entry) => [entry.task, entry]));
-  // Cut off before its session had a name there was no history to ask for: `docs/reliability.md`, what is open.
+  // Cut off before its session had a name, of a daemon whose reports hide it, there is no history to ask: `docs/reliability.md`, what is open.
   const starts = new Map<string, string>();
   for (const { session, task } of journal.of('accepted'))
     if (session.includes(':PENDING-') && !starts.has(session)) starts.set(session, task);
@@ -36,7 +36,7 @@ function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
     const answer = kept.get(id);
     const told = `task ${id} is ${state} ${code ?? ''}`;
     if (state === 'unknown' || code === 'TASK_LOST') {
-      if (answer && !unnamed.has(id)) wrong.push(`${told}, and its daemon has: ${answer.text}`);
+      if (answer && !(answer.hidden && unnamed.has(id))) wrong.push(`${told}, and its daemon has: ${answer.text}`);
     } else if (state === 'completed') {
       if (!written.has(id)) wrong.push(`${told}, and never reached its daemon`);
       else if (answer && !result?.includes(answer.text)) wrong.push(`${told} with "${result}" for: ${answer.text}`);
@@ -71,18 +71,22 @@ function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
   return wrong;
 }
 
-/** In order per session, but that the answer to a question goes before what was sent before the question. */
+/**
+ * In order per session, but that the answer to a question goes before what was sent before the question; should it be unknown whether
+ * that arrived, the next one does (`claimTasks`).
+ */
 function judgeTurns(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
   const rows = new Map(tasks.map((row) => [row.id, row]));
-  const asked = new Set(tasks.filter(({ state }) => state === 'waiting').map(({ id }) => id));
+  const answers = (earlier: readonly TaskRow[], at: number) =>
+    earlier.slice(0, at).findLast(({ state }) => state !== 'unknown')?.state === 'waiting';
   const before = new Map<string, TaskRow[]>();
   for (const { task } of journal.of('written')) {
     const row = rows.get(task);
     if (!row) continue;
     const earlier = before.get(row.session_key) ?? [];
     before.set(row.session_key, [...earlier, row]);
-    const overtaken = earlier.filter(({ seq }, at) => seq > row.seq && !(at > 0 && asked.has(earlier[at - 1]!.id)));
+    const overtaken = earlier.filter(({ seq }, at) => seq > row.seq && !answers(earlier, at));
     if (overtaken.length > 0) wrong.push(`task ${task} was written after ${overtaken[0]!.id}, which is later`);
   }
   return wrong;

@@ -28,8 +28,8 @@ export type Event =
   | { what: 'began'; user: string; connection: number; task: string }
   | { what: 'completed'; user: string; connection: number; task: string }
   | { what: 'said'; line: Line }
-  /** The last words of a turn are in the history of its daemon, from where the relay may have them. */
-  | { what: 'kept'; user: string; task: string; kind: 'answer' | 'question' | 'error'; text: string }
+  /** The last words of a turn are in the history of its daemon, from where the relay may have them. `hidden`: its reports leave the session out. */
+  | { what: 'kept'; user: string; task: string; kind: 'answer' | 'question' | 'error'; text: string; hidden?: boolean }
   /** A message with these words reached an app. */
   | { what: 'shown'; user: string; app: number; words: string }
   /** `since` as it was sent: empty begins afresh. */

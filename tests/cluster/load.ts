@@ -22,6 +22,7 @@ export const loadTimes: Record<string, string> = {
   LEASE_REFRESH_MS: '1500',
   CREDENTIAL_RECHECK_MS: '5000',
   DAEMON_REPLY_TIMEOUT_MS: '4000',
+  OUTCOME_ASK_MS: '500',
   OUTBOX_POLL_MS: '1000',
   LOG_LEVEL: 'warn',
 };
