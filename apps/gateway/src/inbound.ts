@@ -134,12 +134,17 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     if (notified) input.notify();
   };
 
+  const lose = async (connection: DaemonConnection, lost: string[]) => {
+    await settle(connection, { unknown: [], lost });
+    void writer.drain(connection);
+  };
+
+  /** Silent for long, with no session to ask: what was written to an earlier connection has ended as far as anybody can know. */
+  const silent = (connection: DaemonConnection) => outcomes.ofSilent(connection, (lost) => lose(connection, lost));
+
   /** The daemon no longer knows these tasks. Its history may still have what became of them. */
   const doubted = (connection: DaemonConnection, taskIds: readonly string[]) =>
-    outcomes.ofOmitted(connection, taskIds, async (lost) => {
-      await settle(connection, { unknown: [], lost });
-      void writer.drain(connection);
-    });
+    outcomes.ofOmitted(connection, taskIds, (lost) => lose(connection, lost));
 
   /** Written to an earlier connection and not confirmed. The history may have them, or even what became of them. */
   const unconfirmedOnes = (connection: DaemonConnection, taskIds: readonly string[]) =>
@@ -193,7 +198,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       }
     }
     if (!memory.sawStatus) outcomes.afterReconnect(connection);
-    outcomes.ofSilent(connection);
+    await silent(connection);
     memory.sawStatus = true;
     memory.mayReceiveTasks = true;
     void writer.drain(connection);
@@ -203,7 +208,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     const { memory } = connection;
     // Said of a task alone, it contradicts nothing (contract §10).
     memory.active = new Set(frame.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
-    outcomes.ofSilent(connection);
+    await silent(connection);
     const hash = createHash('sha256').update(text).digest('base64url');
     if (memory.reportHash === hash) {
       metrics.reports.inc({ outcome: 'same' });

@@ -3,6 +3,7 @@
  * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
  * the connection, and a new one asks again.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
@@ -44,8 +45,16 @@ export interface OutcomeDeps {
 export interface Outcomes {
   /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before, and for texts of ends. */
   afterReconnect(connection: DaemonConnection): void;
-  /** Nothing has named these tasks for a long time. Each is asked for once in that time. */
-  ofSilent(connection: DaemonConnection): void;
+  /**
+   * Nothing has named these tasks for a long time. Each is asked for once in that time. `otherwise` gets those of which no session
+   * can be asked and whose end may have fallen into the gap between two connections.
+   */
+  ofSilent(connection: DaemonConnection, otherwise: (taskIds: string[]) => Promise<void>): Promise<void>;
+  /**
+   * The session of a first task became known by the task's instruction after the task had ended. When it was unknown or lost, the
+   * history of that session may have its outcome. Returns at once; never throws.
+   */
+  ofFound(connection: DaemonConnection, taskId: string, instruction: string): void;
   /** The daemon no longer knows these tasks. `otherwise` gets those of which its history has no answer either; resolves before. */
   ofOmitted(
     connection: DaemonConnection,
@@ -74,6 +83,8 @@ export interface Outcomes {
 
 /** Pages after the first, in multiples of the configured time since the first. */
 const again = [1, 3, 12];
+/** Pages without the instruction of a task, until it counts as not arrived. */
+const enough = 2;
 /** Messages in a page; a turn that is longer is asked for with the largest page. */
 const fewMessages = 20;
 
@@ -188,6 +199,29 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     }
   };
 
+  /** Runs `attempt` at once and again after each of the pauses, until it says that it is done or the connection ends. */
+  const repeatedly = async (connection: DaemonConnection, attempt: (last: boolean) => Promise<boolean>) => {
+    let waited = 0;
+    for (const at of [0, ...again]) {
+      await delay((at - waited) * config.outcomeAskMs, undefined, { ref: false });
+      waited = at;
+      if (!connection.open || (await attempt(at === again.at(-1)))) return;
+    }
+  };
+
+  /** As `complete`, for a task that has ended as unknown or lost. */
+  const correct = async (connection: DaemonConnection, taskId: string, answer: Answer) => {
+    const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
+      const asked = device?.fence === connection.fence ? await findAskedTask(tx, taskId) : undefined;
+      // A late word of the daemon itself counts more.
+      if (!asked?.doubtful) return { ended: 'repeated', record: undefined };
+      const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
+      const [record] = await readSessions(tx, [asked.sessionKey]);
+      return { ended, record };
+    });
+    if (record && ended === 'settled') await tell(record, answer, undefined);
+  };
+
   const isCurrent = ({ memory, open }: DaemonConnection, inquiry: Inquiry) => {
     const entry = memory.tasks.get(inquiry.taskId);
     return (
@@ -230,7 +264,8 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       );
       return;
     }
-    if (last || (omitted && now === undefined)) {
+    // A daemon that was too busy to answer may have the outcome all the same: it is asked again.
+    if (last || (omitted && found === undefined)) {
       finish(connection, inquiry);
       await inquiry.otherwise?.();
       return;
@@ -278,14 +313,41 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         connection.logger.warn({ err: error }, 'texts of earlier ends were not looked for'),
       );
     },
-    ofSilent: (connection) => {
+    ofSilent: async (connection, otherwise) => {
+      const { memory, fence } = connection;
       const nowMs = Date.now();
-      for (const [id, task] of connection.memory.tasks) {
+      const unasked: string[] = [];
+      for (const [id, task] of memory.tasks) {
         const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
         if (task.state !== 'running' || nowMs - sinceMs < config.taskSilenceMs) continue;
         task.askedAtMs = nowMs;
-        begin(connection, id, undefined);
+        // Heard on this connection, there was no gap for its end to fall into.
+        const mayBeOver = task.fence < fence && task.heardAtMs === undefined;
+        const asked = mayBeOver ? await findAskedTask(database.prisma, id) : undefined;
+        if (asked?.placeholder && !asked.ended) unasked.push(id);
+        else begin(connection, id, undefined);
       }
+      if (unasked.length > 0) await otherwise(unasked);
+    },
+    ofFound: (connection, taskId, instruction) => {
+      let before: Answer | undefined;
+      repeatedly(connection, async (last) => {
+        const asked = await findAskedTask(database.prisma, taskId);
+        if (!asked?.doubtful) return true;
+        const found = await look(connection, { ...asked, instruction }, undefined);
+        if (found === 'unasked') return false;
+        const active = connection.memory.active.has(asked.nativeId);
+        const circumstances = { before, now: found, omitted: false, listed: false, active, last };
+        before = found;
+        if (!found || !isEnd(circumstances)) return false;
+        await outlast(
+          () => correct(connection, taskId, found),
+          () => !connection.open,
+        );
+        return true;
+      }).catch((error: unknown) =>
+        connection.logger.warn({ err: error }, 'what became of the first task of a session was not found'),
+      );
     },
     ofOmitted: async (connection, taskIds, otherwise) => {
       const unasked: string[] = [];
@@ -297,7 +359,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       if (unasked.length > 0) await otherwise(unasked);
     },
     ofUnconfirmed: async (connection, taskIds, { arrived, otherwise }) => {
-      const { doubted, tasks, clockAheadMs } = connection.memory;
+      const { doubted, tasks } = connection.memory;
       const unasked: string[] = [];
       for (const id of taskIds) {
         if (doubted.has(id)) continue;
@@ -311,16 +373,26 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
           continue;
         }
         doubted.set(id, true);
+        let without = 0;
         // Not awaited: the answer comes over this connection, behind the frame that brought us here.
-        read(connection, asked, (page, task) => hasArrived(page, task, clockAheadMs) || undefined)
-          .then(async (found) => {
-            // A frame may have named it meanwhile.
-            if (!connection.open || tasks.get(id)?.state !== 'sent') return;
-            await outlast(
-              () => (found === true ? arrived(id, asked.nativeId) : otherwise([id])),
-              () => !connection.open,
-            );
-          })
+        repeatedly(connection, async (last) => {
+          const { clockAheadMs } = connection.memory;
+          const found = await read(
+            connection,
+            asked,
+            (page, task) => hasArrived(page, task, clockAheadMs) || undefined,
+          );
+          // A frame may have named it meanwhile.
+          if (!connection.open || tasks.get(id)?.state !== 'sent') return true;
+          if (found === undefined) without += 1;
+          // Without an answer nothing is known, and an agent that has just begun may not have written down its instruction yet.
+          if (found !== true && without < enough && !last) return false;
+          await outlast(
+            () => (found === true ? arrived(id, asked.nativeId) : otherwise([id])),
+            () => !connection.open,
+          );
+          return true;
+        })
           .catch((error: unknown) =>
             connection.logger.warn({ err: error }, 'whether a task arrived could not be found out'),
           )

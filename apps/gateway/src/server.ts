@@ -96,7 +96,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     watching,
     history,
     outcomes,
-    unnamed: createUnnamed({ database, publisher, watching, history }),
+    unnamed: createUnnamed({ database, publisher, watching, history, outcomes }),
     metrics,
     share,
     notify,

@@ -1,6 +1,7 @@
 /**
  * A first task that ended before the daemon named its session, and then a session that the daemon reports as any other: when its first
- * message of the user is the instruction of that task, it is this session (findings F18). The daemon's history says what it is.
+ * message of the user is the instruction of that task, it is this session (findings F18). The daemon's history says what it is, and also
+ * what became of a task that was unknown or lost until then.
  */
 import type { Publisher } from '@relay/attention';
 import {
@@ -17,6 +18,7 @@ import {
 import { type Message, limits } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
+import type { Outcomes } from './outcomes.ts';
 import { announceResolution } from './resolution.ts';
 import type { Watching } from './watching.ts';
 
@@ -25,6 +27,7 @@ export interface UnnamedDeps {
   publisher: Publisher;
   watching: Watching;
   history: History;
+  outcomes: Outcomes;
 }
 
 export interface Unnamed {
@@ -40,7 +43,7 @@ const fewMessages = 20;
 /** Clocks of daemons may be off by so much before a message counts as older than the task. */
 const clockMs = 60_000;
 
-export function createUnnamed({ database, publisher, watching, history }: UnnamedDeps): Unnamed {
+export function createUnnamed({ database, publisher, watching, history, outcomes }: UnnamedDeps): Unnamed {
   const running = new WeakMap<DaemonConnection, { again: boolean }>();
 
   /** The first message of the user; undefined when the history does not reach back to it, has none, or cannot be had. */
@@ -63,9 +66,10 @@ export function createUnnamed({ database, publisher, watching, history }: Unname
       const [record] = await readSessions(tx, [session.key]);
       return { record, resolved };
     });
-    if (!record) return;
+    if (!record) return false;
     connection.memory.forgetRecord(record.key);
     await announceResolution({ publisher, watching }, connection, record, resolved);
+    return true;
   };
 
   const run = async (connection: DaemonConnection) => {
@@ -81,8 +85,9 @@ export function createUnnamed({ database, publisher, watching, history }: Unname
       const start = first && startOf(starts, first);
       // One that belongs to a task under way is looked at again: the daemon names it, or the task ends.
       memory.rememberLook(session.key, first && !start ? maxTries : start ? 0 : 1);
-      if (!start?.ended) continue;
-      await adopt(connection, start, session);
+      if (!first || !start?.ended) continue;
+      const isAdopted = await adopt(connection, start, session);
+      if (isAdopted) outcomes.ofFound(connection, start.taskId, first.content);
       starts.splice(starts.indexOf(start), 1);
     }
   };

@@ -54,7 +54,7 @@ describe('notifications', () => {
     relay = await startRelay({
       apis: 2,
       transports: [carrier],
-      config: { statusLostMs: 1, outboxPollMs: 600_000, daemonReplyTimeoutMs: 50 },
+      config: { statusLostMs: 1, outboxPollMs: 600_000, daemonReplyTimeoutMs: 50, outcomeAskMs: 1 },
     });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);

@@ -147,6 +147,18 @@ describe('the outcome of a task', () => {
     }
   });
 
+  it('F1: is found by a later page when its daemon was too busy to answer before', async () => {
+    const habits: Habits = { noHistory: true };
+    const { daemon, task, id } = await start(habits);
+    await daemon.drop();
+    daemon.finish(task, 'the answer');
+    await daemon.connect();
+    await daemon.next('get_messages');
+    habits.noHistory = false;
+    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer' });
+    expect(await texts(daemon, id)).toEqual(['the answer']);
+  });
+
   describe('whose handing-over was cut', () => {
     /** A session with a turn behind it, and a second task that was written and not confirmed before the connection ended. */
     const cut = async (habits: Habits, { arrives, words = 'and then?' }: { arrives: boolean; words?: string }) => {
@@ -173,6 +185,18 @@ describe('the outcome of a task', () => {
       const behind = await say(relay, id, 'thank you');
       expect(await daemon.nextTask()).toMatchObject({ id: behind });
       expect((await texts(daemon, id)).filter((text) => text === 'the answer')).toHaveLength(1);
+    });
+
+    it('F1: is completed by a later page when its daemon was too busy to answer before', async () => {
+      const habits: Habits = { emptyStatus: true, hidesItsSessions: true };
+      const { daemon, task, id } = await cut(habits, { arrives: true });
+      daemon.finish(task, 'the answer');
+      habits.noHistory = true;
+      await daemon.connect(1);
+      await daemon.next('get_messages');
+      habits.noHistory = false;
+      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer', note: expect.any(String) });
+      expect(daemon.inbox.all.filter((frame) => frame.task_id === task.id)).toHaveLength(1);
     });
 
     it('F1: runs when the history has it without an answer and the session is active', async () => {
@@ -271,6 +295,45 @@ describe('a silent task', () => {
         await relay.call('GET', '/api/sessions');
       }
       expect(await readTask(relay, task.id)).toMatchObject({ state: 'waiting' });
+      await daemon.stop();
+    } finally {
+      await relay.stop();
+    }
+  });
+
+  it('F1: is lost when its session was never named, and its end may have fallen into a gap; a late end completes it', async () => {
+    const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
+    try {
+      const habits = { growingStatus: true, hidesItsSessions: true, neverNames: true, neverActive: true };
+      const daemon = await startFieldDaemon(relay, { habits });
+      const { body } = await relay.call('POST', '/api/sessions', {
+        body: { deviceId: daemon.deviceId, message: 'build it' },
+      });
+      const task = await daemon.nextTask();
+      const until = async (state: string) => {
+        while ((await readTask(relay, task.id)).state !== state) daemon.report();
+      };
+      await until('running');
+      for (let n = 0; n < 20; n += 1) daemon.report();
+      // There was no gap yet: nothing is lost.
+      await until('running');
+      const behind = await say(relay, body.id, 'and then?');
+      await daemon.drop();
+      daemon.finish(task, 'built');
+      await daemon.connect();
+      await until('failed');
+      expect(await readTask(relay, task.id)).toMatchObject({ error: { code: 'TASK_LOST' } });
+      expect(await readTask(relay, behind)).toMatchObject({ error: { code: 'SESSION_NOT_RESOLVED' } });
+      daemon.send({
+        type: 'event',
+        task_id: task.id,
+        event_type: 'TASK_COMPLETE',
+        result: 'built',
+        session_id: 'late',
+      });
+      await until('completed');
+      expect(await readTask(relay, task.id)).toMatchObject({ result: 'built', note: expect.any(String) });
+      expect(daemon.inbox.all.filter(({ type }) => type === 'task_start' || type === 'task_resume')).toHaveLength(1);
       await daemon.stop();
     } finally {
       await relay.stop();

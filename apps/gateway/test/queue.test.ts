@@ -42,7 +42,9 @@ describe('the queue of a session', () => {
   };
 
   beforeAll(async () => {
-    relay = await startRelay({ config: { queueLimit: 20, sweepIntervalMs: 200, daemonReplyTimeoutMs: 200 } });
+    relay = await startRelay({
+      config: { queueLimit: 20, sweepIntervalMs: 200, daemonReplyTimeoutMs: 200, outcomeAskMs: 1 },
+    });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });

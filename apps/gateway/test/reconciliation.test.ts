@@ -47,7 +47,7 @@ describe('the first status after a reconnect', () => {
   beforeAll(async () => {
     relay = await startRelay({
       gateways: 2,
-      config: { statusWaitMs: 60_000, statusLostMs: 1, daemonReplyTimeoutMs: 50 },
+      config: { statusWaitMs: 60_000, statusLostMs: 1, daemonReplyTimeoutMs: 50, outcomeAskMs: 1 },
     });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
@@ -178,7 +178,7 @@ describe('no status in time after a reconnect', () => {
     connectDaemon(relay, older ? { registration: older.registration, hello } : { hello });
 
   beforeAll(async () => {
-    relay = await startRelay({ config: { statusWaitMs: 400, daemonReplyTimeoutMs: 50 } });
+    relay = await startRelay({ config: { statusWaitMs: 400, daemonReplyTimeoutMs: 50, outcomeAskMs: 1 } });
     app = await connectApp(relay);
   });
   afterAll(() => relay.stop());

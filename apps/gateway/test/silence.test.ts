@@ -18,7 +18,13 @@ describe('a running task that no frame has mentioned for a long time', () => {
   beforeAll(async () => {
     // A long time is a millisecond here, and no sweep helps.
     relay = await startRelay({
-      config: { taskSilenceMs: 1, statusLostMs: 600_000, sweepIntervalMs: 600_000, daemonReplyTimeoutMs: 50 },
+      config: {
+        taskSilenceMs: 1,
+        statusLostMs: 600_000,
+        sweepIntervalMs: 600_000,
+        daemonReplyTimeoutMs: 50,
+        outcomeAskMs: 1,
+      },
     });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);

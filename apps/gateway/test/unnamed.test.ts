@@ -10,7 +10,7 @@ import {
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
-import { path, readTask, say, sessionIn } from './conversation.ts';
+import { messageIn, path, readTask, say, sessionIn } from './conversation.ts';
 
 describe('a session that was never named', () => {
   let relay: TestRelay;
@@ -61,19 +61,15 @@ describe('a session that was never named', () => {
     ['was cancelled', 'cancelled', {}],
     ['was cancelled, and of which every page says that there is more', 'cancelled', { ignoresCursors: true }],
     ['failed', 'failed', {}],
-    ['was lost', 'failed', {}],
-  ])('F18: is the one that the report shows, when its first task %s', async (how, state, habits) => {
+  ])('F18: is the one that the report shows, when its first task %s', async (_, state, habits) => {
     const daemon = await daemonWith({ ...habits, neverNames: true });
     const { pendingId, task } = await begin(daemon, 'fix the tests');
     daemon.say(task, 'let me see');
     if (state === 'cancelled') await cancel(daemon, pendingId, task);
-    else if (how === 'failed') daemon.fail(task, 'broken');
     else {
-      await daemon.drop();
-      daemon.finish(task, 'done');
-      await daemon.connect();
+      daemon.fail(task, 'broken');
+      await ended(pendingId, state);
     }
-    if (state !== 'cancelled' && how === 'failed') await ended(pendingId, state);
     daemon.report();
     const id = idOf(daemon, task.native);
     expect(await named(pendingId)).toMatchObject({ id, lastMessage: daemon.history(task.native).at(-1)!.content });
@@ -81,6 +77,35 @@ describe('a session that was never named', () => {
     expect(await readTask(relay, task.id)).toMatchObject({ sessionId: id, state });
     const followUp = await say(relay, pendingId, 'go on');
     expect(await daemon.nextTask()).toMatchObject({ id: followUp, native: task.native });
+  });
+
+  it.each<[string, Habits]>([
+    ['was lost', {}],
+    ['was unknown', { emptyStatus: true }],
+  ])('F18: has the outcome of its first task in its history, when that %s', async (how, habits) => {
+    const daemon = await daemonWith({ ...habits, neverNames: true });
+    const { pendingId, task } = await begin(daemon, `build it: ${how}`);
+    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('GET', '/api/sessions');
+    await daemon.drop();
+    daemon.finish(task, 'it is built');
+    await daemon.connect();
+    const id = idOf(daemon, task.native);
+    expect(await named(pendingId)).toMatchObject({ id });
+    await app.next('session_update', (frame) => {
+      const session = sessionIn(frame);
+      return session.id === id && session.lastTask?.state === 'completed' && session.status === 'idle';
+    });
+    expect(await readTask(relay, task.id)).toMatchObject({
+      sessionId: id,
+      state: 'completed',
+      result: 'it is built',
+      note: expect.any(String),
+    });
+    const followUp = await say(relay, pendingId, 'go on');
+    expect(await daemon.nextTask()).toMatchObject({ id: followUp, native: task.native });
+    const shown = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
+    expect(shown.filter((frame) => messageIn(frame).content === 'it is built')).toHaveLength(1);
+    expect(daemon.inbox.count('task_start')).toBe(1);
   });
 
   it('F18: is the one whose transcript comes, when no report has shown it', async () => {

@@ -109,7 +109,7 @@ export const TIMINGS = {
   }),
   TASK_SILENCE_MS: ms(
     900_000,
-    'a running task that no frame mentioned for this long is lost if the daemon contradicts it',
+    'a running task that no frame mentioned for this long is lost if the daemon contradicts it, or if there is no session to ask',
   ),
   DEVICE_GONE_MS: ms(86_400_000, 'a running task whose device has been offline this long is lost'),
   SWEEP_INTERVAL_MS: ms(30_000, 'how often overdue tasks, codes and leases are looked for'),

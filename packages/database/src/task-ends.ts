@@ -12,7 +12,7 @@ export type Outcome =
 
 /**
  * What became of an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost or had its answer from
- * the history, and is now what this says, with a note; `late` — it was cancelled or is unknown, which it stays, and only the text is
+ * the history, or was unknown until the history had it, and is now what this says, with a note; `late` — it was cancelled or is unknown, which it stays, and only the text is
  * news; `repeated` — the same text again, no text, or another end of what the daemon had ended: nothing changed.
  */
 export type Ended = 'ended' | 'settled' | 'late' | 'repeated';
@@ -76,7 +76,9 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const isLost = task.error_code === 'TASK_LOST';
   if (!isLost && (said === '' || isSaid(task.result, said))) return 'repeated';
   const hadNoText = task.state === 'completed' && task.result === '' && ending.state === 'completed';
-  if (task.state === 'waiting' || isLost || task.note !== null || hadNoText) {
+  // The history has the instruction: it was delivered after all.
+  const wasFound = task.state === 'unknown' && note === notes.history;
+  if (task.state === 'waiting' || isLost || task.note !== null || hadNoText || wasFound) {
     await writeEnd(db, taskId, ending, note ?? notes.later);
     // What was sent since says more about the session than a late end.
     if (!(await sentSince(db, taskId))) await showEnd(db, task.session_key, ending);

@@ -315,6 +315,8 @@ export interface AskedTask {
   placeholder: boolean;
   /** It has an outcome, from whichever instance. */
   ended: boolean;
+  /** That outcome is no word of the daemon: unknown, or taken for lost. */
+  doubtful: boolean;
   /** '' once it has ended, unless it ended without a text a moment ago. */
   instruction: string;
   sentAtMs: number;
@@ -333,13 +335,15 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       native_id: string;
       placeholder: boolean;
       ended: boolean;
+      doubtful: boolean;
       instruction: string;
       sent_at: Date;
       previous: string | null;
       previous_ended_at: Date | null;
     }[]
   >`
-    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ('sent', 'running') AS ended, t.instruction, t.sent_at,
+    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ('sent', 'running') AS ended,
+      COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
       before.result AS previous, before.finished_at AS previous_ended_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key
       LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
@@ -354,6 +358,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       nativeId: row.native_id,
       placeholder: row.placeholder,
       ended: row.ended,
+      doubtful: row.doubtful,
       instruction: row.instruction,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',

@@ -7,6 +7,7 @@ import { type Db, Prisma } from './transaction.ts';
 /** A first task that was written to the daemon, which has not named its session. */
 export interface UnnamedStart {
   key: string;
+  taskId: string;
   /** `firstWordsOf` its instruction. */
   firstWords: string;
   sentAtMs: number;
@@ -37,12 +38,15 @@ export const hasUnnamed = Prisma.sql`EXISTS (SELECT 1 FROM sessions s WHERE s.de
 
 /** The newest 50 first tasks of a device that were written and whose sessions have no name; running ones too. */
 export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedStart[]> {
-  const rows = await db.$queryRaw<{ key: string; first_words: string; sent_at: Date; ended: boolean }[]>`
-    SELECT s.key, s.first_words, t.sent_at, t.state NOT IN ('queued', 'sent', 'running') AS ended
+  const rows = await db.$queryRaw<
+    { key: string; task_id: string; first_words: string; sent_at: Date; ended: boolean }[]
+  >`
+    SELECT s.key, t.id AS task_id, s.first_words, t.sent_at, t.state NOT IN ('queued', 'sent', 'running') AS ended
     FROM sessions s JOIN tasks t ON t.session_key = s.key AND t.kind = 'start' AND t.sent_at IS NOT NULL
     WHERE s.device_id = ${deviceId} AND ${isUnnamed} ORDER BY s.key DESC LIMIT ${maxStarts}`;
   return rows.map((row) => ({
     key: row.key,
+    taskId: row.task_id,
     firstWords: row.first_words,
     sentAtMs: row.sent_at.getTime(),
     ended: row.ended,

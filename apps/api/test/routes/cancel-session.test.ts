@@ -17,7 +17,7 @@ import {
 describe('POST /api/sessions/:id/cancel', () => {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await openScene({ config: { statusWaitMs: 100 } });
+    scene = await openScene({ config: { statusWaitMs: 100, daemonReplyTimeoutMs: 200, outcomeAskMs: 1 } });
   });
   afterAll(() => scene.relay.stop());
 
