@@ -42,11 +42,11 @@ export function reportSets(daemon: TestDaemon, name: string): void {
 export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
   const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
   const headers = { 'Idempotency-Key': `key-${name}` };
-  const { body } = await relay.call('POST', '/api/sessions', {
+  const created = await relay.call('POST', '/api/sessions', {
     headers,
     body: { deviceId: daemon.deviceId, message: `${first} message`, title, projectPath: `/${project}` },
   });
-  const taskId = body.taskId as string;
+  const { taskId } = created.body as { taskId: string };
   await daemon.next('task_start', (frame) => frame.task_id === taskId);
   daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
   await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(`:${native}`));
@@ -67,8 +67,9 @@ export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestAp
     sessions: [{ session_id: renamed, title, project: `/${project}`, file_path: `/${file}`, last_message: said }],
   });
   const sent = await relay.call('POST', pathOf(id, '/messages'), { headers, body: { content: `${said} more` } });
-  await daemon.next('task_resume', (frame) => frame.task_id === sent.body.taskId);
-  daemon.event(sent.body.taskId as string, 'WAIT_FOR_USER', {
+  const { taskId: nextTaskId } = sent.body as { taskId: string };
+  await daemon.next('task_resume', (frame) => frame.task_id === nextTaskId);
+  daemon.event(nextTaskId, 'WAIT_FOR_USER', {
     prompt: question,
     result: said,
     options: [{ label: option, description: option }],
@@ -94,14 +95,14 @@ export interface Person {
 
 /** A person with marked words in everything, on `relay`; `tokenOf` signs them in. */
 export async function personWith(relay: TestRelay, name: string, token: string): Promise<Person> {
-  const own = { ...relay, token: () => token, call: callerOf([relay.url], () => token) } as TestRelay;
+  const own = { ...relay, token: () => token, call: callerOf([relay.url], () => token) };
   const app = await connectApp(relay, { token, since: '' });
   const registration = await registerDevice(own, { hostname: `hostname${name}` });
   const daemon = await connectDaemon(own, { registration });
   await own.call('PATCH', `/api/devices/${daemon.deviceId}`, { body: { name: `device${name}` } });
   reportSets(daemon, name);
   await converse(own, daemon, app, name);
-  const { body } = await own.call('GET', '/api/me');
+  const me = (await own.call('GET', '/api/me')).body as { id: string };
   const words = [...wordsOf(name), `hostname${name}`, `device${name}`, `key-${name}`, `folder${name}`, `set${name}`];
-  return { relay: own, token, userId: body.id as string, app, daemon, words };
+  return { relay: own, token, userId: me.id, app, daemon, words };
 }

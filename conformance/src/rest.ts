@@ -155,7 +155,7 @@ export function createRest(options: {
         Object.hasOwn(route.success, answer.status),
         `${route.method} ${route.path}: expected ${Object.keys(route.success).join(' or ')}, came ${answer.status} ${answer.text.slice(0, 300)}`,
       );
-      return answer as Good<typeof name>;
+      return answer;
     },
     refused: async (name, code, callOptions) => {
       const answer = await call(name, callOptions);
