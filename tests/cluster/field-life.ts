@@ -26,7 +26,7 @@ export interface FieldLife {
   readonly sessions: readonly string[];
   /** No more messages but one to every session, which goes on where a delivery was unknown; turns end with an answer from now on. */
   quieten(): Promise<void>;
-  /** Answers the questions that are open: what was sent before a question waits for that. */
+  /** Answers open questions, and goes on where a delivery turned out to be unknown: what was sent before waits for that. */
   reply(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -144,8 +144,9 @@ export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLi
     reply: async () => {
       for (const session of sessions) {
         const answer = await once('GET', at(session));
-        if (answer?.status === 200 && (JSON.parse(answer.text) as { status: string }).status === 'waiting')
-          await send(session);
+        if (answer?.status !== 200) continue;
+        const { status, lastTask } = JSON.parse(answer.text) as { status: string; lastTask?: { code?: string } };
+        if (status === 'waiting' || lastTask?.code === 'DELIVERY_UNKNOWN') await send(session);
       }
     },
     stop: async () => {
