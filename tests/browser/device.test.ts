@@ -79,6 +79,26 @@ describeWith('chromium', 'devices', () => {
       expect((await poll(relay.url, asked)).status).toBe(200);
     });
 
+    it('S18: every page of the person says that a machine was allowed, and leads to where it is removed', async () => {
+      await person.goto('/account');
+      await person.heading('Account');
+      const notice = person.page.getByRole('status').filter({ hasText: 'Barn' }).first();
+      // Nothing on the page says that its socket is open by now.
+      while (!(await notice.isVisible())) {
+        const asked = await askForCode(relay.url, 'barn.lan', 'Barn');
+        await send('POST', `${relay.url}/api/devices/code/${asked.userCode}/approve`, {
+          headers: { Authorization: person.bearer },
+        });
+        await notice.waitFor({ timeout: 3000 }).catch(() => undefined);
+      }
+      await pictures(person, 'access-notice');
+      await notice.getByRole('link', { name: 'Remove it under Devices' }).click();
+      await person.heading('Devices');
+      await notice.getByText('was allowed on your account').waitFor();
+      while (await notice.isVisible()) await notice.getByRole('button', { name: /Dismiss/ }).click();
+      await person.page.setViewportSize(phone);
+    });
+
     it('turns the machine away when its owner denies', async () => {
       const asked = await askForCode(relay.url);
       await person.goto(asked.link);

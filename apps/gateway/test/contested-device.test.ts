@@ -25,7 +25,7 @@ describe('a device that two daemons take from each other', () => {
         {
           name: 'test',
           send: (notification) => {
-            carried.push(notification);
+            if (notification.cause !== 'device_allowed') carried.push(notification);
             return Promise.resolve();
           },
         },
@@ -109,6 +109,7 @@ describe('a device that two daemons take from each other', () => {
     const { body } = await relay.call('GET', '/api/notifications');
     expect(body.notifications).toMatchObject([
       { cause: 'device_conflict', deviceId: registration.deviceId, sessionId: '' },
+      { cause: 'device_allowed', deviceId: registration.deviceId, sessionId: '' },
     ]);
   });
 

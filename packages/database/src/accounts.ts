@@ -110,6 +110,12 @@ export async function listApplications(db: Models, userId: string): Promise<Sign
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
+/** What a program is called; its id if it has no name. */
+export async function clientName(db: Models, clientId: string): Promise<string> {
+  const client = await db.oauthClient.findUnique({ where: { clientId }, select: { name: true } });
+  return client?.name ?? clientId;
+}
+
 /** Takes from a program what the person gave it; false if it had nothing. */
 export async function forgetApplication(db: Models, userId: string, clientId: string): Promise<boolean> {
   const tokens = await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });

@@ -1,5 +1,6 @@
 /** Registrations in progress (contract §4): asked for by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
+import { addAccessNotice } from './access-notices.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import { type Db, type Models, Prisma } from './transaction.ts';
 
@@ -48,22 +49,26 @@ export async function readDeviceCode(db: Models, userCode: string, userId: strin
   };
 }
 
-/** Approves or denies, once: the second decision gets `used`, whoever makes it. */
+/** Approves or denies, once: the second decision gets `used`, whoever makes it. An approval and its notification are one transaction. */
 export async function decideDeviceCode(
-  db: Models,
+  prisma: PrismaClient,
   userCode: string,
   userId: string,
   approve: boolean,
   maxDevices: number,
-): Promise<{ kind: 'none' | 'used' | 'full' } | { kind: 'decided'; deviceId: string }> {
-  const rows = await db.$queryRaw<{ device_id: string }[]>`
+): Promise<{ kind: 'none' | 'used' | 'full' } | { kind: 'decided'; deviceId: string; name: string }> {
+  const decided = await prisma.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<{ deviceId: string; name: string }[]>`
     UPDATE device_codes SET state = ${approve ? 'approved' : 'denied'}, decided_by = ${userId}
     WHERE user_code = ${userCode} AND state = 'pending' AND expires_at > now() AND (bound_to IS NULL OR bound_to = ${userId})
       AND (NOT ${approve} OR ${maxDevices} > (SELECT count(*) FROM devices WHERE owner_id = ${userId} AND removed_at IS NULL)
         + (SELECT count(*) FROM device_codes WHERE decided_by = ${userId} AND state = 'approved' AND expires_at > now()))
-    RETURNING device_id`;
-  if (rows[0]) return { kind: 'decided', deviceId: rows[0].device_id };
-  const state = await readDeviceCode(db, userCode, userId);
+    RETURNING device_id AS "deviceId", device_name AS name`;
+    if (row && approve) await addAccessNotice(tx, { userId, ...row });
+    return row;
+  });
+  if (decided) return { kind: 'decided', ...decided };
+  const state = await readDeviceCode(prisma, userCode, userId);
   if (state.kind === 'pending' && approve) return { kind: 'full' };
   return { kind: state.kind === 'used' ? 'used' : 'none' };
 }

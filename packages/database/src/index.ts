@@ -18,6 +18,7 @@ export * from './slash-commands.ts';
 export * from './notifications.ts';
 export * from './timeline.ts';
 export * from './idempotency.ts';
+export * from './access-notices.ts';
 export * from './accounts.ts';
 export * from './invitations.ts';
 export * from './revocations.ts';

@@ -46,11 +46,11 @@ export async function addNotification(
 export interface DueNotification {
   id: string;
   userId: string;
-  /** Empty for what concerns a device. */
+  /** Empty for what concerns a device or a program. */
   sessionId: string;
   deviceId?: string;
   cause: NotificationCause;
-  /** Of the session, or the name of the device. */
+  /** Of the session, or the name of the device or program. */
   title: string;
 }
 
@@ -75,7 +75,7 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
       WHERE state = 'pending' OR (state = 'sending' AND claimed_at < now() - ${retryMs}::double precision * interval '1 millisecond')
       ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ) due WHERE n.id = due.id
-    RETURNING n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(
+    RETURNING n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(n.name,
       (SELECT title FROM sessions s WHERE s.key = n.session_key), (SELECT name FROM devices d WHERE d.id = n.device_id)) AS title`;
   return rows.map((row) => ({
     id: row.id,
@@ -119,12 +119,13 @@ export async function listNotifications(
       created_at: Date;
       session_id: string;
       about_device: string | null;
+      name: string | null;
       device_id: string | null;
       agent_type: string;
       native_id: string;
     }[]
   >`
-    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, s.device_id, s.agent_type, s.native_id
+    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, n.name, s.device_id, s.agent_type, s.native_id
     FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
     WHERE n.user_id = ${userId}
       AND (${after === undefined} OR (n.created_at, n.id) < (${after?.createdAt ?? new Date(0)}::timestamptz, ${after?.id ?? ''}))
@@ -135,6 +136,7 @@ export async function listNotifications(
       ? formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id })
       : row.session_id,
     ...(row.about_device === null ? {} : { deviceId: row.about_device }),
+    ...(row.name === null ? {} : { name: row.name }),
     cause: row.cause,
     createdAt: row.created_at.toISOString(),
     state: row.state,

@@ -10,6 +10,7 @@ import {
 import { createDeviceCode, decideDeviceCode, newUlid, pollDeviceCode, readDeviceCode } from '@relay/database';
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
+import { tellAllowed } from '../account/tell-allowed.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from './names.ts';
 
@@ -115,7 +116,7 @@ export async function readCode(deps: Operations, userId: string, text: string): 
   return state.detail;
 }
 
-/** Returns the id that the device will have. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED, TOO_MANY_DEVICES */
+/** Returns the id that the device will have; the apps of the person hear of an approval. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED, TOO_MANY_DEVICES */
 export async function decideCode(deps: Operations, userId: string, text: string, approve: boolean): Promise<string> {
   const userCode = normalizeUserCode(text);
   const decision =
@@ -129,5 +130,6 @@ export async function decideCode(deps: Operations, userId: string, text: string,
       `You have ${deps.config.devicesPerUser} devices, which is all. Remove one, then approve this one again.`,
     );
   if (decision?.kind !== 'decided') throw notFound();
+  if (approve) await tellAllowed(deps, userId, { kind: 'device', name: decision.name });
   return decision.deviceId;
 }

@@ -2,7 +2,8 @@
  * Where the library asks us before it writes something down: who may create an account, what is kept of an account elsewhere, how
  * long a code lives, and what ends with a sign-in.
  */
-import { forgetUnfinishedAccount } from '@relay/database';
+import { createPublisher } from '@relay/attention';
+import { addAccessNotice, clientName, forgetUnfinishedAccount } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
 import {
@@ -13,6 +14,7 @@ import {
   getSessionFromCtx,
   isAPIError,
 } from 'better-auth/api';
+import { tellAllowed } from '../account/tell-allowed.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
@@ -71,6 +73,17 @@ function refuseCommon(password: unknown, own: readonly unknown[]): void {
 
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
+  const publisher = createPublisher(deps.backplane, deps.config.dedupeWindowMs, (error) =>
+    deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
+  );
+  const noteConsent = async (body: unknown, userId: string | undefined) => {
+    const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
+    const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
+    if (accept === false || userId === undefined || clientId === null) return;
+    const name = await clientName(deps.database.prisma, clientId);
+    await addAccessNotice(deps.database.prisma, { userId, name });
+    await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
+  };
   return {
     databaseHooks: {
       user: {
@@ -156,6 +169,9 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           await guesses.forgive((returned as { user?: { email?: unknown } } | undefined)?.user?.email);
         if (ctx.path === '/relay/confirm' && !refused)
           await guesses.forgive((returned as { email?: unknown } | undefined)?.email);
+        // Before the answer, which has the code: a program that the person is not told of gets none.
+        if (ctx.path === '/oauth2/consent' && !refused)
+          await noteConsent(ctx.body, (await getSessionFromCtx(ctx))?.user.id);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

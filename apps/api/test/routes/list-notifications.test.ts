@@ -42,6 +42,8 @@ describe('GET /api/notifications', () => {
     const unwatched = await begin(scene, 'unwatched');
     scene.daemon.event(unwatched.taskId, 'TASK_COMPLETE', { result: 'unseen' });
     await updateOf(scene.app, unwatched.id, ({ status }) => status === 'idle');
+    // Of the devices of the scene (S18): not the subject here.
+    await scene.relay.database.prisma.notification.deleteMany({ where: { cause: 'device_allowed' } });
   });
   afterAll(() => scene.relay.stop());
 

@@ -13,6 +13,7 @@ const has: Readonly<Record<AttentionFrame['type'], (frame: Record<string, unknow
   session_removed: ({ sessionId }) => typeof sessionId === 'string',
   device_removed: ({ deviceId }) => typeof deviceId === 'string',
   sessions_changed: ({ count }) => typeof count === 'number',
+  access_granted: ({ kind, name }) => typeof kind === 'string' && typeof name === 'string',
   resync: () => true,
   auth_ok: () => true,
 };

@@ -104,6 +104,8 @@ function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
   return (frame) => {
     // It may be about any of them.
     if (frame.type === 'sessions_changed') return true;
+    // Concerns the person, whatever they watch.
+    if (frame.type === 'access_granted') return true;
     if (frame.type === 'session_update') {
       // A session that gets its real name stays the one that was asked for.
       if (ids.has(frame.previousId ?? '')) ids.add(frame.session.id);

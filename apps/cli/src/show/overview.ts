@@ -71,6 +71,12 @@ export function createOverview(
         return line(place(frame.sessionId), 'removed', 'dim');
       case 'sessions_changed':
         return `${style('dim', clockTime(new Date().toISOString()))} ${frame.count} sessions changed\n`;
+      case 'access_granted':
+        return line(
+          'Your account',
+          `the ${frame.kind} ${oneLine(frame.name)} was allowed; if not by you, take it back on the pages`,
+          'yellow',
+        );
       case 'device_removed':
         return line(deviceName(frame.deviceId), 'removed', 'dim');
       default:

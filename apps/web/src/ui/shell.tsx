@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAccessState, useLiveState } from '../rooms.ts';
+import { AccessNotices } from './access-notices.tsx';
 import { Remaining } from './time.tsx';
 
 const places = [
@@ -48,6 +49,7 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
       </header>
       {access.kind === 'in' && <LiveNotice />}
+      {access.kind === 'in' && <AccessNotices />}
       {children}
     </>
   );

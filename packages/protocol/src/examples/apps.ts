@@ -12,6 +12,13 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
   sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },
+  access_granted: {
+    type: 'access_granted',
+    kind: 'device',
+    name: 'My laptop',
+    at: '2026-03-14T09:00:00.000Z',
+    offset: 'm8x2k1-34',
+  },
   resync: { type: 'resync' },
   auth_ok: { type: 'auth_ok', expiresAt: '2026-03-14T10:10:00.000Z' },
 };

@@ -52,6 +52,17 @@ export const SessionsChanged = frame(
   { count: count('How many'), offset },
 );
 
+export const AccessGranted = frame(
+  'access_granted',
+  'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
+  {
+    kind: oneOf(['device', 'program'], 'What may act for the person now'),
+    name: line('Its name: without control characters and such as turn text'),
+    at: time('When'),
+    offset,
+  },
+);
+
 export const Resync = frame(
   'resync',
   'The history no longer reaches back to `since`, or what the relay knew was set back: reload by REST.',
@@ -72,6 +83,7 @@ export const attentionFrames = {
   session_removed: SessionRemoved,
   device_removed: DeviceRemoved,
   sessions_changed: SessionsChanged,
+  access_granted: AccessGranted,
   resync: Resync,
   auth_ok: AuthOk,
 } as const;

@@ -168,7 +168,14 @@ export const WatchState = record('WatchState', 'Whether the session is watched n
   watched: flag('Yes or no'),
 });
 
-export const notificationCauses = ['done', 'needs_you', 'failed', 'device_conflict'] as const;
+export const notificationCauses = [
+  'done',
+  'needs_you',
+  'failed',
+  'device_conflict',
+  'device_allowed',
+  'program_allowed',
+] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
 export const notificationStates = ['pending', 'sending', 'sent', 'failed'] as const;
 
@@ -176,10 +183,11 @@ export const NotificationList = record('NotificationList', "The user's notificat
   notifications: list(
     record('Notification', 'One notification.', {
       id: id('Notification id'),
-      sessionId: text('Canonical session id; empty for what concerns a device', {
+      sessionId: text('Canonical session id; empty for what concerns a device or a program', {
         maxLength: limits.sessionIdCharacters,
       }),
-      deviceId: maybe(id('The device, for `device_conflict`')),
+      deviceId: maybe(id('The device, for `device_conflict` and `device_allowed`')),
+      name: maybe(line('Of the device or program, for `device_allowed` and `program_allowed`')),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
       state: oneOf(notificationStates, 'What became of it'),

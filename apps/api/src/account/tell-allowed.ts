@@ -1,0 +1,25 @@
+/**
+ * Tells every app of a person that a device or a program was allowed on the account (findings S18), so that one that they did not allow is
+ * seen. The notification was written before.
+ */
+import type { Publisher } from '@relay/attention';
+import type { Backplane } from '@relay/backplane';
+import type { Logger } from '@relay/telemetry';
+
+export interface Telling {
+  publisher: Pick<Publisher, 'append'>;
+  backplane: Pick<Backplane, 'publishControl'>;
+  logger: Logger;
+}
+
+/** Never rejects: the notification is found by the next look at the outbox. */
+export async function tellAllowed(
+  { publisher, backplane, logger }: Telling,
+  userId: string,
+  allowed: { kind: 'device' | 'program'; name: string },
+): Promise<void> {
+  backplane
+    .publishControl(JSON.stringify({ v: 1, kind: 'outbox' }))
+    .catch((error: unknown) => logger.warn({ err: error }, 'the outbox could not be woken'));
+  await publisher.append(userId, { type: 'access_granted', ...allowed, at: new Date().toISOString() }, 'x');
+}

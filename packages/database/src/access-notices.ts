@@ -1,0 +1,13 @@
+/** Notifications that a device or a program was allowed on an account (findings S18). Everybody gets them, watched sessions or not. */
+import type { Db } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+/** `name`: of the device or program; without control characters and such as turn text. */
+export async function addAccessNotice(
+  db: Db,
+  { userId, name, deviceId }: { userId: string; name: string; deviceId?: string },
+): Promise<void> {
+  await db.$executeRaw`
+    INSERT INTO notifications (id, user_id, session_key, session_id, device_id, cause, name)
+    VALUES (${newUlid()}, ${userId}, '', '', ${deviceId ?? null}, ${deviceId === undefined ? 'program_allowed' : 'device_allowed'}, ${name})`;
+}
