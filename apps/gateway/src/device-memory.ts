@@ -85,6 +85,8 @@ export class DeviceMemory {
   warnedOfSessions = false;
   /** Tasks under way that the newest `status` lists. */
   listed: ReadonlySet<string> = new Set();
+  /** Tasks that the newest `status` lists and the database does not know as under way. */
+  strangers: ReadonlySet<string> = new Set();
   /** A `status` listed a task that had ended: being listed is no evidence of life (contract §10). */
   listOnlyGrows = false;
   /** Tasks that ended with the daemon's own word on this connection; bounded. */
@@ -99,6 +101,14 @@ export class DeviceMemory {
   askedWordless = false;
   /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
   statusUnderWay = false;
+
+  /**
+   * Whether the daemon got this task before, as far as this connection shows. A queued task that it got was queued again by a database that
+   * was set back in time (findings R10, R11).
+   */
+  wasWritten(taskId: string): boolean {
+    return this.tasks.has(taskId) || this.over.has(taskId) || this.strangers.has(taskId);
+  }
 
   rememberEnd(taskId: string): void {
     if (this.over.size >= 1000) this.over.clear();

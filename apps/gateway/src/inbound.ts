@@ -182,6 +182,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     }
     for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
     const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
+    memory.strangers = new Set(strangers);
     memory.statusUnderWay = true;
     memory.listed = new Set(verdict.present);
     const { confirmed, unknown, lost } = verdict;

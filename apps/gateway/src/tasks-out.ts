@@ -1,6 +1,6 @@
 /**
  * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
- * daemon at most once (contract §2). One run at a time per connection; a wake-up during a run causes one more run.
+ * daemon at most once (contract §2); one that the daemon got before, whose claim the database lost, is not written again. One run at a time per connection; a wake-up during a run causes one more run.
  */
 import {
   type ClaimedTask,
@@ -66,6 +66,16 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     return run.done;
   };
 
+  const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
+    memory.tasks.set(task.id, {
+      id: task.id,
+      sessionKey: task.sessionKey,
+      state: 'sent',
+      fence,
+      mentionedAtMs: Date.now(),
+      ...more,
+    });
+
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
     const { memory } = connection;
@@ -91,6 +101,15 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     // What is large comes last: the others need not wait until the daemon has taken it.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
+      if (memory.wasWritten(task.id)) {
+        connection.logger.warn(
+          { taskId: task.id },
+          'a task that the daemon got before was queued again: it is not written again',
+        );
+        remember(connection, task);
+        written.push(task.sessionKey);
+        continue;
+      }
       if (task.hasImages && imageSupport(connection) === 'no') {
         await unsupported(connection, task);
         again = true;
@@ -116,14 +135,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });
-      memory.tasks.set(task.id, {
-        id: task.id,
-        sessionKey: task.sessionKey,
-        state: 'sent',
-        fence: connection.fence,
-        writtenAtMs: Date.now(),
-        mentionedAtMs: Date.now(),
-      });
+      remember(connection, task, { writtenAtMs: Date.now() });
       written.push(task.sessionKey);
       // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.
