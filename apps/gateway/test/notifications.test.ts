@@ -15,7 +15,8 @@ class Carrier {
   refusing = 0;
 
   send(notification: { sessionId: string; cause: string; title: string }): Promise<void> {
-    if (this.refusing > 0) {
+    // That of the device of a test (S18) takes no refusal from that of its session.
+    if (this.refusing > 0 && notification.sessionId !== '') {
       this.refusing -= 1;
       return Promise.reject(new Error('the push service is away'));
     }

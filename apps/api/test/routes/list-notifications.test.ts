@@ -42,8 +42,6 @@ describe('GET /api/notifications', () => {
     const unwatched = await begin(scene, 'unwatched');
     scene.daemon.event(unwatched.taskId, 'TASK_COMPLETE', { result: 'unseen' });
     await updateOf(scene.app, unwatched.id, ({ status }) => status === 'idle');
-    // Of the devices of the scene (S18): not the subject here.
-    await scene.relay.database.prisma.notification.deleteMany({ where: { cause: 'device_allowed' } });
   });
   afterAll(() => scene.relay.stop());
 
@@ -57,6 +55,8 @@ describe('GET /api/notifications', () => {
     ) as NotificationList;
 
   it('lists what happened in watched sessions, newest first, with its cause', async () => {
+    // Of the devices that were registered (S18): not the subject here.
+    await scene.relay.database.prisma.notification.deleteMany({ where: { cause: 'device_allowed' } });
     const { notifications, nextCursor } = await list();
     expect(nextCursor).toBeUndefined();
     expect(notifications.map(({ sessionId }) => sessionId)).toEqual(begun.map(({ id }) => id).reverse());
