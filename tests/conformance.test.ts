@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const program = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const startMs = 60_000;
-const runMs = 60_000;
+const runMs = 120_000;
 const rateLimit = '1000';
 const createLimit = '50';
 

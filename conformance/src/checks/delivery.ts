@@ -29,7 +29,7 @@ const heardState = async (world: World, taskId: string, state: string, from = 0)
   (await world.app()).inbox.until(
     'session_update',
     ({ session }) => session.lastTask?.id === taskId && session.lastTask.state === state,
-    // Before a task is lost the daemon's history may be asked, which has 10 s to answer.
+    // Before a task is lost or unknown the daemon's history may be asked, which has 10 s to answer, and again 10 s later.
     { from, what: `the task is ${state}`, withinMs: 20_000 },
   );
 
@@ -240,6 +240,8 @@ export const delivery: readonly Check[] = [
       await inbox.until(
         'session_update',
         (frame) => frame.session.id === session.id && frame.session.status === 'failed',
+        // The daemon's history is asked first, twice.
+        { withinMs: 20_000 },
       );
       const { body } = await world.rest.ok('readTask', { params: { id: lost.id } });
       same(body.state, 'unknown', 'state of the task that was never confirmed');
