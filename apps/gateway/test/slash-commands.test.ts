@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, idOf, idleSession, nextStart, path } from './conversation.ts';
+import { begin, idOf, idleSession, nextStart, path, readTask, until } from './conversation.ts';
 
 describe('report_slash_commands', () => {
   let relay: TestRelay;
@@ -88,6 +88,8 @@ describe('report_slash_commands', () => {
       other.send({ type: 'report_slash_commands', sets });
       const { taskId } = await nextStart(relay, other);
       other.event(taskId, 'TASK_COMPLETE', { result: 'done', session_id: `marker-${taskId}` });
+      // Frames of a daemon are handled in order.
+      await until(async () => (await readTask(relay, taskId)).state === 'completed');
     };
     other.send({
       type: 'report_sessions',
