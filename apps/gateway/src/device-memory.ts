@@ -103,8 +103,8 @@ export class DeviceMemory {
   statusUnderWay = false;
 
   /**
-   * Whether the daemon got this task before, as far as this connection shows. A queued task that it got was queued again by a database that
-   * was set back in time (findings R10, R11).
+   * Whether this connection shows that the daemon already has the task. A task that is queued all the same was queued again by a
+   * database that was set back in time (findings R10, R11).
    */
   wasWritten(taskId: string): boolean {
     return this.tasks.has(taskId) || this.over.has(taskId) || this.strangers.has(taskId);

@@ -1,6 +1,6 @@
 /**
- * Expensive work for one person: one piece at a time, and a rest after each, so that others come in between (findings S3). A person who
- * has one daemon or two hundred gets the same share of an instance; cheap work does not come here.
+ * Limits expensive work per person: one piece at a time, and a rest after each, in which the instance serves others (findings S3). A
+ * person with two hundred daemons gets the same share as one with a single daemon. Cheap work does not pass through here.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-/** Frames whose decoding holds up everybody on the instance: those of one person are decoded one after another (findings S3). */
+/** Decoding a large frame blocks the event loop: the large frames of one person are decoded one at a time, with rests (findings S3). */
 import type { FromDaemonFrame } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 import type { FairShare } from './fair-share.ts';

@@ -361,11 +361,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     refuseUpgrade(duplex, known.status, { 'Content-Type': 'application/json', ...retry }, JSON.stringify(known.body));
   };
 
-  /** Nothing that is known of tasks, reports and fences need be so: each daemon begins anew, not all at once. */
+  /** Tasks, reports and fences may differ from what this instance remembers: every daemon reconnects, spread over a minute. */
   const reconnectAll = async (): Promise<void> => {
     const all = hub.all();
     const pauseMs = Math.min(20, reconnectWithinMs / all.length);
-    // A session that is gone is not said to be there until its daemon's turn comes.
+    // At once, so that no session is published from memory that the database has lost.
     for (const { memory } of all) memory.forgetRecords();
     for (const connection of all) {
       if (closing) return;

@@ -1,6 +1,7 @@
 /**
  * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
- * daemon at most once (contract §2); one that the daemon got before, whose claim the database lost, is not written again. One run at a time per connection; a wake-up during a run causes one more run.
+ * daemon at most once (contract §2). A task whose claim the database lost (R10) is not written again if this connection shows that the
+ * daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
  */
 import {
   type ClaimedTask,
@@ -104,7 +105,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       if (memory.wasWritten(task.id)) {
         connection.logger.warn(
           { taskId: task.id },
-          'a task that the daemon got before was queued again: it is not written again',
+          'a task that the daemon already has was queued again; it is not sent again',
         );
         remember(connection, task);
         written.push(task.sessionKey);

@@ -88,7 +88,7 @@ describe('report_slash_commands', () => {
       other.send({ type: 'report_slash_commands', sets });
       const { taskId } = await nextStart(relay, other);
       other.event(taskId, 'TASK_COMPLETE', { result: 'done', session_id: `marker-${taskId}` });
-      // Frames of a daemon are handled in order.
+      // Frames of one daemon are handled in order, so the sets are saved when the end that follows them is.
       await until(async () => (await readTask(relay, taskId)).state === 'completed');
     };
     other.send({

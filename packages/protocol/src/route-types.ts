@@ -1,4 +1,4 @@
-/** Types that follow from the table of routes, for servers and clients of the API: nobody repeats a path, a status or a body by hand. */
+/** Types derived from the table of routes, so that servers and clients of the API repeat no path, status or body by hand. */
 import type { Static, TSchema } from './schema.ts';
 import type { RouteName, routes } from './routes.ts';
 

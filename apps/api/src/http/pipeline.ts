@@ -29,7 +29,7 @@ type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends
   ? UserPrincipal
   : UserPrincipal | undefined;
 
-/** What the handler of a route gets: everything was checked before. */
+/** A checked request, as the handler of its route gets it. */
 export interface Call<N extends RouteName = RouteName> {
   request: Request;
   response: Response;

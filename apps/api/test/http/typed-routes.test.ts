@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const here = dirname(fileURLToPath(import.meta.url));
-/** Exists for the compiler alone. */
+/** A file that exists for the compiler alone. */
 const file = join(here, 'handlers-of-the-test.ts');
 const fixtures = {
   'answers as the table says': `export const it0: Handlers<'readTask'>['readTask'] = () => ({ status: 200, body: task });`,
