@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type FromDaemonFrame, RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
+import { RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
 import { closedAmong, newUlid } from '@relay/database';
 import {
   HandshakeError,
@@ -21,13 +21,11 @@ import { createContests, waitYourTurn } from './contests.ts';
 import { DaemonConnection, type Peer, connectionDeps } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createFairShare } from './fair-share.ts';
-import { FrameFailures } from './failures.ts';
+import { createFrameHandler } from './frame-handler.ts';
 import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createInbound } from './inbound.ts';
-import { createLargeFrames } from './large-frames.ts';
 import { gatewayMetrics } from './metrics.ts';
-import { outlast } from './outage.ts';
 import { createOutbound } from './outbound.ts';
 import { createOutcomes } from './outcomes.ts';
 import { Presence } from './presence.ts';
@@ -64,7 +62,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const metrics = gatewayMetrics(deps.metrics);
   const hub = new Hub();
   const admission = new Admission();
-  const failures = new FrameFailures();
   const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
     logger.warn({ err: error }, 'a frame for apps could not be published'),
   );
@@ -86,7 +83,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const outcomes = createOutcomes({ config, database, publisher, history, metrics, progress, writer, notify });
   const contests = createContests({ database, backplane, metrics, notify });
   const share = createFairShare();
-  const large = createLargeFrames(share);
   const inbound = createInbound({
     config,
     database,
@@ -131,6 +127,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   let draining = false;
   let closing = false;
   const isClosing = () => closing;
+  const handle = createFrameHandler({ inbound, share, tracer: deps.tracer, isClosing });
   const shared = connectionDeps(config, metrics, logger);
   /** Lines about single daemons: enough to see who it is, too few to fill a disk. The counters have all. */
   const lines = { ratePerSecond: 1, burst: 20 };
@@ -179,23 +176,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
     awaitStatus(connection);
   };
 
-  /** A span over what a frame causes; a pong causes nothing. */
-  const traced = async (connection: DaemonConnection, type: string, work: () => Promise<void>): Promise<void> => {
-    if (!deps.tracer || type === 'pong') return work();
-    const { deviceId, id } = connection;
-    const span = deps.tracer.start(`daemon ${type}`, {
-      kind: 'server',
-      attributes: { 'relay.device_id': deviceId, 'relay.connection_id': id },
-    });
-    let failed = true;
-    try {
-      await span.within(work);
-      failed = false;
-    } finally {
-      span.end(failed);
-    }
-  };
-
   const awaitStatus = (connection: DaemonConnection): void => {
     const timer = setTimeout(() => {
       inbound.statusOverdue(connection).catch((error: unknown) => {
@@ -221,39 +201,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
       .catch((error: unknown) => connection.logger.warn({ err: error }, 'a lease could not be released'));
     await presence.closed(connection, code, reason);
     if (socket.answered && code === closeCodes.replaced.code) await contests.replaced(connection);
-  };
-
-  const handle = (connection: DaemonConnection, text: string): Promise<void> | undefined => {
-    if (!connection.admitted) return undefined;
-    if (!large.is(text)) return take(connection, text, () => connection.decode(text));
-    return large.decode(connection, text).then(
-      (frame) => take(connection, text, () => frame),
-      (error: unknown) => failed(connection, text, error),
-    );
-  };
-
-  const take = (
-    connection: DaemonConnection,
-    text: string,
-    decode: () => FromDaemonFrame | undefined,
-  ): Promise<void> | undefined => {
-    try {
-      const frame = decode();
-      if (!frame || (!deps.tracer && inbound.frameAtOnce(connection, frame, text))) return undefined;
-      return traced(connection, frame.type, () =>
-        outlast(() => inbound.frame(connection, frame, text), isClosing),
-      ).catch((error: unknown) => failed(connection, text, error));
-    } catch (error) {
-      failed(connection, text, error);
-      return undefined;
-    }
-  };
-
-  const failed = (connection: DaemonConnection, text: string, error: unknown): void => {
-    const dropped = failures.blames(connection.deviceId, text, error);
-    connection.logger.error({ err: error, dropped }, 'a frame could not be handled');
-    // It gets no receipt, and what comes next would be lost as well: the daemon keeps it better than we do.
-    if (!dropped) connection.close('overloaded');
   };
 
   /** The handlers of all sockets; each finds its connection. */
