@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { lossesOf } from './cluster/failover-verdict.ts';
 import { judgeField } from './cluster/field-verdict.ts';
 import { type Event, Journal, wordsIn } from './cluster/journal.ts';
 import type { DeviceRow, TaskRow } from './cluster/truth.ts';
@@ -119,6 +120,37 @@ describe('the judgement over the database', () => {
     const ends = [completed('t'), completed('u')];
     expect(judgeTruth(journalOf(...two, written('t'), written('u'), ...ends), truth(rows), none)).toEqual([]);
     expect(judgeTruth(journalOf(...two, written('u'), written('t'), ...ends), truth(rows), none)).toHaveLength(1);
+  });
+});
+
+describe('the excuses of a failover with lost commits', () => {
+  const excused = (events: Event[], sentence: string, from = 0) =>
+    lossesOf(journalOf(...events), { from, to: events.length }).isExcused(sentence);
+  const gone = 'task t of user-1 was accepted and is not there';
+  const twice = 'task t of user-1 was written twice';
+
+  it('excuse a task that is not there or whose outcome is not known, if a commit of it may be lost', () => {
+    expect(excused([accepted('t')], gone)).toBe(true);
+    expect(excused([accepted('t')], 'task t is unknown DELIVERY_UNKNOWN, and its connection lives')).toBe(true);
+    expect(excused([accepted('t')], 'task t is failed TASK_LOST, and its daemon completed it')).toBe(true);
+    expect(excused([accepted('t')], gone, 1)).toBe(false);
+    expect(excused([accepted('another')], gone)).toBe(false);
+  });
+
+  it('do not excuse a task that is stuck, overtook another, or has an outcome that its daemon never said', () => {
+    expect(excused([accepted('t')], 'task t is sent , and runs nowhere')).toBe(false);
+    expect(excused([accepted('t')], 'task t is queued  and was written')).toBe(false);
+    expect(excused([accepted('t')], 'task t overtook an earlier one of its session')).toBe(false);
+    expect(excused([accepted('t')], 'task t is completed , and its daemon never said so')).toBe(false);
+    expect(excused([accepted('t')], 'task t is failed AGENT_ERROR, and its daemon never said so')).toBe(false);
+  });
+
+  it('excuse a task that was written twice only after its daemon had completed it and connected again', () => {
+    const again = [written('t', 1), completed('t', 1), connected(2), written('t', 2)];
+    expect(excused(again, twice)).toBe(true);
+    expect(excused([written('t', 1), connected(2), written('t', 2), completed('t', 2)], twice)).toBe(false);
+    expect(excused([written('t', 1), completed('t', 1), written('t', 1)], twice)).toBe(false);
+    expect(excused([...again, connected(3), written('t', 3)], twice)).toBe(false);
   });
 });
 

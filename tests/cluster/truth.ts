@@ -29,6 +29,8 @@ export interface Truth {
   device(id: string): Promise<DeviceRow | undefined>;
   /** Fence of the live lease of each device that has one. */
   fences(devices: readonly string[]): Promise<Map<string, number>>;
+  /** How many times the fleet has checked whether the database was set back. */
+  looks(): Promise<number>;
   /** Runs one statement that changes something. */
   run(sql: string): Promise<void>;
   /** Whether somebody waits for a lock. */
@@ -92,6 +94,10 @@ export async function openTruth(
     fences: async (ids) => {
       const leases = await backplane.owners(ids);
       return new Map([...leases].map(([id, { fence }]) => [id, fence]));
+    },
+    looks: async () => {
+      const rows = await prisma.$queryRaw<{ value: bigint }[]>`SELECT value FROM timeline`;
+      return Number(rows[0]?.value ?? 0);
     },
     run: async (sql) => void (await prisma.$executeRawUnsafe(sql)),
     isWaitedFor: async () => {

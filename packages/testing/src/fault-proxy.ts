@@ -18,6 +18,8 @@ export interface FaultProxy {
   /** How many connections go through it. */
   readonly size: number;
   set(mode: WireMode, options?: { latencyMs?: number }): void;
+  /** Sends new connections to this port; open ones stay where they are. */
+  aim(port: number): void;
   /** Breaks every connection with a reset, on both sides; new ones are taken as before. */
   reset(): void;
   close(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
   const wires = new Set<Wire>();
   let mode: WireMode = 'pass';
   let latencyMs = 0;
+  let { port } = target;
 
   /** One direction. */
   const carry = (from: Socket, to: Socket) => {
@@ -101,7 +104,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
       return;
     }
     near.setNoDelay(true);
-    const far = connect({ port: target.port, host: target.host ?? '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const far = connect({ port, host: target.host ?? '127.0.0.1', allowHalfOpen: true, noDelay: true });
     const wire = { near, far };
     wires.add(wire);
     carry(near, far);
@@ -139,6 +142,9 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
         for (const side of [near, far])
           if (mode === 'stall') side.pause();
           else side.resume();
+    },
+    aim: (next) => {
+      port = next;
     },
     reset,
     close: async () => {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -26,9 +26,21 @@ export interface TestPostgres {
   createDatabase(options?: { template?: string; name?: string }): Promise<string>;
   /** Stops the server as a restart would, dropping every connection. The data stays. */
   halt(): Promise<void>;
+  /** Kills the server, as a crash of its machine would: no connection is closed in order, nothing more is written. */
+  kill(): Promise<void>;
+  /** Starts a standby: a copy that replicates asynchronously over `port`, a wire to this server. Read-only until `promote`. */
+  startStandby(port: number): Promise<TestStandby>;
   /** Starts it again, on the same port. */
   resume(): Promise<void>;
   /** Stops the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+export interface TestStandby {
+  readonly address: PostgresAddress;
+  url(database: string): string;
+  /** Makes it the primary; resolves when it accepts writes. */
+  promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -52,9 +64,45 @@ export async function startPostgres(): Promise<TestPostgres> {
     return {
       ...connectPostgres({ port, bin }),
       halt: () => server.end('halt'),
+      kill: async () => {
+        const [pid] = readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+        process.kill(Number(pid), 'SIGKILL');
+        await server.exited;
+      },
+      startStandby: (through) => startStandby({ port, bin }, through, owner),
       resume: async () => {
         server = await launch(bin, folder, cluster, owner, port);
       },
+      stop: async () => {
+        await server.end('remove');
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startStandby(
+  primary: PostgresAddress,
+  through: number,
+  owner: { uid: number; gid: number } | undefined,
+): Promise<TestStandby> {
+  const { bin } = primary;
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const cluster = path.join(folder, 'data');
+  try {
+    const from = ['--host=127.0.0.1', `--port=${through}`, '--username=postgres', '--wal-method=stream'];
+    const how = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync', `--pgdata=${cluster}`];
+    await run(path.join(bin, 'pg_basebackup'), [...from, ...how], { ...owner, cwd: folder });
+    const server = await launch(bin, folder, cluster, owner);
+    const address = { port: server.port, bin };
+    return {
+      address,
+      url: connectPostgres(address).url,
+      promote: () => runSql(address, 'SELECT pg_promote(true, 60)'),
       stop: async () => {
         await server.end('remove');
         rmSync(folder, { recursive: true, force: true });
@@ -127,6 +175,7 @@ function serverUser(): { uid: number; gid: number } | undefined {
 
 interface Server {
   port: number;
+  readonly exited: Promise<void>;
   end(how: 'halt' | 'remove'): Promise<void>;
 }
 
@@ -184,6 +233,7 @@ async function launch(
     }
     return {
       port,
+      exited,
       end: async (how) => {
         child.ref();
         child.stdin.end(how === 'halt' ? 'halt\n' : '');
@@ -207,7 +257,7 @@ function ready(child: ChildProcess): Promise<void> {
     child.stderr!.on('data', (part: Buffer) => {
       if (log.length > 10_000) return; // read on, so that the server never waits for us
       log += part.toString('utf8');
-      if (!log.includes('ready to accept connections')) return;
+      if (!/ready to accept (read-only )?connections/.test(log)) return;
       clearTimeout(clock);
       log = 'x'.repeat(10_001);
       // The server must not keep the process of the tests alive: it ends with it.
