@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createPublisher } from '@relay/attention';
+import { readSessions } from '@relay/database';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAttentionDoor } from './attention/door.ts';
@@ -49,9 +50,12 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
     'status',
   ]);
   const durations = metrics.histogram('relay_http_request_seconds', 'Time to answer, by route', ['route']);
-  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
-    logger.warn({ err: error }, 'a frame for apps could not be published'),
-  );
+  const publisher = createPublisher({
+    channel: backplane,
+    windowMs: config.dedupeWindowMs,
+    readSessions: (keys) => readSessions(deps.database.prisma, keys),
+    onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
+  });
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);
   const operations: Operations = { ...deps, publisher, tell: teller.tell };
   const door = createAttentionDoor(deps);

@@ -22,6 +22,7 @@ import {
   startRunning,
   taskWithin,
   withDevice,
+  withOwned,
 } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import { createEvents } from './events.ts';
@@ -60,11 +61,6 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
 
   const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
-  /** One `session_update` per session, whole and as it is now. */
-  const announce = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
-  };
-
   /** How to read these facts, and every one after them: the clock of a daemon is learned from what it says about the future. */
   const readingOf = ({ memory }: DaemonConnection, facts: readonly SessionFacts[], discover: boolean) => {
     memory.clockAheadMs = Math.max(memory.clockAheadMs, clockAheadMs(facts, Date.now()));
@@ -85,7 +81,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       device ? applyFacts(tx, device, [fact], readingOf(connection, [fact], true)) : [],
     );
     // Apps must know what a message belongs to.
-    await announce(keys);
+    await publisher.sessions(keys);
     unnamed.look(connection);
     const [discovered] = await readSessions(database.prisma, keys);
     return discovered;
@@ -102,9 +98,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     if (confirmed.length + unknown.length + lost.length === 0) return;
     const { tasks } = connection.memory;
     const ended = [...unknown, ...lost];
-    const { keys, notified } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-      // A newer connection has its own view of what runs; this one's no longer counts.
-      if (device?.fence !== connection.fence) return { keys: [], notified: false };
+    const settled = await withOwned(database.prisma, connection, async (tx) => {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
       let notified = false;
@@ -130,8 +124,9 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
     metrics.tasks.inc({ state: 'running' }, confirmed.length);
     metrics.tasks.inc({ state: 'unknown' }, unknown.length);
     metrics.tasks.inc({ state: 'lost' }, lost.length);
-    await announce(keys);
-    if (notified) input.notify();
+    if (!settled) return;
+    await publisher.sessions(settled.keys);
+    if (settled.notified) input.notify();
   };
 
   const lose = async (connection: DaemonConnection, lost: string[]) => {
@@ -226,8 +221,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       if (connection.leaving && !isFirst) return false;
       isFirst = false;
       const applied = await share.run(connection.ownerId, restAfterPart, () =>
-        withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-          if (device?.fence !== connection.fence) return undefined;
+        withOwned(database.prisma, connection, async (tx, device) => {
           const changes = await applyReport(tx, device, facts, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
           return changes;
@@ -293,7 +287,7 @@ export function createInbound(input: Omit<InboundDeps, 'sessionOf'>): Inbound {
       });
     }
     connection.memory.forgetRecord(found.key);
-    if (changed || !produced) await announce([found.key]);
+    if (changed || !produced) await publisher.sessions([found.key]);
     if (changed && connection.memory.watching.has(found.key)) await watching.sync(connection, found.key);
     if (notified) input.notify();
   };

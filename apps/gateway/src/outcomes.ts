@@ -17,6 +17,7 @@ import {
   notes,
   readSessions,
   withDevice,
+  withOwned,
   wordlessEnds,
 } from '@relay/database';
 import { limits } from '@relay/protocol';
@@ -113,11 +114,10 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
 
   const complete = async (connection: DaemonConnection, taskId: string, answer: Answer) => {
     const { memory } = connection;
-    const { ended, notified, record } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-      if (device?.fence !== connection.fence) return { ended: 'repeated', notified: false, record: undefined };
+    const completed = await withOwned(database.prisma, connection, async (tx) => {
       const asked = await findAskedTask(tx, taskId);
       // Heard over an earlier connection meanwhile: this is no later end.
-      if (!asked || asked.ended) return { ended: 'repeated', notified: false, record: undefined };
+      if (!asked || asked.ended) return undefined;
       const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
       const notified =
         ended === 'ended' &&
@@ -130,7 +130,8 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       const [record] = await readSessions(tx, [asked.sessionKey]);
       return { ended, notified, record };
     });
-    if (ended !== 'ended') return;
+    if (completed?.ended !== 'ended') return;
+    const { notified, record } = completed;
     const entry = memory.tasks.get(taskId);
     if (entry) progress.drop(entry.sessionKey);
     memory.tasks.delete(taskId);
@@ -211,15 +212,15 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
 
   /** As `complete`, for a task that has ended as unknown or lost. */
   const correct = async (connection: DaemonConnection, taskId: string, answer: Answer) => {
-    const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx, device) => {
-      const asked = device?.fence === connection.fence ? await findAskedTask(tx, taskId) : undefined;
+    const corrected = await withOwned(database.prisma, connection, async (tx) => {
+      const asked = await findAskedTask(tx, taskId);
       // A late word of the daemon itself counts more.
-      if (!asked?.doubtful) return { ended: 'repeated', record: undefined };
+      if (!asked?.doubtful) return undefined;
       const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
       const [record] = await readSessions(tx, [asked.sessionKey]);
       return { ended, record };
     });
-    if (record && ended === 'settled') await tell(record, answer, undefined);
+    if (corrected?.record && corrected.ended === 'settled') await tell(corrected.record, answer, undefined);
   };
 
   const isCurrent = ({ memory, open }: DaemonConnection, inquiry: Inquiry) => {

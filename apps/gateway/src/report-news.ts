@@ -31,7 +31,7 @@ export function createReportNews(database: Database, publisher: Publisher, owner
       await tellSingly(untold);
     },
     end: async () => {
-      if (count < many) for (const record of await readSessions(database.prisma, held)) await publisher.session(record);
+      if (count < many) await publisher.sessions(held);
       else await publisher.append(ownerId, { type: 'sessions_changed', count }, 'x');
     },
   };

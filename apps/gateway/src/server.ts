@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, capabilities, closeCodes, decodeControl, limits } from '@relay/protocol';
-import { closedAmong, newUlid } from '@relay/database';
+import { closedAmong, newUlid, readSessions } from '@relay/database';
 import {
   HandshakeError,
   type Socket,
@@ -62,9 +62,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const metrics = gatewayMetrics(deps.metrics);
   const hub = new Hub();
   const admission = new Admission();
-  const publisher = createPublisher(backplane, config.dedupeWindowMs, (error) =>
-    logger.warn({ err: error }, 'a frame for apps could not be published'),
-  );
+  const publisher = createPublisher({
+    channel: backplane,
+    windowMs: config.dedupeWindowMs,
+    readSessions: (keys) => readSessions(database.prisma, keys),
+    onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
+  });
   const presence = new Presence(database, backplane, publisher, logger, config.offlineGraceMs);
   const progress = new ProgressBoard(database, logger, {
     intervalMs: config.progressIntervalMs,

@@ -18,7 +18,6 @@ import {
   markUnknown,
   onlineDevices,
   purge,
-  readSessions,
   touchDevices,
   unfinishedDeletions,
   withDevice,
@@ -98,13 +97,9 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     if (await backplane.once('sweep', [name], pauseMs).catch(() => true)) await work();
   };
 
-  const announce = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
-  };
-
   const expire = async () => {
     for (const deviceId of await devicesWithExpired(database.prisma)) {
-      await announce(await withDevice(database.prisma, deviceId, (tx) => expireTasks(tx, deviceId)));
+      await publisher.sessions(await withDevice(database.prisma, deviceId, (tx) => expireTasks(tx, deviceId)));
     }
   };
 
@@ -121,7 +116,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
         }
         return { keys: [...unknown, ...keys], notified };
       });
-      await announce(keys);
+      await publisher.sessions(keys);
       if (notified) deps.notify();
     }
   };

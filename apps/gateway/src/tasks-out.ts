@@ -9,10 +9,10 @@ import {
   claimTasks,
   devicesWithQueue,
   imagesOf,
-  readSessions,
   unclaimTask,
   unclaimUnwritten,
   withDevice,
+  withOwned,
 } from '@relay/database';
 import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
@@ -86,10 +86,10 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     if (!(await hasQueue(connection.deviceId))) return false;
     // Before the claim: it may be committed although its answer never comes.
     memory.claimOpen = true;
-    const claimed = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
-      device?.fence === connection.fence ? claimTasks(tx, connection.deviceId, connection.fence) : [],
+    const claimed = await withOwned(database.prisma, connection, (tx) =>
+      claimTasks(tx, connection.deviceId, connection.fence),
     );
-    if (claimed.length === 0) {
+    if (!claimed || claimed.length === 0) {
       memory.claimOpen = false;
       return false;
     }
@@ -144,9 +144,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     }
     memory.claimOpen = false;
     await Promise.all(marked);
-    for (const record of await readSessions(database.prisma, written)) {
-      await publisher.session(record);
-    }
+    await publisher.sessions(written);
     return again;
   };
 
@@ -156,10 +154,11 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
    * that it is not `sent` any more. (What is forgotten after a newer connection took over is excluded by the fence.) A claim that
    * may still be committed holds the lock of the device, and nothing is claimed meanwhile: there is one run at a time.
    */
-  const putBack = async ({ deviceId, fence, memory }: DaemonConnection): Promise<void> => {
-    await withDevice(database.prisma, deviceId, async (tx, device) => {
-      if (device?.fence === fence) await unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]);
-    });
+  const putBack = async (connection: DaemonConnection): Promise<void> => {
+    const { deviceId, fence, memory } = connection;
+    await withOwned(database.prisma, connection, (tx) =>
+      unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]),
+    );
     memory.claimOpen = false;
   };
 

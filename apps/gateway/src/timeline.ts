@@ -10,7 +10,6 @@ import {
   devicesQueuedBefore,
   doubtQueued,
   raiseMark,
-  readSessions,
   withDevice,
 } from '@relay/database';
 import { type Publisher, tellToReload } from '@relay/attention';
@@ -56,7 +55,7 @@ async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<voi
   // First of all, before a daemon is given them: they may have been written in the time that is lost.
   for (const deviceId of await devicesQueuedBefore(database.prisma, seen.atMs)) {
     const keys = await withDevice(database.prisma, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
-    for (const record of await readSessions(database.prisma, keys)) await publisher.session(record);
+    await publisher.sessions(keys);
   }
   await backplane.publishControl(JSON.stringify({ v: 1, kind: 'database_set_back', cause }));
   metrics.setBacks.inc();

@@ -13,7 +13,7 @@ import {
   readSessions,
   resolveSession,
   unnamedStarts,
-  withDevice,
+  withOwned,
 } from '@relay/database';
 import { type Message, limits } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
@@ -56,17 +56,18 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
   };
 
   const adopt = async (connection: DaemonConnection, start: UnnamedStart, session: Discovered) => {
-    const { deviceId, fence } = connection;
-    const { record, resolved } = await withDevice(database.prisma, deviceId, async (tx, device) => {
-      const [now] = device?.fence === fence ? await readSessions(tx, [session.key]) : [];
+    const { deviceId } = connection;
+    const adopted = await withOwned(database.prisma, connection, async (tx) => {
+      const [now] = await readSessions(tx, [session.key]);
       const starts = now?.nativeId === session.nativeId ? await unnamedStarts(tx, deviceId) : [];
       // Either may have got another name, or have been deleted, while the daemon was asked.
-      if (!starts.some(({ key }) => key === start.key)) return { record: undefined, resolved: undefined };
+      if (!starts.some(({ key }) => key === start.key)) return undefined;
       const resolved = await resolveSession(tx, deviceId, start.key, session.nativeId, false);
       const [record] = await readSessions(tx, [session.key]);
-      return { record, resolved };
+      return record && { record, resolved };
     });
-    if (!record) return false;
+    if (!adopted) return false;
+    const { record, resolved } = adopted;
     connection.memory.forgetRecord(record.key);
     await announceResolution({ publisher, watching }, connection, record, resolved);
     return true;

@@ -90,8 +90,13 @@ describe('one message, whichever way it comes', () => {
     const { backplane } = relay.apis[0]!;
     const session = await relay.database.prisma.session.findFirstOrThrow({ where: { nativeId: native } });
     // The same words were sent before, and their time is nearly over.
-    const before = createPublisher(backplane, 1_000, (error) => {
-      throw error;
+    const before = createPublisher({
+      channel: backplane,
+      windowMs: 1_000,
+      readSessions: () => Promise.resolve([]),
+      onError: (error) => {
+        throw error;
+      },
     });
     await before.markSaid(session.ownerId, session.key, { role: 'USER', content: 'yes' });
     await backplane.mark('the clock', [native], 1_000);

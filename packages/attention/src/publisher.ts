@@ -48,6 +48,8 @@ export interface Publisher {
    * cross (R3). With `previousId` always: nothing else says that the session has another id now.
    */
   session(state: SessionState, previousId?: string): Promise<void>;
+  /** Reads these sessions and publishes each as it is now. A deleted one is left out. Rejects when they cannot be read. */
+  sessions(keys: readonly string[]): Promise<void>;
   /** The same for those who listen now. Not awaited. */
   sessionHot(state: SessionState): void;
   /**
@@ -104,8 +106,16 @@ const newestMs = 60_000;
 /** How long texts of a running turn are remembered; each text restarts it. */
 const turnMs = 3_600_000;
 
-/** `windowMs`: for how long the same message is one message. */
-export function createPublisher(channel: UserChannel, windowMs: number, onError: (error: unknown) => void): Publisher {
+export interface PublisherDeps {
+  channel: UserChannel;
+  /** For how long the same message is one message. */
+  windowMs: number;
+  /** The sessions of these keys as they are now, in any order; deleted ones are left out. */
+  readSessions: (keys: readonly string[]) => Promise<readonly SessionState[]>;
+  onError: (error: unknown) => void;
+}
+
+export function createPublisher({ channel, windowMs, readSessions, onError }: PublisherDeps): Publisher {
   const append: Publisher['append'] = async (ownerId, frame, kind = 'f') => {
     try {
       await channel.append(ownerId, encodeUserFrame(kind, JSON.stringify(frame)));
@@ -180,12 +190,17 @@ export function createPublisher(channel: UserChannel, windowMs: number, onError:
 
   const stateOf = ({ key, version }: SessionState): VersionedState => ({ key, version, ttlMs: newestMs });
 
+  const session: Publisher['session'] = async (state, previousId) => {
+    const frame = sessionUpdate(state.session, previousId);
+    if (previousId !== undefined) return append(state.ownerId, frame);
+    const body = encodeUserFrame('f', JSON.stringify(frame));
+    await channel.appendNewest(state.ownerId, body, stateOf(state)).catch(onError);
+  };
+
   return {
-    session: async (state, previousId) => {
-      const frame = sessionUpdate(state.session, previousId);
-      if (previousId !== undefined) return append(state.ownerId, frame);
-      const body = encodeUserFrame('f', JSON.stringify(frame));
-      await channel.appendNewest(state.ownerId, body, stateOf(state)).catch(onError);
+    session,
+    sessions: async (keys) => {
+      for (const state of await readSessions(keys)) await session(state);
     },
     sessionHot: (state) => {
       const body = encodeUserFrame('p', JSON.stringify(sessionUpdate(state.session)));

@@ -85,10 +85,19 @@ describe('a publisher', () => {
   let channel: RecordingChannel;
   let publisher: Publisher;
   let errors: unknown[];
+  const states = [
+    { ownerId: 'alice', key: 'k1', version: 1, session },
+    { ownerId: 'bob', key: 'k2', version: 1, session: { ...session, id: 'd:a:m' } },
+  ];
   beforeEach(() => {
     channel = new RecordingChannel();
     errors = [];
-    publisher = createPublisher(channel, 30_000, (error) => errors.push(error));
+    publisher = createPublisher({
+      channel,
+      windowMs: 30_000,
+      readSessions: (keys) => Promise.resolve(states.filter(({ key }) => keys.includes(key))),
+      onError: (error) => errors.push(error),
+    });
   });
 
   const at = '2026-01-01T00:00:00.000Z';
@@ -114,6 +123,13 @@ describe('a publisher', () => {
       ['append', 'alice', 'f', sessionUpdate(session)],
       ['append', 'alice', 'x', { type: 'session_removed', sessionId: 'd:a:n' }],
     ]);
+  });
+
+  it('publishes each session as it is now to its own user, and leaves out the ones that are gone', async () => {
+    await publisher.sessions(['k2', 'deleted', 'k1']);
+    expect(channel.sent.map(({ user, body }) => [user, JSON.parse(body.slice(1)) as unknown])).toEqual(
+      states.map((state) => [state.ownerId, sessionUpdate(state.session)]),
+    );
   });
 
   it('hands a hot frame over to be heard now, and does not wait for that', async () => {

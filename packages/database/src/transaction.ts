@@ -16,6 +16,12 @@ export interface DeviceLock {
   fence: number;
 }
 
+/** The claim of one connection on a device. The row of the device has the fence of the newest claim. */
+export interface Claim {
+  readonly deviceId: string;
+  readonly fence: number;
+}
+
 /**
  * Runs `work` in a transaction that holds the lock of the device. `work` gets undefined when there is no such device (or it
  * was removed). Everything in `work` must use the transaction's client. Throws what `work` throws, after a rollback.
@@ -43,4 +49,21 @@ export async function withDevice<T>(
       },
     );
   });
+}
+
+/**
+ * As `withDevice`, if `claim` is still the newest one on the device; otherwise resolves to undefined without running `work`.
+ *
+ * For everything that an instance does or concludes on behalf of a connection: claiming tasks, and judging them by a `status`, a report
+ * or the daemon's history. A newer connection has its own view of the same tasks. An event needs no claim: it is the daemon's own
+ * statement about a task or session, so it is true over whichever connection it came, and the daemon does not repeat it.
+ */
+export async function withOwned<T>(
+  prisma: Transactions,
+  claim: Claim,
+  work: (tx: Db, device: DeviceLock) => Promise<T>,
+): Promise<T | undefined> {
+  return withDevice(prisma, claim.deviceId, async (tx, device) =>
+    device?.fence === claim.fence ? work(tx, device) : undefined,
+  );
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Database, Prisma, type StatementKind, isUnavailable, withDevice } from '../src/index.ts';
+import { type Database, Prisma, type StatementKind, isUnavailable, withDevice, withOwned } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
 
 onBoth('a direct transaction', (open) => {
@@ -61,6 +61,19 @@ onBoth('a direct transaction', (open) => {
       });
     await Promise.all(Array.from({ length: 20 }, increment));
     expect(await prisma.device.findUnique({ where: { id: 'counter' } })).toMatchObject({ connectionFence: 20n });
+  });
+
+  it('of a claim runs while that is the newest on its device, and not for another fence or a missing device', async () => {
+    await prisma.device.create({ data: { ...device('owned'), connectionFence: 7n } });
+    const fenceOf = (deviceId: string, fence: number) =>
+      withOwned(prisma, { deviceId, fence }, (_, held) => Promise.resolve(held.fence));
+    expect(await fenceOf('owned', 7)).toBe(7);
+    for (const [id, fence] of [
+      ['owned', 6],
+      ['owned', 8],
+      ['missing', 7],
+    ] as const)
+      expect(await fenceOf(id, fence)).toBeUndefined();
   });
 
   it('is undone when it exceeds its time, which is an outage, and everything goes on', async () => {

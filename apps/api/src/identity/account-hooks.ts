@@ -3,7 +3,7 @@
  * long a code lives, and what ends with a sign-in.
  */
 import { createPublisher } from '@relay/attention';
-import { addAccessNotice, clientName, forgetUnfinishedAccount } from '@relay/database';
+import { addAccessNotice, clientName, forgetUnfinishedAccount, readSessions } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
 import {
@@ -73,9 +73,12 @@ function refuseCommon(password: unknown, own: readonly unknown[]): void {
 
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
-  const publisher = createPublisher(deps.backplane, deps.config.dedupeWindowMs, (error) =>
-    deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
-  );
+  const publisher = createPublisher({
+    channel: deps.backplane,
+    windowMs: deps.config.dedupeWindowMs,
+    readSessions: (keys) => readSessions(deps.database.prisma, keys),
+    onError: (error) => deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
+  });
   const noteConsent = async (body: unknown, userId: string | undefined) => {
     const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
     const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;

@@ -75,8 +75,7 @@ export async function sendMessage(
   if (!accepted.replayed) {
     await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.content });
     await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
-    const [record] = await readSessions(deps.database.prisma, [key]);
-    if (record) await deps.publisher.session(record);
+    await deps.publisher.sessions([key]);
     deps.tell(deviceId, { v: 1, kind: 'wake' });
   }
   return { response, replayed: accepted.replayed };

@@ -1,13 +1,12 @@
 /** Watching (contract §8): per user; the daemon is told by whichever instance holds it. */
-import { countWatches, findSession, readSessions, unwatchSession, watchSession } from '@relay/database';
+import { type SessionRecord, countWatches, findSession, unwatchSession, watchSession } from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from './find.ts';
 
-async function announce(deps: Operations, userId: string, key: string, deviceId: string): Promise<void> {
-  deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
-  const [record] = await readSessions(deps.database.prisma, [key]);
-  if (record) await deps.publisher.session(record);
+async function publishWatch(deps: Operations, { key, session }: SessionRecord): Promise<void> {
+  deps.tell(session.deviceId, { v: 1, kind: 'changed', sessionKey: key });
+  await deps.publisher.sessions([key]);
 }
 
 /** @throws RelayError SESSION_NOT_FOUND, TOO_MANY_WATCHED */
@@ -20,7 +19,7 @@ export async function watch(
   if ((await countWatches(deps.database.prisma, userId)) >= limits.watchedSessions && !record.session.watched)
     throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
   const first = await watchSession(deps.database.prisma, userId, record.key);
-  if (first) await announce(deps, userId, record.key, record.session.deviceId);
+  if (first) await publishWatch(deps, record);
   return { sessionId: record.session.id, first };
 }
 
@@ -29,6 +28,6 @@ export async function unwatch(deps: Operations, userId: string, sessionId: strin
   const record = await findSession(deps.database.prisma, userId, sessionId);
   if (!record) return sessionId;
   const was = await unwatchSession(deps.database.prisma, userId, record.key);
-  if (was) await announce(deps, userId, record.key, record.session.deviceId);
+  if (was) await publishWatch(deps, record);
   return record.session.id;
 }
