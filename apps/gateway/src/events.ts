@@ -34,6 +34,9 @@ type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
+/** Of a conversation with parts and of questions with an identity: a daemon says them to a relay that declares so, which this one does not. */
+const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT', 'PROMPT_OPEN', 'PROMPT_CLOSED']);
+
 const isEnding = (event: DaemonEvent): event is Ending =>
   event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
 
@@ -243,7 +246,7 @@ export function createEvents(deps: InboundDeps): Events {
       await ofLostTask(connection, taskId, event);
       return;
     }
-    if (event.user_message_uuid && event.event_type !== 'USER_MESSAGE') {
+    if ('user_message_uuid' in event && event.user_message_uuid && event.event_type !== 'USER_MESSAGE') {
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     }
     if (isEnding(event)) {
@@ -345,7 +348,8 @@ export function createEvents(deps: InboundDeps): Events {
 
   return {
     handle: async (connection, event) => {
-      if (event.task_id) await ofTask(connection, event.task_id, event);
+      if (undeclared.has(event.event_type)) metrics.ignored.inc({ cause: 'undeclared event' });
+      else if (event.task_id) await ofTask(connection, event.task_id, event);
       else if (event.session_id) await ofTranscript(connection, event.session_id, event);
       else metrics.ignored.inc({ cause: 'event of nothing' });
     },

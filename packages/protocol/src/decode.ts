@@ -21,7 +21,7 @@ import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
 import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
 import { fit } from './fit.ts';
 import { readTime } from './read-time.ts';
-import { limits } from './schema.ts';
+import { later, limits } from './schema.ts';
 import { isNativeId } from './session-id.ts';
 import { type Checked, type Validator, parseJson, predicate, validator } from './validate.ts';
 
@@ -47,16 +47,28 @@ const lenient = (schemas: Readonly<Record<string, TSchema>>) => {
   const table = new Map<string, (value: Record<string, unknown>) => Checked<unknown> & { shortened?: number }>();
   for (const [name, schema] of Object.entries(schemas)) {
     const check = validator(schema, { frames: true });
+    const added = addedFields(schema);
     table.set(name, (value) => {
       const first = check(value);
       if (first.ok) return first;
       let shortened = 0;
+      for (const [field, fits] of added) {
+        if (value[field] === undefined || fits(value[field])) continue;
+        value[field] = null;
+        shortened += 1;
+      }
       fit(schema, value, () => (shortened += 1));
       return shortened === 0 ? first : { ...check(value), shortened };
     });
   }
   return table;
 };
+
+/** The fields of a frame that came later, each with what says whether a value fits. */
+function addedFields(schema: TSchema): [string, (value: unknown) => boolean][] {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema & { [later]?: true }>);
+  return properties.filter(([, field]) => field[later]).map(([name, field]) => [name, predicate(field)]);
+}
 
 const fromDaemon = lenient(fromDaemonFrames);
 const events = lenient(daemonEvents);

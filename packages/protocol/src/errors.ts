@@ -8,6 +8,11 @@ export const errorCatalogue = {
     meaning:
       'An image is no base64 data URL of png, jpeg, gif or webp, or its bytes are something else; `error` says which.',
   },
+  INVALID_ANSWER: {
+    status: 400,
+    meaning:
+      'The answer is none to this question: no such option, or a field that is missing or wrong; `error` names it.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
     status: 401,
@@ -31,6 +36,7 @@ export const errorCatalogue = {
   SESSION_NOT_FOUND: { status: 404, meaning: 'This user has no such session.' },
   DEVICE_NOT_FOUND: { status: 404, meaning: 'This user has no such device.' },
   TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task.' },
+  PROMPT_NOT_FOUND: { status: 404, meaning: 'This session has no such question.' },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
   REQUEST_TIMEOUT: {
@@ -62,6 +68,18 @@ export const errorCatalogue = {
   SESSION_NOT_RESOLVED: {
     status: 409,
     meaning: 'The daemon never named this session, so there is nothing to continue. Start a new one.',
+  },
+  PROMPT_ALREADY_ANSWERED: {
+    status: 409,
+    meaning: 'The question was answered before; `answer` says with what, when and by whom.',
+  },
+  PROMPT_SUPERSEDED: {
+    status: 409,
+    meaning: 'The question can no longer be answered, or is another one than was shown. `prompts` holds the open ones.',
+  },
+  PROMPT_REFERENCE_REQUIRED: {
+    status: 409,
+    meaning: 'A permission is open, and this relay takes no words for it. Answer it by its id, or send `answers`.',
   },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body.' },
   CODE_ALREADY_USED: { status: 409, meaning: 'This user code was already approved or denied.' },
@@ -108,6 +126,7 @@ export const taskErrors = {
   SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
   NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that connected since takes none.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
+  PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;
 
 export type TaskErrorCode = keyof typeof taskErrors;
@@ -117,6 +136,8 @@ export interface ErrorBody {
   code: string;
   status: number;
   retryAfter?: number;
+  /** What a refusal has of its own, `answer` for instance. */
+  [detail: string]: unknown;
 }
 
 /** An error for the world: it has a stable code, a status and a text that says what to do. */
@@ -126,11 +147,18 @@ export class RelayError extends Error {
   /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
   readonly retryAfter: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Further members of the body. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; retryAfter?: number; headers?: Record<string, string> } = {},
+    options: {
+      cause?: unknown;
+      retryAfter?: number;
+      headers?: Record<string, string>;
+      details?: Record<string, unknown>;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'RelayError';
@@ -138,10 +166,12 @@ export class RelayError extends Error {
     this.status = errorCatalogue[code].status;
     this.retryAfter = options.retryAfter;
     this.headers = options.headers ?? {};
+    this.details = options.details ?? {};
   }
 
   get body(): ErrorBody {
     return {
+      ...this.details,
       error: this.message,
       code: this.code,
       status: this.status,

@@ -7,10 +7,14 @@ export * from './read-time.ts';
 export * from './terminal-text.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
+export * from './transcript/index.ts';
 export {
   capabilities,
+  relayCapabilities,
+  relayCapabilitiesHeader,
   toDaemonFrames,
   type Capability,
+  type RelayCapability,
   type ToDaemon,
   type ToDaemonFrame,
 } from './frames/to-daemon.ts';
@@ -31,6 +35,7 @@ export { imageSupport, type ImageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
 export * from './rest/people.ts';
+export * from './rest/prompts.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';
 export * from './routes.ts';

@@ -19,11 +19,13 @@ import { attentionFrames, fromAppFrames } from './frames/attention.ts';
 import { daemonEvents, fromDaemonFrames } from './frames/from-daemon.ts';
 import { commands, controls, decodeUserFrame, encodeUserFrame, replies, userFrameKinds } from './frames/instance.ts';
 import { toDaemonFrames } from './frames/to-daemon.ts';
+import { itemExample, operationExamples, partExamples } from './examples/transcript.ts';
+import { Item, operations, parts } from './transcript/index.ts';
 import { restBodies } from './rest/bodies.ts';
 import { type TSchema, Type, limits } from './schema.ts';
 
-/** to-daemon: relay → daemon. from-daemon: daemon → relay. attention: relay → app. from-app: app → relay. */
-export type Plane = 'to-daemon' | 'from-daemon' | 'attention' | 'from-app' | 'instance' | 'rest';
+/** to-daemon: relay → daemon. from-daemon: daemon → relay. attention: relay → app. from-app: app → relay. transcript: inside of frames and pages. */
+export type Plane = 'to-daemon' | 'from-daemon' | 'attention' | 'from-app' | 'transcript' | 'instance' | 'rest';
 
 export interface Registered {
   schema: TSchema;
@@ -70,6 +72,15 @@ const userFrame: Registered = {
   },
 };
 
+/** Items, parts and operations are called by their title. */
+const titled = (schemas: Readonly<Record<string, TSchema>>, examples: Readonly<Record<string, unknown>>) =>
+  table(
+    'transcript',
+    'transcript',
+    Object.fromEntries(Object.values(schemas).map((schema) => [schema.title ?? '', schema])),
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [schema.title ?? '', examples[name]])),
+  );
+
 const fromDaemon = frameOf(decodeDaemonFrame);
 
 /** Name → what it is, in the order of the documents. Names are also file names: `examples/<name>.json`. */
@@ -79,6 +90,9 @@ export const registry: Readonly<Record<string, Registered>> = Object.fromEntries
   ...table('from-daemon', 'from-daemon.event', daemonEvents, eventExamples, fromDaemon),
   ...table('attention', 'attention', attentionFrames, attentionExamples),
   ...table('from-app', 'from-app', fromAppFrames, fromAppExamples, decodeAppFrame),
+  ...titled({ item: Item }, { item: itemExample }),
+  ...titled(parts, partExamples),
+  ...titled(operations, operationExamples),
   ...table('instance', 'instance', commands, commandExamples, decodeCommand),
   ...table('instance', 'instance', replies, replyExamples, decodeReply),
   ...table('instance', 'instance', controls, controlExamples, decodeControl),

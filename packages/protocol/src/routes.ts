@@ -7,6 +7,7 @@ import type { ErrorCode } from './errors.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
+import { version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
@@ -53,6 +54,8 @@ export const HistoryQuery = Type.Object({
   limit: page(limits.historyPage),
   before: maybe(id('Only messages before this uuid')),
   after: maybe(id('Only messages after this uuid')),
+  parts: maybe(oneOf(['0', '1'], '1: items with their parts, where the daemon has them')),
+  changed: maybe(version('With `parts=1`, instead of a cursor: the items that changed after this version')),
 });
 
 export const NotificationsQuery = Type.Object({

@@ -89,6 +89,12 @@ export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
  */
 export const overlong: unique symbol = Symbol('overlong');
 
+/**
+ * An optional field that came into a frame later: daemons in the field may give the name another meaning. A value that does not fit
+ * counts as not given, so that it does not cost the frame around it.
+ */
+export const later: unique symbol = Symbol('later');
+
 type TextOptions = { minLength?: number; maxLength?: number; pattern?: string; [overlong]?: 'unknown' };
 /** Never without a bound: `limits.textCharacters` unless there is a closer one. */
 export const text = (description: string, options: TextOptions = {}) =>
@@ -113,6 +119,9 @@ export const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 /** An optional field of a frame from the field: absent and null mean the same. */
 export const lenient = <T extends TSchema & { type: string }>(schema: T): TOptional<TUnsafe<Static<T> | null>> =>
   Type.Optional(nullable(schema));
+/** `lenient`, for a field that came later (see `later`). */
+export const addedLater = <T extends TSchema & { type: string }>(schema: T): TOptional<TUnsafe<Static<T> | null>> =>
+  lenient({ ...schema, [later]: true });
 /** Never without a bound: `limits.listItems` unless there is a closer one. */
 export const list = <T extends TSchema>(
   items: T,

@@ -13,6 +13,7 @@ const scalar = (schema: TSchema, type: string): fc.Arbitrary<unknown> => {
     const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
     return fc.integer({ min: minimum ?? -1000, max: maximum ?? 100_000 });
   }
+  if (type === 'number') return fc.integer({ min: -1000, max: 1000 }).map((n) => n / 4);
   if (type !== 'string') throw new TypeError(`no arbitrary for ${type}`);
   if (schema.format === 'date-time') {
     const range = { min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true };
@@ -27,6 +28,9 @@ export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
   const types = [schema.type as string | string[]].flat();
   if (types.length > 1) return fc.oneof(...types.map((type) => arbitraryOf({ ...schema, type })));
+  // Not checked: any JSON.
+  if (schema.type === undefined)
+    return fc.jsonValue({ maxDepth: 1 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
   const [type = ''] = types;
   if (type === 'array') return fc.array(arbitraryOf(schema.items as TSchema), { maxLength: 5 });
   if (type !== 'object') return scalar(schema, type);

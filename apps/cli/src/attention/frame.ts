@@ -10,6 +10,7 @@ const has: Readonly<Record<AttentionFrame['type'], (frame: Record<string, unknow
     typeof sessionId === 'string' && isObject(message) && typeof message.content === 'string',
   device_status: ({ deviceId, status }) => typeof deviceId === 'string' && typeof status === 'string',
   task_output: ({ sessionId, output }) => typeof sessionId === 'string' && typeof output === 'string',
+  transcript: ({ sessionId, v, ops }) => typeof sessionId === 'string' && typeof v === 'number' && Array.isArray(ops),
   session_removed: ({ sessionId }) => typeof sessionId === 'string',
   device_removed: ({ deviceId }) => typeof deviceId === 'string',
   sessions_changed: ({ count }) => typeof count === 'number',

@@ -43,6 +43,9 @@ const daemonHeaders = {
       pattern: agentTypePattern,
     }),
     'X-Daemon-Version': text('Version of the daemon'),
+    'X-Daemon-Capabilities': text(
+      'Names with commas between; `transcript` and `prompts` only count where the 101 has them in `X-Relay-Capabilities`',
+    ),
   },
 };
 
@@ -62,7 +65,7 @@ const appQuery = {
     access_token: text('Access token: the fourth way'),
     token: text('Alias of `access_token`'),
     since: text('Resume after this offset; empty = "I understand offsets"'),
-    events: text('`output` asks for `task_output`', { enum: ['output'] }),
+    events: text('`output` asks for `task_output`, `transcript` for `transcript`; both with a comma between'),
   },
 };
 
@@ -153,6 +156,7 @@ export function asyncApiDocument({ wsUrl, version }: { wsUrl: string; version: s
   const { protocol, host, pathname } = new URL(wsUrl);
   const components = collectComponents();
   const planes = namesOf('to-daemon', 'from-daemon', 'attention', 'from-app');
+  for (const name of namesOf('transcript')) components.refer(registry[name]!.schema);
   const messages = objectOf(planes.map((name) => [name, message(name, components)]));
   return {
     asyncapi: '3.0.0',

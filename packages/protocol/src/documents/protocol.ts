@@ -110,7 +110,7 @@ export function protocolMarkdown(): string {
     ),
     ...plane(
       'Daemon to relay',
-      'What a daemon sends on `/ws/daemon`: five frames, and the frame `event` with ten event types. In optional fields, `null` and absence mean the same.',
+      'What a daemon sends on `/ws/daemon`: five frames, and the frame `event` with thirteen event types. In optional fields, `null` and absence mean the same.',
       ['from-daemon'],
       documented,
     ),
@@ -125,6 +125,12 @@ export function protocolMarkdown(): string {
       'What an app may send on `/ws/attention`. Anything else is ignored.',
       ['from-app'],
       documented,
+    ),
+    ...plane(
+      'Transcripts',
+      'What a transcript is made of. A session is one ordered list of items; a daemon with `transcript` says every change of it as operations, and every reader who applies them in order has its list. Names are the same on every plane.',
+      ['transcript'],
+      new Set([...documented, ...rest]),
     ),
     '## REST',
     'Errors are in [errors.md](errors.md).',

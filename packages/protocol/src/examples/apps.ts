@@ -2,6 +2,7 @@
 import type { attentionFrames, fromAppFrames } from '../frames/attention.ts';
 import type { ExamplesOf } from './shape.ts';
 import { started } from './sessions.ts';
+import { ops, versionAt } from './transcript.ts';
 import { accessToken, deviceId, messages, output, pendingSessionId, sessionId, tasks } from './story.ts';
 
 export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
@@ -9,6 +10,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   new_message: { type: 'new_message', sessionId, message: messages[3], offset: 'm8x2k1-24' },
   device_status: { type: 'device_status', deviceId, status: 'online', offset: 'm8x2k1-12' },
   task_output: { type: 'task_output', sessionId, taskId: tasks.start, output, sequence: 1, offset: 'm8x2k1-17' },
+  transcript: { type: 'transcript', sessionId, v: versionAt(7), ops },
   session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
   sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },

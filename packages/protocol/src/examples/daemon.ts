@@ -2,6 +2,7 @@
 import type { daemonEvents, fromDaemonFrames } from '../frames/from-daemon.ts';
 import type { toDaemonFrames } from '../frames/to-daemon.ts';
 import type { ExamplesOf } from './shape.ts';
+import { asked, ops, permission, versionAt } from './transcript.ts';
 import {
   choices,
   failure,
@@ -24,7 +25,13 @@ import {
 
 export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
   ping: { type: 'ping' },
-  task_start: { type: 'task_start', task_id: tasks.start, instruction: title, project_path: projectPath },
+  task_start: {
+    type: 'task_start',
+    task_id: tasks.start,
+    instruction: title,
+    project_path: projectPath,
+    message_uuid: messages[0].uuid,
+  },
   task_resume: {
     type: 'task_resume',
     task_id: tasks.answer,
@@ -32,6 +39,10 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     message: answer,
     project_path: projectPath,
     images: [image],
+    message_uuid: messages[2].uuid,
+    prompt_uuid: asked.uuid,
+    option_id: 'opt1',
+    digest: asked.digest,
   },
   task_cancel: { type: 'task_cancel', task_id: tasks.cancelled },
   get_messages: {
@@ -64,7 +75,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
 };
 
 export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
-  status: { type: 'status', running_tasks: [tasks.start] },
+  status: { type: 'status', running_tasks: [tasks.start], open_prompts: [] },
   report_sessions: {
     type: 'report_sessions',
     sessions: [
@@ -99,6 +110,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     message_count: messages.length,
     is_completion: true,
     last_activity: times.completed,
+    message_uuid: messages[3].uuid,
   },
   report_slash_commands: {
     type: 'report_slash_commands',
@@ -144,7 +156,14 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
   },
   OUTPUT: { type: 'event', task_id: tasks.start, event_type: 'OUTPUT', output },
   VERBOSE: { type: 'event', task_id: tasks.start, event_type: 'VERBOSE', session_id: nativeId, content: output },
-  TASK_COMPLETE: { type: 'event', task_id: tasks.answer, event_type: 'TASK_COMPLETE', session_id: nativeId, result },
+  TASK_COMPLETE: {
+    type: 'event',
+    task_id: tasks.answer,
+    event_type: 'TASK_COMPLETE',
+    session_id: nativeId,
+    result,
+    message_uuid: messages[3].uuid,
+  },
   WAIT_FOR_USER: {
     type: 'event',
     task_id: tasks.start,
@@ -152,6 +171,8 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
     prompt: question,
     result: questionInFull,
     options: choices,
+    message_uuid: asked.uuid,
+    question: asked,
   },
   ERROR: { type: 'event', task_id: tasks.failed, event_type: 'ERROR', error: failure },
   AGENT_RESPONSE: {
@@ -177,5 +198,28 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
     task_id: tasks.start,
     event_type: 'WARNING',
     warning: 'The working directory has uncommitted changes',
+  },
+  TRANSCRIPT: {
+    type: 'event',
+    event_type: 'TRANSCRIPT',
+    task_id: tasks.answer,
+    session_id: nativeId,
+    v: versionAt(7),
+    ops,
+  },
+  PROMPT_OPEN: {
+    type: 'event',
+    task_id: tasks.answer,
+    event_type: 'PROMPT_OPEN',
+    session_id: nativeId,
+    question: permission,
+  },
+  PROMPT_CLOSED: {
+    type: 'event',
+    task_id: tasks.answer,
+    event_type: 'PROMPT_CLOSED',
+    session_id: nativeId,
+    uuid: permission.uuid,
+    state: 'superseded',
   },
 };

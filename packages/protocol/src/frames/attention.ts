@@ -2,6 +2,7 @@
 import { type Static, count, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
+import { operationList, version } from '../transcript/index.ts';
 
 /** On every frame to a client that connected with `since`: give the newest one back after a reconnect. */
 const offset = maybe(line('Position in the history of the user; only for clients that sent `since`'));
@@ -35,6 +36,16 @@ export const TaskOutput = frame('task_output', 'Verbose output; only to sockets 
   ),
   offset,
 });
+
+export const TranscriptFrame = frame(
+  'transcript',
+  'The transcript of a session changed; only to sockets that asked with `?events=transcript`. Apply it when `v - 1` is known, drop it when `v` is known, else ask with `changed`. It is in no history.',
+  {
+    sessionId: sessionId('Canonical session id'),
+    v: version('Version of the session'),
+    ops: operationList,
+  },
+);
 
 export const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
   sessionId: sessionId('Canonical session id'),
@@ -80,6 +91,7 @@ export const attentionFrames = {
   new_message: NewMessage,
   device_status: DeviceStatusFrame,
   task_output: TaskOutput,
+  transcript: TranscriptFrame,
   session_removed: SessionRemoved,
   device_removed: DeviceRemoved,
   sessions_changed: SessionsChanged,

@@ -5,6 +5,7 @@
 import {
   type Static,
   Type,
+  addedLater,
   count,
   flag,
   frame,
@@ -19,6 +20,14 @@ import {
   record,
   text,
 } from '../schema.ts';
+import {
+  type AnyPart,
+  Question,
+  operationList,
+  questionStates,
+  transcriptLimits,
+  version,
+} from '../transcript/index.ts';
 
 /** A time as daemons in the field write it: parsed leniently, never refused. */
 const when = (description: string) => opaque(`${description} (ISO 8601)`, limits.timeCharacters);
@@ -28,6 +37,13 @@ export const Status = frame('status', 'The tasks that run now. First frame after
   running_tasks: list(text('task_id', { maxLength: limits.idCharacters }), 'Ids of running tasks', {
     maxItems: limits.runningTasks,
   }),
+  open_prompts: addedLater(
+    list(
+      text('uuid', { maxLength: limits.idCharacters }),
+      'Uuids of the open questions, from a daemon with `prompts`. One that the first `status` of a connection omits is superseded',
+      { maxItems: transcriptLimits.openPrompts },
+    ),
+  ),
 });
 
 export const ReportEntry = record('ReportEntry', 'One session on the device.', {
@@ -54,7 +70,17 @@ export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   role: line('USER, AGENT or SYSTEM'),
   content: text('Text'),
   timestamp: lenient(when('Time of the message')),
+  // Of an `Item`. Not checked: the relay passes them on as they are.
+  seq: maybe(Type.Unsafe<number>({ description: 'Of an `Item`, where `parts` were asked for' })),
+  v: maybe(Type.Unsafe<number>({ description: 'Of an `Item`' })),
+  turn: maybe(Type.Unsafe<string>({ description: 'Of an `Item`' })),
+  part: maybe(Type.Unsafe<AnyPart>({ description: 'Of an `Item`' })),
 });
+
+const sessionVersion = (description: string) => addedLater(version(description));
+const messageUuid = addedLater(
+  opaque('Uuid of the item that this ends with, from a daemon with `transcript`: `new_message` has it too'),
+);
 
 export const Messages = frame(
   'messages',
@@ -62,6 +88,10 @@ export const Messages = frame(
   {
     request_id: id('From the request'),
     session_id: lenient(opaque("The agent's native session id")),
+    v: sessionVersion('Version of the session, where `parts` were asked for'),
+    reset: addedLater(
+      flag('Present when `changed` cannot be answered: this is the newest page, and what the app has is to be dropped'),
+    ),
     messages: lenient(list(HistoryMessage, 'In chronological order', { [overlong]: 'last' })),
     has_more: lenient(flag('True when messages were left out')),
     oldest_uuid: lenient(opaque('uuid of the first returned message')),
@@ -77,6 +107,7 @@ export const SessionActivity = frame('session_activity', 'A watched session chan
   is_completion: lenient(flag('True when a turn ended')),
   file_path: lenient(text('Opaque to the relay, echoed in `watch_session`', { maxLength: limits.pathCharacters })),
   last_activity: lenient(when('Time of the last change')),
+  message_uuid: messageUuid,
 });
 
 export const SlashCommand = record('SlashCommand', 'A command that the agent understands.', {
@@ -167,6 +198,28 @@ const transcript = {
   timestamp: lenient(when('Time of the message')),
 };
 
+/**
+ * Exactly these members in this order, so that the relay passes on the text from `"v":` as it stands. It checks this much of it and
+ * nothing inside of `ops`.
+ */
+export const Transcript = Type.Object(
+  {
+    type: Type.Literal('event'),
+    event_type: Type.Literal('TRANSCRIPT'),
+    task_id: text('The task; empty for a session at the desk', { maxLength: limits.idCharacters }),
+    session_id: id("The agent's native session id"),
+    v: version(
+      'Version of the session: one more than that of the frame before. A gap is something that was not streamed',
+    ),
+    ops: operationList,
+  },
+  {
+    title: 'TRANSCRIPT',
+    description:
+      'The transcript of a session changed. From a daemon with `transcript`, to a relay that said so, with its members in this order.',
+  },
+);
+
 export const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', {
   label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
 });
@@ -184,7 +237,10 @@ export const daemonEvents = {
     output: lenient(text('Text')),
     content: lenient(text('Text, in another spelling')),
   }),
-  TASK_COMPLETE: event('TASK_COMPLETE', 'The task ended successfully.', { result: text('The answer') }),
+  TASK_COMPLETE: event('TASK_COMPLETE', 'The task ended successfully.', {
+    result: text('The answer'),
+    message_uuid: messageUuid,
+  }),
   WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
     prompt: text('The question'),
     result: lenient(text('Full text shown to the user')),
@@ -196,11 +252,36 @@ export const daemonEvents = {
       }),
     ),
     options: lenient(list(Option, 'Choices', { maxItems: limits.promptOptions, [overlong]: 'first' })),
+    message_uuid: messageUuid,
+    question: addedLater(Question),
   }),
-  ERROR: event('ERROR', 'The task failed.', { error: text('Why') }),
+  ERROR: event('ERROR', 'The task failed.', {
+    error: text('Why'),
+    code: addedLater(
+      text('Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late and was not applied', { maxLength: 64 }),
+    ),
+    message_uuid: messageUuid,
+  }),
   AGENT_RESPONSE: event('AGENT_RESPONSE', 'The agent said something, in a session started anywhere.', transcript),
   USER_MESSAGE: event('USER_MESSAGE', 'The user said something, at the desk or elsewhere.', transcript),
   WARNING: event('WARNING', 'Something to know: a SYSTEM message of the session.', { warning: text('Text') }),
+  TRANSCRIPT: Transcript,
+  PROMPT_OPEN: event(
+    'PROMPT_OPEN',
+    'The agent asks another question, while one is open. From a daemon with `prompts`.',
+    {
+      session_id: id("The agent's native session id"),
+      question: Question,
+    },
+  ),
+  PROMPT_CLOSED: event('PROMPT_CLOSED', 'A question can no longer be answered. From a daemon with `prompts`.', {
+    session_id: id("The agent's native session id"),
+    uuid: id('Uuid of the question'),
+    state: text(`What became of it: ${questionStates.slice(1).join(', ')}; others may come`, {
+      minLength: 1,
+      maxLength: 64,
+    }),
+  }),
 } as const;
 
 export const fromDaemonFrames = {

@@ -3,6 +3,7 @@
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
+import { FieldValues, version } from '../transcript/index.ts';
 
 /** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
 export const capabilities = {
@@ -19,8 +20,17 @@ export const capabilities = {
   receipts: 'receipts',
   /** Reads why an upgrade was refused: 426 with a `version_status` body instead of a socket that closes 4426, and 429. */
   refusals: 'refusals',
+  /** Says `TRANSCRIPT`, answers `parts` and `changed`, and keeps the uuids that the relay chose. Only to a relay that declares it. */
+  transcript: 'transcript',
+  /** Names its questions and takes answers by that name. Only to a relay that declares it. */
+  prompts: 'prompts',
 } as const;
 export type Capability = keyof typeof capabilities;
+
+/** The header of the 101 in which the relay declares what it does; absent: none of it. */
+export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
+export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts' } as const;
+export type RelayCapability = keyof typeof relayCapabilities;
 
 const images = maybe(
   list(
@@ -32,6 +42,10 @@ const images = maybe(
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 
+const messageUuid = maybe(
+  id('Uuid of the item that the message of the user is, for a daemon with `transcript`: it was said to apps already'),
+);
+
 export const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
 
 export const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
@@ -39,6 +53,7 @@ export const TaskStart = frame('task_start', 'Begin a new session and its first 
   instruction: text('The first message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
+  message_uuid: messageUuid,
 });
 
 export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
@@ -47,6 +62,13 @@ export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WA
   message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
+  message_uuid: messageUuid,
+  prompt_uuid: maybe(
+    id('The question that this answers, for a daemon with `prompts`. A choice is never applied to another question'),
+  ),
+  option_id: maybe(id('The option that was chosen')),
+  fields: maybe(FieldValues),
+  digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
 });
 
 export const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
@@ -59,6 +81,8 @@ export const GetMessages = frame('get_messages', 'Ask for a page of history. Ans
   limit: Type.Integer({ description: 'Always present', minimum: 1, maximum: 200 }),
   before_uuid: maybe(id('Only messages before this one')),
   after_uuid: maybe(id('Only messages after this one')),
+  parts: maybe(flag('Items instead of messages, for a daemon with `transcript`')),
+  changed: maybe(version('Only items that changed after this version, by `seq`; instead of a cursor')),
 });
 
 export const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {

@@ -17,6 +17,16 @@ import {
   text,
   time,
 } from '../schema.ts';
+import {
+  QuestionField,
+  Subject,
+  itemFields,
+  optionKinds,
+  promptKinds,
+  transcriptLimits,
+  version,
+  word,
+} from '../transcript/index.ts';
 
 export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
@@ -44,15 +54,26 @@ export const Progress = record('Progress', 'What the agent does right now.', {
 });
 
 export const Prompt = record('Prompt', 'What the agent asks, while the session is `waiting`.', {
+  id: maybe(id('Names the question: an answer that gives it is never applied to another one')),
+  kind: maybe(word(promptKinds, 'Kind, where the daemon says it')),
   prompt: text('The question', { maxLength: limits.messageBytes }),
   result: text('Full text to show; may be empty', { maxLength: limits.messageBytes }),
   context: maybe(text('What the question is about: to be shown with it', { maxLength: limits.messageBytes })),
   options: list(
     record('PromptOption', 'A choice.', {
+      id: maybe(id('Names the choice in an answer')),
       label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
+      kind: maybe(word(optionKinds, 'Of a permission; absent when the agent does not say')),
     }),
     'Choices; may be empty',
     { maxItems: limits.promptOptions },
+  ),
+  text: maybe(flag('Words may answer')),
+  subject: maybe(Subject),
+  fields: maybe(list(QuestionField, 'Of a form', { maxItems: transcriptLimits.fields })),
+  expires: maybe(text('When it can no longer be answered (ISO 8601)', { maxLength: limits.timeCharacters })),
+  digest: maybe(
+    text('Of what was asked: given back, the answer is refused when it is another question', { maxLength: 64 }),
   ),
   at: time('When it was asked'),
 });
@@ -72,6 +93,9 @@ const sessionFields = {
   watched: flag('The user gets notifications'),
   progress: maybe(Progress),
   prompt: maybe(Prompt),
+  prompts: maybe(
+    list(Prompt, 'Every open question, oldest first; `prompt` is the oldest', { maxItems: limits.promptOptions }),
+  ),
   lastTask: maybe(
     record('LastTask', 'The newest task of the session.', {
       id: id('Task id'),
@@ -89,6 +113,10 @@ export const Message = record('Message', 'One message of a conversation.', {
   content: text('Text, cut at 256 KiB in attention frames and history', { maxLength: limits.messageBytes }),
   timestamp: time('When it was said'),
   truncated: maybe(Type.Literal(true, { description: 'Present when `content` was cut' })),
+  seq: maybe(itemFields.seq),
+  v: itemFields.v,
+  turn: itemFields.turn,
+  part: maybe(itemFields.part),
 });
 
 const page = {
@@ -96,6 +124,13 @@ const page = {
   hasMore: flag('True when messages were left out'),
   oldestUuid: nullable(opaque('uuid of the first message returned')),
   newestUuid: nullable(opaque('uuid of the last message returned')),
+  v: maybe(version('Version of the session, with `parts=1` from a daemon that has it')),
+  reset: maybe(
+    Type.Literal(true, {
+      description:
+        'Present when `changed` could not be answered: this is the newest page, and what the app has is to be dropped',
+    }),
+  ),
 };
 
 export const MessagePage = record('MessagePage', 'A page of history, fetched from the daemon.', page);
@@ -162,6 +197,13 @@ export const CreatedSession = record('CreatedSession', 'The session, the task an
 
 export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
   content: boundedText('Text'),
+  answers: maybe(
+    nullable(
+      id(
+        'The question that the words answer; null: none, it waits behind all questions. Absent: the oldest one, if any',
+      ),
+    ),
+  ),
   images,
   queueTtlSeconds,
 });

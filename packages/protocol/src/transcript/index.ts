@@ -1,0 +1,16 @@
+/** The conversation as a list of items, and the operations that make it. */
+export * from './bounds.ts';
+export * from './item.ts';
+export * from './operations.ts';
+export {
+  Diff,
+  FieldValues,
+  Hunk,
+  Question,
+  QuestionField,
+  QuestionOption,
+  Subject,
+  optionKinds,
+  promptKinds,
+  word,
+} from './question.ts';

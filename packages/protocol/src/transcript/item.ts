@@ -1,0 +1,161 @@
+/**
+ * One entry of a conversation with everything that is known of it. An item is a message with more fields, so that a reader who knows no
+ * `part` shows its `content`. Names inside a part are single lower-case words: no instance translates them, and a kind that a
+ * reader does not know passes.
+ */
+import {
+  type Static,
+  type TSchema,
+  Type,
+  count,
+  id,
+  limits,
+  line,
+  list,
+  maybe,
+  oneOf,
+  record,
+  text,
+} from '../schema.ts';
+import { transcriptLimits } from './bounds.ts';
+import { Diff, Question, word } from './question.ts';
+
+const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
+const open = maybe(Type.Literal(true, { description: 'It still grows' }));
+const part = <K extends string, T extends Parameters<typeof Type.Object>[0]>(
+  kind: K,
+  title: string,
+  description: string,
+  fields: T,
+) => Type.Object({ kind: Type.Literal(kind), ...fields }, { title, description });
+
+const image = {
+  data: text('A name; the bytes are fetched apart', { maxLength: limits.idCharacters }),
+  mime: line('Media type'),
+  bytes: count('Size'),
+};
+export const version = (description: string) =>
+  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+export const toolStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
+export const questionStates = ['open', 'answered', 'superseded', 'expired', 'cancelled', 'interrupted'] as const;
+
+export const parts = {
+  user: part('user', 'UserPart', 'Words of the user. In the plain list.', {
+    images: maybe(list(record('PartImage', 'A picture.', image), 'Attached', { maxItems: transcriptLimits.images })),
+    answers: maybe(id('Uuid of the question that it answers')),
+  }),
+  text: part('text', 'TextPart', 'Words of the agent, in `content`. In the plain list.', { open }),
+  thought: part('thought', 'ThoughtPart', 'A thought of the agent, in `content`.', { open }),
+  tool: part('tool', 'ToolPart', 'A call of a tool.', {
+    id: id("The agent's id of the call"),
+    name: maybe(line('Name of the tool')),
+    does: maybe(line('What kind of work: read, edit, delete, move, search, execute, think, fetch, other')),
+    title: text('For people', { maxLength: transcriptLimits.inputBytes }),
+    status: word(toolStatuses, 'State'),
+    input: maybe(text('What it was given, as a summary', { maxLength: transcriptLimits.inputBytes })),
+    command: maybe(text('The command that runs', { maxLength: transcriptLimits.inputBytes })),
+    cwd: maybe(path('Where it runs')),
+    output: maybe(text('What it printed: the first 4 and the last 12 KiB')),
+    left: maybe(version('Bytes of the output that are not shown')),
+    exit: maybe(Type.Integer({ description: 'Exit code' })),
+    places: maybe(
+      list(
+        record('Place', 'A place in a file.', { path: path('File'), line: maybe(count('Line, from 1')) }),
+        'Where it works',
+        { maxItems: transcriptLimits.places },
+      ),
+    ),
+    diffs: maybe(list(Diff, 'What it changed', { maxItems: transcriptLimits.diffFiles })),
+    parent: maybe(id('Id of the call that this one belongs to')),
+    open,
+  }),
+  plan: part('plan', 'PlanPart', 'What the agent means to do. One item per turn, replaced.', {
+    entries: list(
+      record('PlanEntry', 'A step.', {
+        text: text('Step', { maxLength: transcriptLimits.planBytes }),
+        status: word(['pending', 'in_progress', 'completed'], 'State'),
+        priority: maybe(word(['high', 'medium', 'low'], 'Weight')),
+      }),
+      'Steps',
+      { maxItems: transcriptLimits.planEntries },
+    ),
+  }),
+  usage: part(
+    'usage',
+    'UsagePart',
+    'How full the context is, and what the session cost. One item per turn, replaced.',
+    {
+      used: maybe(version('Tokens in the context')),
+      size: maybe(version('Tokens that fit into it')),
+      cost: maybe(
+        record('Cost', 'An amount of money.', {
+          amount: Type.Number({ description: 'Amount' }),
+          currency: line('ISO 4217'),
+        }),
+      ),
+    },
+  ),
+  question: part('question', 'QuestionPart', 'A question of the agent. In the plain list.', {
+    question: Question,
+    state: word(questionStates, 'State'),
+    answer: maybe(
+      record('QuestionAnswer', 'How it was answered.', {
+        option: maybe(id('Id of the option')),
+        text: maybe(text('Words', { maxLength: limits.messageBytes })),
+        at: text('When (ISO 8601)', { maxLength: limits.timeCharacters }),
+        by: maybe(line('Who, as far as it is known')),
+      }),
+    ),
+  }),
+  image: part('image', 'ImagePart', 'A picture of the agent.', image),
+  error: part('error', 'ErrorPart', 'What went wrong, in `content`. In the plain list.', { code: maybe(line('Code')) }),
+  mark: part('mark', 'MarkPart', 'Something that happened between the words.', {
+    what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
+    text: maybe(text('For people', { maxLength: transcriptLimits.inputBytes })),
+  }),
+} as const satisfies Readonly<Record<string, TSchema>>;
+
+export type PartKind = keyof typeof parts;
+/** A part of a known kind. */
+export type Part<K extends PartKind = PartKind> = { [T in K]: Static<(typeof parts)[T]> }[K];
+/** What travels: a kind may come that this release does not know. */
+export interface AnyPart {
+  kind: string;
+  [field: string]: unknown;
+}
+
+/** Kinds that a reader who knows no parts gets as messages. */
+const plain: ReadonlySet<string> = new Set<PartKind>(['user', 'text', 'question', 'error']);
+export const isPlain = (item: { part?: { kind: string } | undefined }): boolean =>
+  item.part === undefined || plain.has(item.part.kind);
+
+/** Fields of an item beside those of a message. */
+export const itemFields = {
+  seq: version('Place in the list; given once'),
+  v: maybe(version('Version of the session at the last change of the item')),
+  turn: maybe(id('Uuid of the USER item that began the turn')),
+  part: Type.Unsafe<AnyPart>(
+    Type.Object(
+      { kind: text('One of the kinds below; others may come', { maxLength: 64 }) },
+      {
+        description:
+          '`UserPart`, `TextPart`, `ThoughtPart`, `ToolPart`, `PlanPart`, `UsagePart`, `QuestionPart`, `ImagePart`, `ErrorPart` or `MarkPart`',
+      },
+    ),
+  ),
+};
+
+export const Item = record('Item', 'One entry of a conversation, with its part.', {
+  uuid: id('Identity for ever; the cursor of pages'),
+  role: oneOf(['USER', 'AGENT', 'SYSTEM'], 'Who said it'),
+  content: text('Always a complete plain text; may be empty'),
+  timestamp: text('When it began (ISO 8601)', { maxLength: limits.timeCharacters }),
+  ...itemFields,
+});
+export type Item = Static<typeof Item>;
+
+/** The part as this release knows it; undefined for a kind that it does not know, or that is another one. */
+export function partOf<K extends PartKind>(item: { part?: AnyPart | undefined }, kind: K): Part<K> | undefined {
+  return item.part?.kind === kind ? (item.part as unknown as Part<K>) : undefined;
+}
