@@ -23,9 +23,24 @@ module.exports = {
     // Between rooms
     rule(
       'packages-import-no-package',
-      'A package imports no other package of ours; protocol may be imported by all, testing may import all.',
-      { path: '^packages/([^/]+)/', pathNot: ['^packages/testing/', '^packages/[^/]+/test/'] },
+      'A package imports no other package of ours; protocol may be imported by all, testing and the assembly of an instance may import all.',
+      {
+        path: '^packages/([^/]+)/',
+        pathNot: ['^packages/testing/', '^packages/service/src/instance/', '^packages/[^/]+/test/'],
+      },
       { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/protocol/'] },
+    ),
+    rule(
+      'instances-are-assembled-at-the-top',
+      'The assembly of an instance imports most packages; only the programs that start one, and the test relay, import it.',
+      { pathNot: [top, '^packages/service/', '^packages/testing/', '^(tests|bench)/'] },
+      { path: '^packages/service/(src|dist)/instance/' },
+    ),
+    rule(
+      'the-life-of-a-process-knows-no-instance',
+      'What starts and ends a process is used by the assembly, never the other way round.',
+      { path: '^packages/service/src/', pathNot: '^packages/service/src/instance/' },
+      { path: '^packages/service/src/instance/' },
     ),
     rule(
       'package-tests-import-only-testing',

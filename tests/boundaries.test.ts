@@ -23,6 +23,7 @@ const rooms = [
   'packages/backplane',
   'packages/database',
   'packages/auth',
+  'packages/service',
   'packages/testing',
   'apps/api',
   'apps/gateway',
@@ -48,6 +49,8 @@ const declared = libraries.filter((name) => name !== 'left-pad');
 const forbidden: [rule: string, file: string, text: string][] = [
   ['packages-import-no-package', 'packages/auth/src/a.ts', `import '@relay/database';`],
   ['packages-import-no-package', 'packages/auth/src/b.ts', `import type { X } from '@relay/api'; export type Y = X;`],
+  ['instances-are-assembled-at-the-top', 'apps/api/src/routes/b.ts', `import '@relay/service/instance';`],
+  ['the-life-of-a-process-knows-no-instance', 'packages/service/src/a.ts', `import './instance/index.ts';`],
   ['package-tests-import-only-testing', 'packages/auth/test/a.ts', `import '@relay/database';`],
   ['apps-import-no-app', 'apps/api/src/a.ts', `import '@relay/gateway';`],
   ['web-daemon-and-cli-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
@@ -94,8 +97,11 @@ const allowed: Record<string, string> = {
   'packages/backplane/src/index.ts': `import 'ioredis'; import '@relay/protocol';`,
   'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,
   'packages/database/test/good.ts': `import '@relay/testing'; import '../src/index.ts';`,
-  'packages/testing/src/index.ts': `import '@relay/api'; import '@relay/auth'; import 'ws';`,
-  'apps/api/src/main.ts': `import './server.ts';`,
+  'packages/service/src/index.ts': `import './run.ts';`,
+  'packages/service/src/run.ts': 'export const run = 1;',
+  'packages/service/src/instance/index.ts': `import '@relay/database'; import '@relay/backplane'; import '../run.ts';`,
+  'packages/testing/src/index.ts': `import '@relay/api'; import '@relay/service/instance'; import 'ws';`,
+  'apps/api/src/main.ts': `import './server.ts'; import '@relay/service/instance';`,
   'apps/api/src/server.ts': `import './routes/good.ts'; import './attention/door.ts';`,
   'apps/api/src/index.ts': `import './server.ts';`,
   'apps/api/src/attention/door.ts': `import './upgrade.ts'; import '../http/rate-limit.ts';`,
@@ -132,13 +138,15 @@ describe('the rules of the house', () => {
     const dependencies = Object.fromEntries([...rooms.map(nameOf), ...declared].map((name) => [name, '1.0.0']));
     await write('package.json', JSON.stringify({ name: 'tree', type: 'module', workspaces }));
     for (const room of rooms) {
-      const door = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
+      const door: Record<string, object> = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
+      if (room === 'packages/service') door['./instance'] = { default: './dist/instance/index.js' };
       await write(
         `${room}/package.json`,
         JSON.stringify({ name: nameOf(room), type: 'module', exports: door, dependencies }),
       );
       await write(`${room}/dist/index.js`, 'export {};');
       await write(`${room}/dist/index.d.ts`, 'export {};');
+      if (room === 'packages/service') await write(`${room}/dist/instance/index.js`, 'export {};');
       await mkdir(join(tree, 'node_modules/@relay'), { recursive: true });
       await symlink(join(tree, room), join(tree, 'node_modules', nameOf(room)));
     }

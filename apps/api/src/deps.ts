@@ -6,6 +6,7 @@ import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 import type { Identity } from './identity/identity.ts';
+import type { Transport } from './notify/outbox.ts';
 import type { Logger, Metrics, ReadinessProbe, Tracer } from '@relay/telemetry';
 
 export interface ApiDeps {
@@ -26,6 +27,8 @@ export interface ApiDeps {
   announce?: ((line: string) => void) | undefined;
   /** The built pages, if this relay serves them. */
   web?: { directory: string } | undefined;
+  /** How people are notified outside the apps. Absent: in the log alone. */
+  transports?: readonly Transport[] | undefined;
 }
 
 /** What operations work with: the same for every request. */

@@ -17,7 +17,7 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { traceRequests } from './http/trace.ts';
 import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
-import { type Transport, logTransport, startOutbox } from './notify/outbox.ts';
+import { logTransport, startOutbox } from './notify/outbox.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { serviceRoutes } from './routes/service.ts';
@@ -42,7 +42,7 @@ export interface Api {
 const healRetryMs = 5000;
 const acceptableRequestId = /^[\w.:-]{1,64}$/;
 
-export function createApi(deps: ApiDeps, options: { transports?: readonly Transport[] } = {}): Api {
+export function createApi(deps: ApiDeps): Api {
   const { config, logger, backplane, metrics } = deps;
   const requests = metrics.counter('relay_http_requests_total', 'HTTP requests, by route and status', [
     'route',
@@ -59,7 +59,7 @@ export function createApi(deps: ApiDeps, options: { transports?: readonly Transp
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);
   const operations: Operations = { ...deps, publisher, tell: teller.tell };
   const door = createAttentionDoor(deps);
-  const transports = options.transports ?? [logTransport(logger)];
+  const transports = deps.transports ?? [logTransport(logger)];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
   const lag = watchOutboxLag({ database: deps.database, metrics, logger, pollMs: config.outboxPollMs });
   backplane.onControl((body) => {

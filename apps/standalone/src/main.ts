@@ -1,15 +1,13 @@
-/** `npm start`: environment → relay → SIGTERM. */
-import { readFileSync } from 'node:fs';
+/** `npm start`: the whole relay in one process: embedded database, in-memory backplane, both doors behind one port. */
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { ConfigError, readConfig } from '@relay/config';
-import { DatabaseError } from '@relay/database';
+import { openApi } from '@relay/api';
+import { type RelayConfig, readConfig } from '@relay/config';
+import { createGateway } from '@relay/gateway';
 import { runService } from '@relay/service';
-import { startStandalone } from './server.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
+import { bothDoors } from './doors.ts';
+import { keptSecret } from './secret.ts';
 
 // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
 // that are never given back, and doubles the work of a start; small statements take a tenth longer without, large ones a
@@ -17,7 +15,26 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 setFlagsFromString('--liftoff-only');
 
 const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
-const forPeople = [ConfigError, DatabaseError];
-runService(async () => startStandalone(readConfig('standalone', process.env), version, { web }), {
-  isForPeople: (error) => forPeople.some((kind) => error instanceof kind),
-});
+const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.';
+/** A person waits for the process to end; what takes longer is asked again. */
+const lastAnswersMs = 1000;
+
+/** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
+function withSecret(config: RelayConfig): RelayConfig {
+  if (!config.authBuiltin || config.authSecret.length > 0) return config;
+  return { ...config, authSecret: [keptSecret(config.dataDir)] };
+}
+
+async function start() {
+  const config = withSecret(readConfig('standalone', process.env));
+  const instance = await openInstance('standalone', config, { version: versionOf(import.meta.url) });
+  return instance.serve(async () => {
+    const announce = (line: string) => process.stderr.write(`${line}\n`);
+    const { api, welcome } = await openApi({ ...instance.deps('api'), web, announce });
+    const gateway = createGateway(instance.deps('gateway'));
+    const more = config.authDevIssuer ? [...welcome, devIssuerOn] : welcome;
+    return { ...bothDoors(api, gateway), lastAnswersMs, welcome: more };
+  });
+}
+
+runService(start, { isForPeople });

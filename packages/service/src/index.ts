@@ -1,4 +1,6 @@
 /** The life of a server process: it starts, says so, and leaves without dropping what it has begun. Knows no relay. */
+export { createClosers } from './closers.ts';
+export type { Closers } from './closers.ts';
 export { runService } from './run.ts';
 export type { Service } from './run.ts';
 export { idleConnectionMs, serve } from './serve.ts';

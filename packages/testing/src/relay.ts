@@ -3,16 +3,14 @@
  * one database below. The same rooms that production starts, in the same way.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { type Api, type Identity, type Transport, createApi, createIdentity } from '@relay/api';
-import { createDeviceVerifier, createJwtVerifier } from '@relay/auth';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Api, type Identity, type Transport, openApi } from '@relay/api';
 import type { Backplane } from '@relay/backplane';
 import { type RelayConfig, testConfig } from '@relay/config';
-import { type Database, readCredential } from '@relay/database';
+import type { Database } from '@relay/database';
 import { type Gateway, createGateway } from '@relay/gateway';
-import { createLogger, createMetrics, createReadiness, type Metrics } from '@relay/telemetry';
+import { type Part, type ServedDoor, openInstance } from '@relay/service/instance';
+import type { Metrics } from '@relay/telemetry';
 import { openTestBus } from './bus.ts';
 import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
 import { type Answer, type RequestOptions, send } from './rest.ts';
@@ -80,30 +78,8 @@ const generous: Partial<RelayConfig> = {
   outboxPollMs: 200,
 };
 
-interface Listening {
-  url: string;
-  /** Cuts every connection, upgraded ones too, and frees the port. */
-  close: () => Promise<void>;
-}
-
-async function listen(server: Server): Promise<Listening> {
-  const connections = new Set<Socket>();
-  server.on('connection', (connection: Socket) => {
-    connections.add(connection);
-    connection.once('close', () => connections.delete(connection));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const connection of connections) connection.destroy();
-      await closed;
-    },
-  };
-}
+/** A test that stops a relay waits for no answer. */
+const lastAnswersMs = 0;
 
 /** REST calls to the apis at these addresses. */
 export function callerOf(urls: readonly string[], token: (user?: string) => string): RelayAddress['call'] {
@@ -128,77 +104,41 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
     historyTtlMs: config.resumeHistoryMs,
   });
   const stops: (() => Promise<void>)[] = [];
-  const shared = async (name: string) => {
-    const metrics = createMetrics({ instance: name });
-    return {
-      config,
-      database,
-      metrics,
-      logger: createLogger({
-        level: config.logLevel,
-        name: 'test',
-        instance: name,
-        ...(options.log ? { destination: options.log } : {}),
-      }),
-      backplane: await bus.connect(name),
-      deviceVerifier: createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) }),
-    };
-  };
+  const open = (role: Part, index: number) =>
+    openInstance(
+      role,
+      { ...config, instanceName: `${role}${index}` },
+      { version: '1.0.0', database, connect: (name) => bus.connect(name), log: options.log, processMetrics: false },
+    );
+  const urlOf = ({ port }: ServedDoor) => `http://127.0.0.1:${port}`;
 
   const apis = await Promise.all(
     Array.from({ length: options.apis ?? 1 }, async (_, index) => {
-      const deps = await shared(`api${index}`);
-      const readiness = createReadiness({
-        checks: { database: () => database.health(), backplane: () => deps.backplane.health() },
-        timeoutMs: 2000,
-      });
-      const identity = options.identity ? await createIdentity(deps) : undefined;
-      const issuers = [issuer.config, ...(identity ? [identity.issuer] : []), ...config.authIssuers];
-      const api = createApi(
-        {
-          ...deps,
-          readiness,
-          identity,
-          jwtVerifier: createJwtVerifier({ issuers }),
-          version: '1.0.0',
-          announce: options.announce,
-        },
-        options.transports ? { transports: options.transports } : {},
-      );
-      const server = createServer((request, response) => api.handler(request, response));
-      server.on('upgrade', (request, duplex, head) => api.upgrade(request, duplex, head));
-      const { url, close } = await listen(server);
-      stops.push(async () => {
-        await api.close();
-        await deps.backplane.close();
-        await close();
-      });
-      return { url, api, identity, backplane: deps.backplane, metrics: deps.metrics };
+      const instance = await open('api', index);
+      const deps = instance.deps('api');
+      const { transports, announce } = options;
+      const { api, identity } = await openApi({ ...deps, issuers: [issuer.config], transports, announce });
+      const served = await instance.serve(async () => Promise.resolve({ ...api, lastAnswersMs }));
+      stops.push(() => served.stop());
+      return { url: urlOf(served), api, identity, backplane: deps.backplane, metrics: deps.metrics };
     }),
   );
 
   const gateways = await Promise.all(
     Array.from({ length: options.gateways ?? 1 }, async (_, index) => {
-      const deps = await shared(`gateway${index}`);
+      const instance = await open('gateway', index);
+      const deps = instance.deps('gateway');
       const gateway = createGateway(deps);
-      const server = createServer((_request, response) => response.writeHead(404).end());
-      server.on('upgrade', (request, duplex, head) => gateway.upgrade(request, duplex, head));
-      const { url, close } = await listen(server);
-      let stopped: Promise<void> | undefined;
-      const stop = () =>
-        (stopped ??= (async () => {
-          await gateway.close();
-          await deps.backplane.close();
-          await close();
-        })());
-      const kill = () =>
-        (stopped ??= (async () => {
-          bus.kill(deps.backplane);
-          await close();
-          await gateway.close().catch(() => undefined);
-        })());
+      const handler = (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end();
+      const served = await instance.serve(async () => Promise.resolve({ ...gateway, handler, lastAnswersMs }));
+      const stop = () => served.stop();
+      const kill = async () => {
+        bus.kill(deps.backplane);
+        await served.cut();
+        await stop().catch(() => undefined);
+      };
       stops.push(stop);
-      return { url, gateway, backplane: deps.backplane, metrics: deps.metrics, stop, kill };
+      return { url: urlOf(served), gateway, backplane: deps.backplane, metrics: deps.metrics, stop, kill };
     }),
   );
 

@@ -1,3 +1,0 @@
-/** Both doors in one process. */
-export { startStandalone } from './server.ts';
-export { createDoors } from './doors.ts';

@@ -1,0 +1,36 @@
+/** How the members of an instance reach the others: over Redis, or within the only process. */
+import { type Backplane, RedisTrouble, createMemoryBus, createRedisBackplane } from '@relay/backplane';
+import type { RelayConfig } from '@relay/config';
+import { type Database, newestFence } from '@relay/database';
+import type { Logger } from '@relay/telemetry';
+
+/** Connects one member under its name. */
+export type Connect = (name: string) => Promise<Backplane>;
+
+const lifetimes = ({ leaseTtlMs, resumeHistoryBytes, resumeHistoryMs }: RelayConfig) => ({
+  leaseTtlMs,
+  historyBytes: resumeHistoryBytes,
+  historyTtlMs: resumeHistoryMs,
+});
+
+/** For one of several instances. Rejects, when connecting, with what `createRedisBackplane` rejects with. */
+export const overRedis =
+  (config: RelayConfig, logger: Logger): Connect =>
+  (name) =>
+    createRedisBackplane({
+      ...lifetimes(config),
+      // The roles of several instances are refused without it.
+      url: config.redisUrl ?? '',
+      name,
+      // Each reason is a line of its own: a second one must not be counted as the first said again.
+      onError: (error) =>
+        logger.warn({ err: error }, error instanceof RedisTrouble ? error.message : 'the backplane has trouble'),
+    });
+
+/** For the only process of a relay. */
+export async function inMemory(config: RelayConfig, database: Database): Promise<Connect> {
+  // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
+  const aheadMs = Math.max(0, (await newestFence(database.prisma)) + 1 - Date.now());
+  const bus = createMemoryBus({ ...lifetimes(config), now: () => Date.now() + aheadMs });
+  return async (name) => Promise.resolve(bus.connect(name));
+}

@@ -1,0 +1,153 @@
+/** The one assembly of an instance: everything that an api and a gateway stand on, opened in order and closed in reverse. */
+import { type DeviceVerifier, createDeviceVerifier } from '@relay/auth';
+import type { Backplane } from '@relay/backplane';
+import type { RelayConfig, Role } from '@relay/config';
+import { type Database, openDatabase, readCredential } from '@relay/database';
+import {
+  type InstanceMetrics,
+  type Logger,
+  type Metrics,
+  type ReadinessCheck,
+  type ReadinessProbe,
+  type Tracer,
+  createInstanceMetrics,
+  createLogger,
+  createMetrics,
+  createReadiness,
+  createTracer,
+} from '@relay/telemetry';
+import { type Closers, createClosers } from '../closers.ts';
+import { openFilesLimit, openFilesWarning } from '../open-files.ts';
+import { type Connect, inMemory, overRedis } from './backplane.ts';
+import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
+
+/** A member of the backplane: an instance of the role standalone has both, the others the one of their name. */
+export type Part = 'api' | 'gateway';
+
+/** What the parts of an instance are made from. */
+export interface InstanceDeps {
+  readonly config: RelayConfig;
+  readonly database: Database;
+  readonly backplane: Backplane;
+  readonly deviceVerifier: DeviceVerifier;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer | undefined;
+  readonly readiness: ReadinessProbe;
+  readonly version: string;
+}
+
+export interface InstanceOptions {
+  readonly version: string;
+  /** What readiness asks besides the database and the backplane of the first part. */
+  readonly checks?: (backplane: Backplane) => Readonly<Record<string, ReadinessCheck>>;
+  /** A database that is open; it is then not closed. Default: the one of the configuration. */
+  readonly database?: Database;
+  /** How members reach each other. Default: within the process for standalone, over Redis for the other roles. */
+  readonly connect?: Connect;
+  /** Gets every line of the log. Default: standard output. */
+  readonly log?: { write(line: string): void } | undefined;
+  /** Whether the metrics of the process are among those of the instance: one instance of a process. Default true. */
+  readonly processMetrics?: boolean;
+}
+
+export interface Instance {
+  /** Throws a TypeError for a part that this role does not have. */
+  deps(part: Part): InstanceDeps;
+  /** Opens a door on what was opened here and listens. When either fails, everything is closed before it rejects. */
+  serve(open: () => Promise<Door>): Promise<ServedDoor>;
+  /** Leaves in good order: drains, answers, closes. Every call returns the same promise. Rejects, after all, with what failed. */
+  close(): Promise<void>;
+}
+
+const readinessTimeoutMs = 2000;
+const partsOf = { api: ['api'], gateway: ['gateway'], standalone: ['api', 'gateway'] } as const;
+
+/** Opens log, metrics, traces, database and backplane, in this order. Leaves nothing open when it rejects. */
+export async function openInstance(role: Role, config: RelayConfig, options: InstanceOptions): Promise<Instance> {
+  const closers = createClosers();
+  try {
+    return await assemble(role, config, options, closers);
+  } catch (error) {
+    await closers.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function assemble(
+  role: Role,
+  config: RelayConfig,
+  options: InstanceOptions,
+  closers: Closers,
+): Promise<Instance> {
+  const { version, log } = options;
+  const instance = config.instanceName;
+  const logger = createLogger({ level: config.logLevel, name: role, instance, ...(log ? { destination: log } : {}) });
+  const metrics = createMetrics({ instance, processMetrics: options.processMetrics ?? true });
+  const endpoint = config.otelExporterOtlpEndpoint;
+  const tracer =
+    endpoint === undefined
+      ? undefined
+      : createTracer({ endpoint, service: `relay-${role}`, version, instance, log: logger });
+  if (tracer) closers.push('traces', () => tracer.stop());
+  const observed = createInstanceMetrics(metrics, { role, version }, tracer);
+  const warning = openFilesWarning(openFilesLimit());
+  if (warning !== undefined) logger.warn(warning);
+
+  const database = options.database ?? (await openOwnDatabase(config, logger, observed, closers));
+  observed.watchPool(() => database.pool());
+  const connect =
+    options.connect ?? (role === 'standalone' ? await inMemory(config, database) : overRedis(config, logger));
+  const members = new Map<Part, Backplane>();
+  for (const part of partsOf[role]) {
+    const member = observed.backplane(await connect(role === 'standalone' ? `${instance}-${part}` : instance));
+    closers.push(`backplane of the ${part}`, () => member.close());
+    members.set(part, member);
+  }
+  const memberOf = (part: Part): Backplane => {
+    const member = members.get(part);
+    if (!member) throw new TypeError(`an instance of the role ${role} has no ${part}`);
+    return member;
+  };
+
+  const first = memberOf(partsOf[role][0]);
+  const readiness = createReadiness({
+    checks: observed.watchDependencies({
+      database: () => database.health(),
+      backplane: () => first.health(),
+      ...options.checks?.(first),
+    }),
+    timeoutMs: readinessTimeoutMs,
+  });
+  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const shared = { config, database, deviceVerifier, logger, metrics, tracer, readiness, version };
+  return {
+    deps: (part) => ({ ...shared, backplane: memberOf(part) }),
+    serve: async (open) => {
+      try {
+        return await serveDoor({ ...shared, role, tickets: first, closers }, open);
+      } catch (error) {
+        await closers.close().catch(() => undefined);
+        throw error;
+      }
+    },
+    close: () => closers.close(),
+  };
+}
+
+async function openOwnDatabase(
+  config: RelayConfig,
+  logger: Logger,
+  observed: InstanceMetrics,
+  closers: Closers,
+): Promise<Database> {
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    vacuumIntervalMs: config.vacuumIntervalMs,
+    onWarning: (message) => logger.warn(message),
+    onStatement: observed.statement,
+  });
+  closers.push('database', () => database.close());
+  return database;
+}
