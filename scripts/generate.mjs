@@ -26,10 +26,12 @@ async function generated() {
     'asyncApiDocument',
   );
   const { configurationMarkdown } = await door('@relay/config', 'configurationMarkdown');
+  const { statesMarkdown } = await door('@relay/database', 'statesMarkdown');
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const json = (value) => JSON.stringify(value, null, 2);
   return {
     'docs/protocol.md': protocol.protocolMarkdown(),
+    'docs/states.md': statesMarkdown(),
     'docs/errors.md': protocol.errorsMarkdown(),
     'docs/openapi.json': json(protocol.openApiDocument({ baseUrl: 'http://localhost:4000', version })),
     'docs/asyncapi.json': json(protocol.asyncApiDocument({ wsUrl: 'ws://localhost:4000', version })),

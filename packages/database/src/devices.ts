@@ -2,7 +2,8 @@
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
 import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
-import type { Db, Models } from './transaction.ts';
+import { move } from './task-moves.ts';
+import { type Db, type Models, Prisma } from './transaction.ts';
 
 interface DeviceRow {
   id: string;
@@ -117,9 +118,7 @@ export async function closedAmong(
  */
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await removeDeviceRow(db, deviceId);
-  await db.$executeRaw`
-    UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'DEVICE_REMOVED'
-    WHERE device_id = ${deviceId} AND state IN ('queued', 'sent', 'running')`;
+  await move(db, 'remove', Prisma.sql`t.device_id = ${deviceId}`);
   await eraseSessionsOf(db, deviceId);
   await eraseOfDevice(db, deviceId);
 }

@@ -4,6 +4,7 @@
  * `withDevice` where the device is still there.
  */
 import { createHash } from 'node:crypto';
+import { move } from './task-moves.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 const prefix = 'DELETED-';
@@ -73,11 +74,10 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
     DELETE FROM slash_commands c USING sessions s WHERE ${which} AND c.device_id = s.device_id AND c.native_id = s.native_id`;
   await db.$executeRaw`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
   await db.$executeRaw`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
+  await move(db, 'erase', Prisma.sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
   await db.$executeRaw`
-    UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL,
-      state = CASE WHEN t.state IN ('completed', 'expired') THEN t.state ELSE 'cancelled' END,
-      finished_at = COALESCE(t.finished_at, now())
-    FROM sessions s WHERE ${which} AND t.session_key = s.key`;
+    UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL
+    FROM sessions s WHERE ${which} AND t.session_key = s.key AND t.state IN ('completed', 'expired')`;
   await db.$executeRaw`
     DELETE FROM session_aliases a USING session_aliases o JOIN sessions s ON s.key = o.session_key
     WHERE ${which} AND a.device_id = o.device_id AND a.agent_type = o.agent_type AND a.native_id = ${tombstone(Prisma.sql`o.native_id`)}

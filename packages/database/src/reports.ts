@@ -3,6 +3,8 @@
  * are not touched. Must run inside `withDevice`.
  */
 import { tombstoneOf } from './erase.ts';
+import { reportedStatus } from './session-status.ts';
+import { open } from './task-states.ts';
 import type { DeviceLock, Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 import { hasUnnamed } from './unnamed.ts';
@@ -119,7 +121,7 @@ async function applyBatch(
         r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
         NOT ${isAhead} AND r.activity <= now() + ${clockSlackMs}::double precision * interval '1 millisecond' AS comparable,
         LEAST(r.activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at,
-        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('queued', 'sent', 'running')) AS busy,
+        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open}) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
       FROM reported r
       JOIN present p ON p.native_id = r.native_id
@@ -145,8 +147,7 @@ async function applyBatch(
         CASE WHEN r.busy OR r.last_message = '' OR NOT (r.news OR r.silent) THEN s.last_message ELSE r.last_message END AS last_message,
         CASE WHEN r.busy OR r.message_count = 0 OR (r.message_count < s.message_count AND NOT (r.news AND ${discover}))
              THEN s.message_count ELSE r.message_count END AS message_count,
-        CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
-             WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END AS status,
+        ${reportedStatus} AS status,
         CASE WHEN r.busy OR r.active IS NOT false THEN s.progress END AS progress,
         CASE WHEN r.again THEN NULL ELSE s.deleted_at END AS deleted_at,
         COALESCE(r.activity, s.reported_activity) AS reported_activity,

@@ -4,6 +4,7 @@
  */
 import { formatSessionId } from '@relay/protocol';
 import { eraseSession, removeTombstone, tombstoneOf } from './erase.ts';
+import { underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 export interface Resolved {
@@ -53,7 +54,7 @@ export async function resolveSession(
           SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${name}`;
   if (known) {
     const moving = await db.$queryRaw<{ instruction: string }[]>`
-      SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running') ORDER BY seq`;
+      SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ${underWay} ORDER BY seq`;
     await merge(db, key, known.key, moving.length > 0);
     await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
     if (current.deleted) await eraseSession(db, known.key);

@@ -9,6 +9,8 @@ import {
   parseSessionId,
 } from '@relay/protocol';
 import { eraseSession } from './erase.ts';
+import { lastTask, shownStatus } from './session-status.ts';
+import { underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** A session with what only the relay needs to know about it. */
@@ -48,24 +50,15 @@ export interface SessionRow {
   task_code: string | null;
 }
 
-/**
- * A session whose only hope was a task that has meanwhile expired is `failed` from that moment on, not from the moment a
- * sweep notices (contract §9: expired is decided on every read). While a queue stands still behind an unknown delivery, the
- * task to be shown is the unknown one, not what waits behind it: the user has to decide about it (contract §2).
- */
+/** Sessions as a reader sees them, with their last task. */
 export const sessionSelect = Prisma.sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
-    CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END AS status,
+    ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, s.archived, s.created_at, s.updated_at, s.version,
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code
   FROM sessions s
-  LEFT JOIN LATERAL (
-    SELECT id,
-      CASE WHEN state = 'queued' AND expires_at <= now() THEN 'expired' ELSE state END AS state,
-      CASE WHEN state = 'queued' AND expires_at <= now() THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
-    FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
-  ) t ON true`;
+  LEFT JOIN LATERAL ${lastTask} t ON true`;
 
 export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
@@ -153,9 +146,7 @@ export async function listSessions(db: Db, ownerId: string, filter: SessionFilte
     conditions.push(Prisma.sql`(s.updated_at, s.key) < (${filter.after.updatedAt}::timestamptz, ${filter.after.key})`);
   }
   if (filter.status !== undefined) {
-    conditions.push(
-      Prisma.sql`(CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END) = ${filter.status}`,
-    );
+    conditions.push(Prisma.sql`(${shownStatus}) = ${filter.status}`);
   }
   const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
     WHERE ${Prisma.join(conditions, ' AND ')}
@@ -182,7 +173,7 @@ export async function updateSession(
  */
 export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
   const running = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM tasks WHERE session_key = ${key} AND state IN ('sent', 'running')`;
+    SELECT id FROM tasks WHERE session_key = ${key} AND state IN ${underWay}`;
   await eraseSession(db, key);
   return running[0]?.id;
 }

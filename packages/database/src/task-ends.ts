@@ -1,8 +1,11 @@
 /**
  * How a task ends (contract §2, §9): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
- * guess. Must run inside `withDevice`. Each function also leaves the session in the state that follows.
+ * guess. Must run inside `withDevice`. The moves, and the state in which each leaves its session, are in `task-moves.ts`.
  */
-import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits, taskErrors } from '@relay/protocol';
+import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
+import { releaseQueue } from './session-status.ts';
+import { type Ending, type MoveName, type Moved, move } from './task-moves.ts';
+import { isDue, isOverdue, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 export type Outcome =
@@ -26,27 +29,29 @@ export const notes = {
 /** For as many devices as are asked for together. */
 const maxWordless = 1000;
 
-interface Ending {
-  state: Outcome['kind'];
-  /** The words it ended with; '' without any. */
-  said: string;
-  result: string | null;
-  code: TaskErrorCode | null;
-  error: string | null;
-  prompt: string | null;
+/** The move of an end, and of one that comes when the task has another end. */
+const moves = {
+  completed: { first: 'complete', later: 'completeLate' },
+  failed: { first: 'fail', later: 'failLate' },
+  waiting: { first: 'ask', later: 'askLate' },
+} as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
+
+function endingOf(outcome: Outcome): Omit<Ending, 'note'> {
+  const none = { result: null, code: null, error: null, keepsInstruction: false };
+  if (outcome.kind === 'failed') {
+    const error = cutText(outcome.error, limits.messageBytes) || null;
+    return { ...none, code: outcome.code, error, shown: { status: 'failed', prompt: null, words: '' } };
+  }
+  if (outcome.kind === 'completed') {
+    const result = cutText(outcome.result, limits.messageBytes);
+    const shown = { status: 'idle', prompt: null, words: result } as const;
+    return { ...none, result, keepsInstruction: result.trim() === '', shown };
+  }
+  const result = cutText(outcome.prompt.result || outcome.prompt.prompt, limits.messageBytes);
+  return { ...none, result, shown: { status: 'waiting', prompt: JSON.stringify(outcome.prompt), words: result } };
 }
 
-function endingOf(outcome: Outcome): Ending {
-  const nothing = { state: outcome.kind, result: null, code: null, error: null, prompt: null };
-  if (outcome.kind === 'failed') {
-    const error = cutText(outcome.error, limits.messageBytes);
-    return { ...nothing, said: error, code: outcome.code, error: error || null };
-  }
-  const { prompt } = outcome.kind === 'waiting' ? outcome : { prompt: undefined };
-  const text = prompt ? prompt.result || prompt.prompt : outcome.kind === 'completed' ? outcome.result : '';
-  const said = cutText(text, limits.messageBytes);
-  return { ...nothing, said, result: said, prompt: prompt ? JSON.stringify(prompt) : null };
-}
+const sessionsOf = (moved: readonly Moved[]) => [...new Set(moved.map(({ sessionKey }) => sessionKey))];
 
 /**
  * Ends a task. `note`: the outcome was not told by an event. A later ending with another text settles what waited or was taken for
@@ -56,7 +61,6 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const ending = endingOf(outcome);
   const [task] = await db.$queryRaw<
     {
-      session_key: string;
       state: TaskState;
       result: string | null;
       error_code: string | null;
@@ -64,24 +68,26 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
       note: string | null;
       erased: boolean;
     }[]
-  >`SELECT t.session_key, t.state, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
+  >`SELECT t.state, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId}`;
   if (!task || task.erased) return 'late';
+  const which = Prisma.sql`t.id = ${taskId}`;
   if (task.state === 'sent' || task.state === 'running') {
-    await writeEnd(db, taskId, ending, note);
-    await showEnd(db, task.session_key, ending);
+    await move(db, moves[outcome.kind].first, which, { ...ending, note });
     return 'ended';
   }
-  const { said } = ending;
+  const said = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
   if (!isLost && (said === '' || isSaid(task.result, said))) return 'repeated';
-  const hadNoText = task.state === 'completed' && task.result === '' && ending.state === 'completed';
+  const hadNoText = task.state === 'completed' && task.result === '' && outcome.kind === 'completed';
   // The history has the instruction: it was delivered after all.
-  const wasFound = task.state === 'unknown' && note === notes.history;
-  if (task.state === 'waiting' || isLost || task.note !== null || hadNoText || wasFound) {
-    await writeEnd(db, taskId, ending, note ?? notes.later);
-    // What was sent since says more about the session than a late end.
-    if (!(await sentSince(db, taskId))) await showEnd(db, task.session_key, ending);
+  if (task.state === 'unknown' && note === notes.history) {
+    await move(db, 'find', which, { ...ending, note });
+    return 'settled';
+  }
+  const isCorrected = task.note !== null && task.state !== 'cancelled';
+  if (task.state === 'waiting' || isLost || isCorrected || hadNoText) {
+    await move(db, moves[outcome.kind].later, which, { ...ending, note: note ?? notes.later });
     return 'settled';
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
@@ -94,16 +100,6 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
 function isSaid(known: string | null, said: string): boolean {
   if (!known) return false;
   return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
-}
-
-async function writeEnd(db: Db, taskId: string, ending: Ending, note: string | null): Promise<void> {
-  // Of an end without a text the instruction is kept: by it the history finds the answer, should this instance be gone before.
-  const isWordless = ending.state === 'completed' && ending.said.trim() === '';
-  await db.$executeRaw`
-    UPDATE tasks SET state = ${ending.state}, finished_at = now(), images = NULL,
-      instruction = CASE WHEN ${isWordless} THEN instruction ELSE '' END, result = ${ending.result},
-      error_code = ${ending.code}, error_text = ${ending.error}, note = ${note}
-    WHERE id = ${taskId}`;
 }
 
 /** Completed tasks of these devices that ended without a text within the last hour, and whose history has not been asked to the end. */
@@ -121,91 +117,19 @@ export async function forgetInstruction(db: Db, taskId: string): Promise<void> {
   await db.$executeRaw`UPDATE tasks SET instruction = '' WHERE id = ${taskId} AND state = 'completed'`;
 }
 
-async function sentSince(db: Db, taskId: string): Promise<boolean> {
-  const rows = await db.$queryRaw<{ id: string }[]>`
-    SELECT t.id FROM tasks t JOIN tasks ended ON ended.id = ${taskId} AND ended.session_key = t.session_key
-    WHERE t.id <> ended.id AND t.sent_at >= ended.sent_at LIMIT 1`;
-  return rows.length > 0;
-}
-
-async function showEnd(db: Db, key: string, { state, said, prompt }: Ending): Promise<void> {
-  const status = state === 'completed' ? 'idle' : state;
-  const isWords = state !== 'failed' && said !== '';
-  await db.$executeRaw`
-    UPDATE sessions SET status = ${status}, progress = NULL, prompt = ${prompt}::jsonb,
-      prompt_seq = CASE WHEN ${prompt === null} THEN prompt_seq ELSE (SELECT max(seq) FROM tasks WHERE session_key = ${key}) END,
-      last_message = CASE WHEN ${isWords} THEN ${cutText(said, limits.lastMessageBytes)} ELSE last_message END,
-      message_count = message_count + ${isWords ? 1 : 0}, updated_at = now()
-    WHERE key = ${key}`;
-  await cancelUnreachable(db, [key]);
-}
-
-/** sent → unknown: the connection died before the daemon confirmed it. The queue of the session stands still. */
-export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<string[]> {
-  if (taskIds.length === 0) return [];
-  const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'unknown', finished_at = now(), instruction = '', images = NULL, error_code = 'DELIVERY_UNKNOWN', error_text = ${taskErrors.DELIVERY_UNKNOWN}
-    WHERE id = ANY(${taskIds}::text[]) AND state = 'sent' RETURNING session_key`;
-  return failSessions(
-    db,
-    rows.map((row) => row.session_key),
-    true,
-  );
-}
+/** sent → unknown: the connection died before the daemon confirmed it. Returns the keys of the sessions concerned. */
+export const markUnknown = (db: Db, taskIds: readonly string[]): Promise<string[]> => moveAll(db, 'unknown', taskIds);
 
 /** running → failed with TASK_LOST. Returns the keys of the sessions concerned. */
-export async function markLost(db: Db, taskIds: readonly string[]): Promise<string[]> {
-  if (taskIds.length === 0) return [];
-  const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'failed', finished_at = now(), instruction = '', images = NULL, error_code = 'TASK_LOST', error_text = ${taskErrors.TASK_LOST}
-    WHERE id = ANY(${taskIds}::text[]) AND state = 'running' RETURNING session_key`;
-  return failSessions(
-    db,
-    rows.map((row) => row.session_key),
-    false,
-  );
+export const markLost = (db: Db, taskIds: readonly string[]): Promise<string[]> => moveAll(db, 'lose', taskIds);
+
+async function moveAll(db: Db, name: 'unknown' | 'lose', taskIds: readonly string[]): Promise<string[]> {
+  return taskIds.length === 0 ? [] : sessionsOf(await move(db, name, Prisma.sql`t.id = ANY(${taskIds}::text[])`));
 }
 
 /** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
 export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
-  const rows = await db.$queryRaw<{ session_key: string }[]>`
-    UPDATE tasks SET state = 'expired', finished_at = expires_at, instruction = '', images = NULL, error_code = 'TASK_EXPIRED', error_text = ${taskErrors.TASK_EXPIRED}
-    WHERE device_id = ${deviceId} AND state = 'queued' AND expires_at <= now() RETURNING session_key`;
-  if (rows.length === 0) return [];
-  const keys = [...new Set(rows.map((row) => row.session_key))];
-  // What ended since then says more about the session than a message whose end is only noticed now.
-  const last = await db.$queryRaw<{ session_key: string }[]>`
-    SELECT DISTINCT e.session_key FROM tasks e WHERE e.session_key = ANY(${keys}::text[]) AND e.state = 'expired'
-      AND NOT EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = e.session_key AND l.state <> 'expired' AND l.finished_at > e.finished_at)`;
-  await failSessions(
-    db,
-    last.map((row) => row.session_key),
-    false,
-  );
-  await cancelUnreachable(db, keys);
-  return keys;
-}
-
-/** A session fails with its task unless something else of it still runs, or it waits for its user. */
-async function failSessions(db: Db, keys: readonly string[], hold: boolean): Promise<string[]> {
-  if (keys.length === 0) return [];
-  const unique = [...new Set(keys)];
-  await db.$executeRaw`
-    UPDATE sessions s SET status = 'failed', progress = NULL, prompt = NULL, queue_held = ${hold} OR queue_held, updated_at = now()
-    WHERE s.key = ANY(${unique}::text[]) AND s.status <> 'waiting'
-      AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))`;
-  await cancelUnreachable(db, unique);
-  return unique;
-}
-
-/** Follow-ups behind a first task that ended without naming a session have nowhere to go: what only waited is cancelled. */
-async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void> {
-  await db.$executeRaw`
-    UPDATE tasks t SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL, error_code = 'SESSION_NOT_RESOLVED', error_text = ${taskErrors.SESSION_NOT_RESOLVED}
-    FROM sessions s
-    WHERE t.session_key = s.key AND s.key = ANY(${keys}::text[]) AND s.placeholder AND t.kind = 'resume' AND t.state = 'queued'
-      AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.kind = 'start'
-        AND (o.state IN ('sent', 'running') OR (o.state = 'queued' AND o.expires_at > now())))`;
+  return sessionsOf(await move(db, 'expire', Prisma.sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`));
 }
 
 /**
@@ -216,23 +140,15 @@ async function cancelUnreachable(db: Db, keys: readonly string[]): Promise<void>
 export async function cancelTask(db: Db, key: string): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
   const [victim] = await db.$queryRaw<{ id: string; state: string }[]>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
-    WHERE s.key = ${key} AND (t.state IN ('sent', 'running') OR (t.state = 'queued' AND t.expires_at > now())
+    WHERE s.key = ${key} AND (t.state IN ${underWay} OR ${isDue('t')}
       OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY seq DESC LIMIT 1)))
-    ORDER BY CASE WHEN t.state IN ('sent', 'running') THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND t.seq > s.prompt_seq THEN 1
+    ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND t.seq > s.prompt_seq THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, t.seq LIMIT 1`;
   if (!victim) {
-    await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
+    await releaseQueue(db, key);
     return undefined;
   }
-  const dismissed = victim.state === 'waiting';
-  await db.$executeRaw`UPDATE tasks SET state = 'cancelled', finished_at = now(), instruction = '', images = NULL WHERE id = ${victim.id}`;
-  await db.$executeRaw`
-    UPDATE sessions s SET queue_held = false, updated_at = now(),
-      status = CASE WHEN s.status = 'waiting' AND NOT ${dismissed} OR EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ('sent', 'running'))
-        THEN s.status ELSE 'idle' END,
-      prompt = CASE WHEN s.status = 'waiting' AND NOT ${dismissed} THEN s.prompt END, progress = NULL
-    WHERE s.key = ${key}`;
-  await cancelUnreachable(db, [key]);
+  await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', Prisma.sql`t.id = ${victim.id}`);
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
 }
 
@@ -243,14 +159,14 @@ export async function cancelTask(db: Db, key: string): Promise<{ taskId: string;
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
   const rows = await db.$queryRaw<{ device_id: string; id: string }[]>`
     SELECT t.device_id, t.id FROM tasks t JOIN devices d ON d.id = t.device_id
-    WHERE t.state IN ('sent', 'running') AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
+    WHERE t.state IN ${underWay} AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
   return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
 }
 
 /** Devices that hold a queued task whose time has ended. */
 export async function devicesWithExpired(db: Db): Promise<string[]> {
   const rows = await db.$queryRaw<{ device_id: string }[]>(
-    Prisma.sql`SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND expires_at <= now() LIMIT 500`,
+    Prisma.sql`SELECT DISTINCT device_id FROM tasks t WHERE ${isOverdue('t')} LIMIT 500`,
   );
   return rows.map((row) => row.device_id);
 }

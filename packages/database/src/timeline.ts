@@ -3,7 +3,8 @@
  * The highest one is remembered outside.
  */
 import { markUnknown } from './task-ends.ts';
-import type { Db } from './transaction.ts';
+import { move } from './task-moves.ts';
+import { type Db, Prisma } from './transaction.ts';
 
 export interface Mark {
   value: number;
@@ -32,12 +33,11 @@ export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[
  * twice. Returns the keys of the sessions concerned. Must run inside `withDevice`.
  */
 export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
-  const rows = await db.$queryRaw<{ id: string }[]>`
-    UPDATE tasks SET state = 'sent', sent_at = now()
-    WHERE device_id = ${deviceId} AND state = 'queued' AND created_at <= ${new Date(atMs)} AND expires_at > now() RETURNING id`;
+  const before = Prisma.sql`t.created_at <= ${new Date(atMs)} AND t.expires_at > now()`;
+  const doubted = await move(db, 'doubt', Prisma.sql`t.device_id = ${deviceId} AND ${before}`);
   return markUnknown(
     db,
-    rows.map((row) => row.id),
+    doubted.map(({ id }) => id),
   );
 }
 

@@ -2,6 +2,7 @@
  * Sessions whose daemon has not named them (findings F18): what is kept to know them again when it reports them afterwards. Reads only.
  */
 import { createHash } from 'node:crypto';
+import { open } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** A first task that was written to the daemon, which has not named its session. */
@@ -41,7 +42,7 @@ export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedSt
   const rows = await db.$queryRaw<
     { key: string; task_id: string; first_words: string; sent_at: Date; ended: boolean }[]
   >`
-    SELECT s.key, t.id AS task_id, s.first_words, t.sent_at, t.state NOT IN ('queued', 'sent', 'running') AS ended
+    SELECT s.key, t.id AS task_id, s.first_words, t.sent_at, t.state NOT IN ${open} AS ended
     FROM sessions s JOIN tasks t ON t.session_key = s.key AND t.kind = 'start' AND t.sent_at IS NOT NULL
     WHERE s.device_id = ${deviceId} AND ${isUnnamed} ORDER BY s.key DESC LIMIT ${maxStarts}`;
   return rows.map((row) => ({

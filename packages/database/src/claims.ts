@@ -1,0 +1,132 @@
+/**
+ * Claiming (contract §2): a queued task is written to its daemon at most once, in order per session. Everything that writes must run inside
+ * `withDevice`.
+ */
+import type { TaskKind } from '@relay/protocol';
+import { settleSessions } from './session-status.ts';
+import { move, moveTasks } from './task-moves.ts';
+import { isDue, underWay } from './task-states.ts';
+import { type Db, Prisma } from './transaction.ts';
+
+/** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
+export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
+  const [task] = await db.$queryRaw<{ images: string | null }[]>`
+    SELECT images FROM tasks WHERE id = ${taskId} AND state = 'sent'`;
+  return task?.images ? (JSON.parse(task.images) as string[]) : undefined;
+}
+
+export interface ClaimedTask {
+  id: string;
+  kind: TaskKind;
+  sessionKey: string;
+  nativeId: string;
+  instruction: string;
+  /** Whether `imagesOf` has something: images may be large, and are not read before they are needed. */
+  hasImages: boolean;
+  projectPath: string;
+}
+
+/**
+ * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
+ * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in order of acceptance.
+ * A session that waits for its user only gives out what was accepted after the prompt; should that answer not have arrived,
+ * the next one still goes before what is older than the prompt. The caller has checked the fence.
+ */
+export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
+  const rows = await db.$queryRaw<
+    {
+      id: string;
+      kind: TaskKind;
+      session_key: string;
+      native_id: string;
+      instruction: string;
+      has_images: boolean;
+      project_path: string;
+    }[]
+  >`
+    WITH next AS (
+      SELECT DISTINCT ON (t.session_key) t.id
+      FROM tasks t JOIN sessions s ON s.key = t.session_key
+      WHERE t.device_id = ${deviceId} AND ${isDue('t')} AND NOT s.queue_held
+        AND (t.kind = 'start' OR NOT s.placeholder)
+        AND (s.status <> 'waiting' OR t.seq > s.prompt_seq)
+        AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
+      ORDER BY t.session_key, t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
+        WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')), t.seq
+      LIMIT 100
+    ), moved AS (${moveTasks('claim', Prisma.sql`t.id IN (SELECT id FROM next)`, [Prisma.sql`fence = ${fence}`])}
+    ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, touched.native_id, touched.project_path
+    FROM moved m JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    sessionKey: row.session_key,
+    nativeId: row.native_id,
+    instruction: row.instruction,
+    hasImages: row.has_images,
+    projectPath: row.project_path,
+  }));
+}
+
+/**
+ * Gives a claimed task back when it is certain that no byte of it was written, because the socket was closed before the
+ * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
+ */
+export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
+  await move(db, 'unclaim', Prisma.sql`t.id = ${taskId} AND t.fence = ${fence}`);
+}
+
+/**
+ * Gives back whatever was claimed under this fence and not written, when the answer to the claim was lost. `written` are all the
+ * tasks that were written under this fence and have not ended; the caller has checked the fence and claims nothing meanwhile.
+ */
+export async function unclaimUnwritten(
+  db: Db,
+  deviceId: string,
+  fence: number,
+  written: readonly string[],
+): Promise<void> {
+  await move(
+    db,
+    'unclaim',
+    Prisma.sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`,
+  );
+}
+
+/** sent → running: the daemon has confirmed it. False when it was not `sent`. */
+export async function startRunning(db: Db, taskId: string): Promise<boolean> {
+  return (await move(db, 'confirm', Prisma.sql`t.id = ${taskId}`)).length > 0;
+}
+
+export interface OpenTask {
+  id: string;
+  sessionKey: string;
+  state: 'sent' | 'running';
+  fence: number;
+}
+
+/** What is under way on these devices, by device: tasks that were sent or run. */
+export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<Map<string, OpenTask[]>> {
+  const byDevice = new Map<string, OpenTask[]>();
+  if (deviceIds.length === 0) return byDevice;
+  const rows = await db.$queryRaw<
+    { id: string; device_id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
+  >`
+    SELECT id, device_id, session_key, state, fence FROM tasks
+    WHERE device_id = ANY(${deviceIds}::text[]) AND state IN ${underWay}`;
+  for (const row of rows) {
+    const tasks = byDevice.get(row.device_id) ?? [];
+    byDevice.set(row.device_id, tasks);
+    tasks.push({ id: row.id, sessionKey: row.session_key, state: row.state, fence: Number(row.fence ?? 0) });
+  }
+  return byDevice;
+}
+
+/** Devices among these that have something to claim or to expire. */
+export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
+  if (deviceIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ device_id: string }[]>`
+    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds}::text[])`;
+  return rows.map((row) => row.device_id);
+}

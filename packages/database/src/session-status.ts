@@ -1,0 +1,157 @@
+/**
+ * The state of a session (contract §2): status, question, hold of the queue, progress. Everything that changes it is here: what a move of
+ * a task asks of its session, what a report says, and what a reader sees.
+ *
+ * It is no function of the tasks alone: a message that is cancelled while the agent waits leaves it waiting, one that is cancelled after
+ * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
+ */
+import { cutText, limits } from '@relay/protocol';
+import { isOverdue, underWay } from './task-states.ts';
+import { type Db, Prisma } from './transaction.ts';
+
+/** What a task ended with, as far as its session shows it. */
+export interface Shown {
+  status: 'idle' | 'failed' | 'waiting';
+  /** The question, as JSON. */
+  prompt: string | null;
+  /** Words of the conversation; '' without any. */
+  words: string;
+}
+
+interface Ask {
+  /** For the documents: one sentence. */
+  readonly means: string;
+  /** The new status, in SQL about `s`; absent: it stays. */
+  readonly status?: Prisma.Sql;
+  /** The new question; absent: it stays. */
+  readonly prompt?: Prisma.Sql;
+  /** Whether the queue stands still; absent: as before. */
+  readonly held?: boolean;
+  /** Removes the progress of the task before. */
+  readonly clears?: true;
+  /** Only then; the tasks that move are in `moved`. */
+  readonly when?: Prisma.Sql;
+}
+
+const nothing = Prisma.sql`NULL`;
+/** The statement sees the tasks as they were before the move. */
+const othersUnderWay = Prisma.sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay}
+  AND o.id NOT IN (SELECT id FROM moved))`;
+const mayFail = Prisma.sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
+
+/** What a move may ask of the session of its task. `end` and `endLate` show what they are given. */
+export const asks = {
+  run: {
+    means:
+      '`active`, or `pending` without a name; the progress before is removed. The question stays until the task is confirmed.',
+    status: Prisma.sql`CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END`,
+    clears: true,
+  },
+  rest: {
+    means: '`waiting` if it has a question, else `pending` without a name, else `idle`.',
+    status: Prisma.sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
+  },
+  confirm: {
+    means: '`active`; its question is answered.',
+    status: Prisma.sql`'active'`,
+    prompt: nothing,
+  },
+  end: {
+    means: 'What the task ended with: `idle`, `failed`, or `waiting` with the question.',
+    clears: true,
+  },
+  endLate: {
+    means: 'The same, unless another task of the session was sent since.',
+    clears: true,
+    when: Prisma.sql`NOT EXISTS (SELECT 1 FROM tasks o JOIN moved m ON m.session_key = o.session_key
+      WHERE o.session_key = s.key AND o.id <> m.id AND o.sent_at >= m.sent_at)`,
+  },
+  fail: {
+    means: '`failed`, unless it waits for its user or another task of it is under way.',
+    status: Prisma.sql`'failed'`,
+    prompt: nothing,
+    clears: true,
+    when: mayFail,
+  },
+  expire: {
+    means: 'The same, also unless a task of it ended after the time of the expired one.',
+    status: Prisma.sql`'failed'`,
+    prompt: nothing,
+    clears: true,
+    when: Prisma.sql`${mayFail} AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND NOT EXISTS (SELECT 1 FROM tasks l
+      WHERE l.session_key = s.key AND l.state <> 'expired' AND l.finished_at > m.finished_at))`,
+  },
+  hold: {
+    means: '`failed`, under the same conditions, and its queue stands still until the user sends or cancels.',
+    status: Prisma.sql`'failed'`,
+    prompt: nothing,
+    held: true,
+    clears: true,
+    when: mayFail,
+  },
+  idle: {
+    means: '`idle`, unless it waits for its user or another task of it is under way; its queue goes on.',
+    status: Prisma.sql`CASE WHEN s.status = 'waiting' OR ${othersUnderWay} THEN s.status ELSE 'idle' END`,
+    prompt: Prisma.sql`CASE WHEN s.status = 'waiting' THEN s.prompt END`,
+    held: false,
+    clears: true,
+  },
+  dismiss: {
+    means: '`idle` without its question, unless another task of it is under way; its queue goes on.',
+    status: Prisma.sql`CASE WHEN ${othersUnderWay} THEN s.status ELSE 'idle' END`,
+    prompt: nothing,
+    held: false,
+    clears: true,
+  },
+} as const satisfies Record<string, Ask>;
+
+export type AskName = keyof typeof asks;
+
+const words = (text: string) =>
+  Prisma.sql`last_message = ${cutText(text, limits.lastMessageBytes)}, message_count = s.message_count + 1`;
+
+/** The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: with `end` and `endLate`. */
+export function settleSessions(name: AskName, shown?: Shown): Prisma.Sql {
+  const ask: Ask = asks[name];
+  const set = [Prisma.sql`updated_at = now()`];
+  if (ask.status) set.push(Prisma.sql`status = ${ask.status}`);
+  if (ask.prompt) set.push(Prisma.sql`prompt = ${ask.prompt}`);
+  if (ask.held !== undefined) set.push(Prisma.sql`queue_held = ${Prisma.raw(String(ask.held))}`);
+  if (ask.clears) set.push(Prisma.sql`progress = NULL`);
+  if (shown) set.push(Prisma.sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
+  // Only a message that is accepted later answers the question.
+  if (shown?.prompt) set.push(Prisma.sql`prompt_seq = (SELECT max(seq) FROM tasks WHERE session_key = s.key)`);
+  if (shown?.words) set.push(words(shown.words));
+  return Prisma.sql`UPDATE sessions s SET ${Prisma.join(set, ', ')}
+    WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? Prisma.sql`true`}`;
+}
+
+/** The user sent something: it is the last message, and the queue goes on. */
+export async function settleAccepted(db: Db, key: string, text: string): Promise<void> {
+  await db.$executeRaw`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now() WHERE s.key = ${key}`;
+}
+
+/** The user cancelled where nothing was to be cancelled: the queue goes on. */
+export async function releaseQueue(db: Db, key: string): Promise<void> {
+  await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
+}
+
+/**
+ * The status after a report, in SQL about `s`, the session, and `r`, its entry: `busy` while a task is open, `active` as reported, `news` if it
+ * is newer than the end of the last task.
+ */
+export const reportedStatus = Prisma.sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
+  WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
+
+/** The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue stands still, the one that the user must decide about. */
+export const lastTask = Prisma.sql`(
+    SELECT id, CASE WHEN ${isOverdue('tasks')} THEN 'expired' ELSE state END AS state,
+      CASE WHEN ${isOverdue('tasks')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
+    FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
+  )`;
+
+/**
+ * The status as a reader sees it, of a session `s` with its `lastTask` `t`: one whose only hope was a task that has expired is `failed` from that
+ * moment on, not from the moment a sweep notices (contract §9).
+ */
+export const shownStatus = Prisma.sql`CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END`;

@@ -1,0 +1,232 @@
+/**
+ * The moves of a task (contract §2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it. Must
+ * run inside `withDevice`, so that the tasks of a device move in one order.
+ */
+import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
+import { type AskName, type Shown, settleSessions } from './session-status.ts';
+import { isStarting } from './task-states.ts';
+import { type Db, Prisma } from './transaction.ts';
+
+interface Move {
+  readonly from: readonly TaskState[];
+  readonly to: TaskState;
+  /** For the documents: what brings it about. */
+  readonly when: string;
+  /** The reason, in the record of the task. */
+  readonly code?: TaskErrorCode;
+  /** Which times it writes, and whether it removes the texts of the task. */
+  readonly writes: keyof typeof writes;
+  /** What it asks of the session. */
+  readonly session?: AskName;
+  /** Cancels what then waits for a name that the session will never get (`strand`). */
+  readonly strands?: true;
+}
+
+/** In SQL: `said` wipes the instruction too, unless the end has no text: by it the history finds the answer (see `Ending`). */
+const writes = {
+  nothing: [],
+  sent: [Prisma.sql`sent_at = now()`],
+  unsent: [Prisma.sql`sent_at = NULL, fence = NULL`],
+  said: [Prisma.sql`finished_at = now(), images = NULL`],
+  ended: [Prisma.sql`finished_at = now(), images = NULL, instruction = ''`],
+  expired: [Prisma.sql`finished_at = t.expires_at, images = NULL, instruction = ''`],
+  erased: [
+    Prisma.sql`finished_at = COALESCE(t.finished_at, now()), images = NULL, instruction = '', result = NULL, error_text = NULL, note = NULL`,
+  ],
+} as const;
+
+const delivered = ['sent', 'running'] as const;
+/** Has an outcome that a later word of the daemon may correct (contract §10). */
+const settled = ['completed', 'failed', 'waiting'] as const;
+
+export const taskMoves = {
+  claim: {
+    from: ['queued'],
+    to: 'sent',
+    writes: 'sent',
+    session: 'run',
+    when: 'The gateway that owns the device takes it, before a byte is written.',
+  },
+  unclaim: {
+    from: ['sent'],
+    to: 'queued',
+    writes: 'unsent',
+    session: 'rest',
+    when: 'It is certain that no byte of it was written.',
+  },
+  confirm: {
+    from: ['sent'],
+    to: 'running',
+    writes: 'nothing',
+    session: 'confirm',
+    when: 'The daemon names it, in `status` or an event.',
+  },
+  complete: {
+    from: delivered,
+    to: 'completed',
+    writes: 'said',
+    session: 'end',
+    strands: true,
+    when: 'TASK_COMPLETE, or its answer in the history of the daemon.',
+  },
+  fail: {
+    from: delivered,
+    to: 'failed',
+    writes: 'said',
+    session: 'end',
+    strands: true,
+    when: 'ERROR, or what the daemon cannot take.',
+  },
+  ask: {
+    from: delivered,
+    to: 'waiting',
+    writes: 'said',
+    session: 'end',
+    strands: true,
+    when: 'WAIT_FOR_USER. The answer is a new task.',
+  },
+  completeLate: {
+    from: settled,
+    to: 'completed',
+    writes: 'said',
+    session: 'endLate',
+    strands: true,
+    when: 'A later end with another text, of a task that waits or was lost.',
+  },
+  failLate: { from: settled, to: 'failed', writes: 'said', session: 'endLate', strands: true, when: 'The same.' },
+  askLate: { from: settled, to: 'waiting', writes: 'said', session: 'endLate', strands: true, when: 'The same.' },
+  find: {
+    from: ['unknown'],
+    to: 'completed',
+    writes: 'said',
+    session: 'endLate',
+    strands: true,
+    when: 'The history of a session that was named later has its answer.',
+  },
+  lose: {
+    from: ['running'],
+    to: 'failed',
+    code: 'TASK_LOST',
+    writes: 'ended',
+    session: 'fail',
+    strands: true,
+    when: 'The daemon no longer knows it.',
+  },
+  unknown: {
+    from: ['sent'],
+    to: 'unknown',
+    code: 'DELIVERY_UNKNOWN',
+    writes: 'ended',
+    session: 'hold',
+    strands: true,
+    when: 'The connection died before the daemon confirmed it.',
+  },
+  doubt: {
+    from: ['queued'],
+    to: 'sent',
+    writes: 'sent',
+    when: 'The database was set back: it may have been written in the time that is lost. `unknown` follows at once.',
+  },
+  expire: {
+    from: ['queued'],
+    to: 'expired',
+    code: 'TASK_EXPIRED',
+    writes: 'expired',
+    session: 'expire',
+    strands: true,
+    when: 'Its time to live ended.',
+  },
+  cancel: {
+    from: ['queued', 'sent', 'running'],
+    to: 'cancelled',
+    writes: 'ended',
+    session: 'idle',
+    strands: true,
+    when: 'The user cancels.',
+  },
+  dismiss: {
+    from: ['waiting'],
+    to: 'cancelled',
+    writes: 'ended',
+    session: 'dismiss',
+    strands: true,
+    when: 'The user cancels while the agent waits: its question is dismissed.',
+  },
+  strand: {
+    from: ['queued'],
+    to: 'cancelled',
+    code: 'SESSION_NOT_RESOLVED',
+    writes: 'ended',
+    when: 'A follow-up behind a first task that ended without naming its session.',
+  },
+  remove: {
+    from: ['queued', 'sent', 'running'],
+    to: 'cancelled',
+    code: 'DEVICE_REMOVED',
+    writes: 'ended',
+    when: 'The device is removed.',
+  },
+  erase: {
+    from: ['queued', 'sent', 'running', 'waiting', 'failed', 'unknown', 'cancelled'],
+    to: 'cancelled',
+    writes: 'erased',
+    when: 'The session or its device is deleted.',
+  },
+} as const satisfies Record<string, Move>;
+
+export type MoveName = keyof typeof taskMoves;
+
+/** What a daemon says of an end: it takes the place of what was known. With the moves that write `said`. */
+export interface Ending {
+  result: string | null;
+  code: TaskErrorCode | null;
+  error: string | null;
+  /** How the outcome was learned, when no event told it in time. */
+  note: string | null;
+  /** The instruction stays: it is needed to find the text of the end. */
+  keepsInstruction: boolean;
+  shown: Shown;
+}
+
+const quoted = (states: readonly TaskState[]) => Prisma.raw(states.map((state) => `'${state}'`).join(', '));
+
+/**
+ * The statement that moves the tasks of which `which` is true, in SQL about `t`, and that are in a state from which the move leads. Returns
+ * id, seq, kind, session_key, sent_at, finished_at, instruction and has_images. `also`: further columns.
+ */
+export function moveTasks(name: MoveName, which: Prisma.Sql, also: readonly Prisma.Sql[] = []): Prisma.Sql {
+  const { from, to, code, writes: times }: Move = taskMoves[name];
+  const error = code ? [Prisma.sql`error_code = ${code}, error_text = ${taskErrors[code]}`] : [];
+  const set = [Prisma.sql`state = ${to}`, ...writes[times], ...error, ...also];
+  return Prisma.sql`UPDATE tasks t SET ${Prisma.join(set, ', ')} WHERE ${which} AND t.state IN (${quoted(from)})
+    RETURNING t.id, t.seq, t.kind, t.session_key, t.sent_at, t.finished_at, t.instruction, t.images IS NOT NULL AS has_images`;
+}
+
+export interface Moved {
+  id: string;
+  sessionKey: string;
+}
+
+/**
+ * Moves tasks and settles their sessions, in one statement; in a session without a name that cannot get one any more, a second one cancels
+ * what waits. Returns the tasks that moved; those that are in another state stay as they are.
+ */
+export async function move(db: Db, name: MoveName, which: Prisma.Sql, ending?: Ending): Promise<Moved[]> {
+  const { session, strands }: Move = taskMoves[name];
+  const settle = session ? Prisma.sql`, settled AS (${settleSessions(session, ending?.shown)})` : Prisma.empty;
+  const rows = await db.$queryRaw<{ id: string; session_key: string; placeholder: boolean }[]>`
+    WITH moved AS (${moveTasks(name, which, ending ? written(ending) : [])})${settle}
+    SELECT m.id, m.session_key, s.placeholder FROM moved m JOIN sessions s ON s.key = m.session_key ORDER BY m.seq`;
+  const unnamed = rows.filter(({ placeholder }) => placeholder).map(({ session_key: key }) => key);
+  if (strands && unnamed.length > 0) await move(db, 'strand', isStranded(unnamed));
+  return rows.map(({ id, session_key: sessionKey }) => ({ id, sessionKey }));
+}
+
+function written({ result, code, error, note, keepsInstruction }: Ending): Prisma.Sql[] {
+  const ending = Prisma.sql`result = ${result}, error_code = ${code}, error_text = ${error}, note = ${note}`;
+  return keepsInstruction ? [ending] : [ending, Prisma.sql`instruction = ''`];
+}
+
+/** Follow-ups behind a first task that is over without a name. */
+const isStranded = (keys: readonly string[]) =>
+  Prisma.sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;

@@ -1,0 +1,155 @@
+/** Reading tasks: for events, for the history that is asked for an end, and for their owner. */
+import {
+  type Task,
+  type TaskErrorCode,
+  type TaskKind,
+  type TaskState,
+  formatSessionId,
+  taskErrors,
+} from '@relay/protocol';
+import { isOverdue, underWay } from './task-states.ts';
+import type { Db } from './transaction.ts';
+
+/** Which of these tasks of these devices were cancelled: a daemon that still runs one is told again. */
+export async function cancelledAmong(
+  db: Db,
+  deviceIds: readonly string[],
+  taskIds: readonly string[],
+): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
+  return rows.map((row) => row.id);
+}
+
+/** The task of this device with what an event needs to know; undefined for an id that is not ours. */
+export async function findDeviceTask(
+  db: Db,
+  deviceId: string,
+  taskId: string,
+): Promise<{ id: string; sessionKey: string; state: TaskState } | undefined> {
+  const rows = await db.$queryRaw<{ id: string; session_key: string; state: TaskState }[]>`
+    SELECT id, session_key, state FROM tasks WHERE id = ${taskId} AND device_id = ${deviceId}`;
+  const row = rows[0];
+  return row && { id: row.id, sessionKey: row.session_key, state: row.state };
+}
+
+/** A task as its daemon's history may be asked for its end. */
+export interface AskedTask {
+  id: string;
+  kind: TaskKind;
+  sessionKey: string;
+  nativeId: string;
+  placeholder: boolean;
+  /** It has an outcome, from whichever instance. */
+  ended: boolean;
+  /** That outcome is no word of the daemon: unknown, or taken for lost. */
+  doubtful: boolean;
+  /** '' once it has ended, unless it ended without a text a moment ago. */
+  instruction: string;
+  sentAtMs: number;
+  /** What the task before it in the session ended with; '' without one. */
+  previous: string;
+  /** When that was, by the relay's clock; absent without one. */
+  previousEndedAtMs?: number;
+}
+
+/** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
+export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask | undefined> {
+  const [row] = await db.$queryRaw<
+    {
+      kind: TaskKind;
+      session_key: string;
+      native_id: string;
+      placeholder: boolean;
+      ended: boolean;
+      doubtful: boolean;
+      instruction: string;
+      sent_at: Date;
+      previous: string | null;
+      previous_ended_at: Date | null;
+    }[]
+  >`
+    SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ${underWay} AS ended,
+      COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
+      before.result AS previous, before.finished_at AS previous_ended_at
+    FROM tasks t JOIN sessions s ON s.key = t.session_key
+      LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
+        WHERE p.session_key = t.session_key AND p.id <> t.id AND p.finished_at <= t.sent_at AND p.sent_at IS NOT NULL
+        ORDER BY p.finished_at DESC LIMIT 1) before ON true
+    WHERE t.id = ${taskId} AND t.sent_at IS NOT NULL AND s.deleted_at IS NULL`;
+  return (
+    row && {
+      id: taskId,
+      kind: row.kind,
+      sessionKey: row.session_key,
+      nativeId: row.native_id,
+      placeholder: row.placeholder,
+      ended: row.ended,
+      doubtful: row.doubtful,
+      instruction: row.instruction,
+      sentAtMs: row.sent_at.getTime(),
+      previous: row.previous ?? '',
+      ...(row.previous_ended_at && { previousEndedAtMs: row.previous_ended_at.getTime() }),
+    }
+  );
+}
+
+/** Which of these tasks of a device ended with the daemon's own word: it need not list them any more. */
+export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE device_id = ${deviceId} AND id = ANY(${taskIds}::text[])
+      AND (state IN ('completed', 'waiting') OR error_code = 'AGENT_ERROR')`;
+  return rows.map((row) => row.id);
+}
+
+/** GET /api/tasks/:id. An expired task says so from the moment its time ended. */
+export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
+  const rows = await db.$queryRaw<
+    {
+      id: string;
+      kind: TaskKind;
+      state: TaskState;
+      created_at: Date;
+      expires_at: Date;
+      sent_at: Date | null;
+      finished_at: Date | null;
+      result: string | null;
+      error_code: string | null;
+      error_text: string | null;
+      note: string | null;
+      device_id: string;
+      agent_type: string;
+      native_id: string;
+      late: boolean;
+    }[]
+  >`
+    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note,
+      s.device_id, s.agent_type, s.native_id, ${isOverdue('t')} AS late
+    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
+  const row = rows[0];
+  if (!row) return undefined;
+  const code = row.late ? 'TASK_EXPIRED' : row.error_code;
+  const finishedAt = row.late ? row.expires_at : row.finished_at;
+  return {
+    id: row.id,
+    sessionId: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
+    kind: row.kind,
+    state: row.late ? 'expired' : row.state,
+    createdAt: row.created_at.toISOString(),
+    ...(row.sent_at ? { sentAt: row.sent_at.toISOString() } : {}),
+    ...(finishedAt ? { finishedAt: finishedAt.toISOString() } : {}),
+    ...(row.result === null ? {} : { result: row.result }),
+    ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
+    ...(row.note === null ? {} : { note: row.note }),
+  };
+}
+
+/** Whether a task of the session is under way, or ended within `windowMs`. */
+export async function taskWithin(db: Db, key: string, windowMs: number): Promise<boolean> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM tasks WHERE session_key = ${key} AND (state IN ${underWay}
+      OR (state IN ('completed', 'failed', 'waiting') AND finished_at > now() - ${windowMs}::double precision * interval '1 millisecond')) LIMIT 1`;
+  return rows.length > 0;
+}

@@ -1,0 +1,18 @@
+/** The states of a task as conditions in SQL, so that no query spells them by itself. */
+import { Prisma } from './transaction.ts';
+
+/** Written to the daemon, and not settled: `state IN ${underWay}`. */
+export const underWay = Prisma.raw(`('sent', 'running')`);
+/** Not settled: `state IN ${open}`. */
+export const open = Prisma.raw(`('queued', 'sent', 'running')`);
+
+/** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
+export const isDue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
+/** Queued, and its time has ended: to everyone who reads, it is expired (contract §9). */
+export const isOverdue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
+
+/** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */
+export const isStarting = (
+  key: string,
+) => Prisma.sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${Prisma.raw(key)}
+  AND f.kind = 'start' AND (f.state IN ${underWay} OR ${isDue('f')}))`;
