@@ -56,9 +56,9 @@ module.exports = {
     ),
     rule(
       'web-daemon-and-cli-import-only-protocol',
-      'They run on other machines: of our packages they know the protocol, a daemon its kit, and nothing else.',
+      'They run on other machines: of our packages they know the protocol, its client, a daemon its kit, and nothing else.',
       { path: '^apps/(web|daemon|cli)/src/' },
-      { path: '^packages/', pathNot: '^packages/(protocol|daemon-kit)/' },
+      { path: '^packages/', pathNot: '^packages/(protocol|client|daemon-kit)/' },
     ),
     rule(
       'conformance-imports-only-protocol',
@@ -115,7 +115,7 @@ module.exports = {
       'Server rooms meet WebSockets through @relay/socket.',
       {
         pathNot: [
-          '^packages/(socket|testing|daemon-kit)/',
+          '^packages/(socket|testing|daemon-kit|client)/',
           '^apps/(daemon|cli)/',
           '^(conformance|tests|bench)/',
           '^apps/[^/]+/test/',
@@ -158,6 +158,23 @@ module.exports = {
       'The schemas and their validators would be most of what a browser loads.',
       { path: '^apps/web/src/' },
       { path: '^packages/protocol/', dependencyTypesNot: ['type-only'] },
+    ),
+
+    rule(
+      'client-takes-plain-data-of-protocol',
+      'The schemas and their validators would be most of what a browser loads: `@relay/protocol/plain`, and types.',
+      { path: '^packages/client/src/' },
+      {
+        path: '^packages/protocol/',
+        pathNot: '^packages/protocol/(src|dist)/plain\\.',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
+      'client-has-node-behind-one-door',
+      'What browsers load has nothing of Node in it.',
+      { path: '^packages/client/src/', pathNot: '^packages/client/src/node(-socket)?\\.ts$' },
+      { path: ['^(node:)?(https?|net|fs|crypto|stream|events)$', npm('ws', '@types/ws'), '/node-socket\\.ts$'] },
     ),
 
     // Inside an app: main → server → routes and upgrades → operations → packages

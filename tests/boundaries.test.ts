@@ -19,6 +19,7 @@ const root = resolve(import.meta.dirname, '..');
 const configuration = join(root, '.dependency-cruiser.cjs');
 const rooms = [
   'packages/protocol',
+  'packages/client',
   'packages/socket',
   'packages/backplane',
   'packages/database',
@@ -56,6 +57,7 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['web-daemon-and-cli-import-only-protocol', 'apps/web/src/a.ts', `import '@relay/auth';`],
   ['web-daemon-and-cli-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
   ['web-daemon-and-cli-import-only-protocol', 'apps/cli/src/a.ts', `import '@relay/auth';`],
+  ['packages-import-no-package', 'packages/client/src/a.ts', `import '@relay/socket';`],
   ['conformance-imports-only-protocol', 'conformance/a.ts', `import '@relay/testing';`],
   ['testing-is-for-tests', 'apps/api/src/b.ts', `import '@relay/testing';`],
   ['src-imports-no-test', 'apps/api/src/c.ts', `import '../test/good.ts';`],
@@ -75,6 +77,10 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['only-declared-packages', 'packages/auth/src/d.ts', `import 'left-pad';`],
   ['pages-are-built-from-declared-packages', 'apps/web/src/b.ts', `import 'left-pad';`],
   ['pages-take-types-of-protocol', 'apps/web/src/c.ts', `import '@relay/protocol';`],
+  ['client-takes-plain-data-of-protocol', 'packages/client/src/b.ts', `import '@relay/protocol';`],
+  ['client-has-node-behind-one-door', 'packages/client/src/c.ts', `import 'node:http';`],
+  ['client-has-node-behind-one-door', 'packages/client/src/d.ts', `import 'ws';`],
+  ['client-has-node-behind-one-door', 'packages/client/src/e.ts', `import './node-socket.ts';`],
   ['nobody-imports-main', 'apps/api/src/j.ts', `import './main.ts';`],
   ['server-is-above', 'apps/api/src/routes/a.ts', `import '../server.ts';`],
   ['server-is-above', 'apps/gateway/src/b.ts', `import './index.ts';`],
@@ -93,6 +99,9 @@ const accomplice = ['packages/auth/src/c2.ts', `import type { A } from './c.ts';
 /** What the architecture allows, next to what it forbids: nothing here may be reported. */
 const allowed: Record<string, string> = {
   'packages/protocol/src/inside.ts': 'export const inside = 1;',
+  'packages/client/src/node.ts': `import './node-socket.ts'; import type { X } from '@relay/protocol'; export type Y = X;`,
+  'packages/client/src/node-socket.ts': `import 'ws'; import 'node:http';`,
+  'packages/client/src/frames.ts': `import '@relay/protocol/plain';`,
   'packages/socket/src/index.ts': `import 'ws';`,
   'packages/backplane/src/index.ts': `import 'ioredis'; import '@relay/protocol';`,
   'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,
@@ -115,9 +124,9 @@ const allowed: Record<string, string> = {
   'apps/gateway/src/server.ts': `import './upgrade.ts'; import './inbound.ts';`,
   'apps/gateway/src/upgrade.ts': `import '@relay/auth';`,
   'apps/standalone/src/main.ts': `import '@relay/api'; import '@relay/gateway'; import '@relay/database';`,
-  'apps/web/src/main.ts': `import type { X } from '@relay/protocol'; export type Y = X;`,
+  'apps/web/src/main.ts': `import type { X } from '@relay/protocol'; import '@relay/client'; export type Y = X;`,
   'apps/daemon/src/main.ts': `import '@relay/protocol'; import 'ws';`,
-  'apps/cli/src/main.ts': `import '@relay/protocol'; import 'ws';`,
+  'apps/cli/src/main.ts': `import '@relay/protocol'; import '@relay/client'; import 'ws';`,
   'tests/good.ts': `import '@relay/testing'; import '@relay/database'; import 'ws';`,
   'bench/good.mjs': `import '@relay/protocol'; import 'ws';`,
   'conformance/good.ts': `import '@relay/protocol'; import 'ws';`,
@@ -140,6 +149,7 @@ describe('the rules of the house', () => {
     for (const room of rooms) {
       const door: Record<string, object> = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
       if (room === 'packages/service') door['./instance'] = { default: './dist/instance/index.js' };
+      if (room === 'packages/protocol') door['./plain'] = { default: './dist/plain.js' };
       await write(
         `${room}/package.json`,
         JSON.stringify({ name: nameOf(room), type: 'module', exports: door, dependencies }),
@@ -150,6 +160,7 @@ describe('the rules of the house', () => {
       await mkdir(join(tree, 'node_modules/@relay'), { recursive: true });
       await symlink(join(tree, room), join(tree, 'node_modules', nameOf(room)));
     }
+    await write('packages/protocol/dist/plain.js', 'export {};');
     await write('conformance/package.json', JSON.stringify({ name: 'conformance', type: 'module', dependencies }));
     for (const name of libraries) {
       await write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));

@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { send } from '@relay/testing';
+import { send, startRelayDouble } from '@relay/testing';
 import { createDesk } from './desk.ts';
-import { startRelayDouble } from './relay-double.ts';
 import { type World, followLink, linkIn, logIn, openWorld } from './world.ts';
 
 let world: World;

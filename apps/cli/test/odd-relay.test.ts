@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type RelayDouble, startRelayDouble } from './relay-double.ts';
+import { type RelayDouble, startRelayDouble } from '@relay/testing';
 import { createDesk } from './desk.ts';
 
 let relay: RelayDouble;

@@ -9,7 +9,7 @@ import { createOverview } from '../src/show/overview.ts';
 import { createConversationView } from '../src/show/said.ts';
 import { type Streams, terminalOn } from '../src/terminal.ts';
 import { createDesk } from './desk.ts';
-import { type RelayDouble, startRelayDouble } from './relay-double.ts';
+import { type RelayDouble, startRelayDouble } from '@relay/testing';
 
 const desk = createDesk();
 let relay: RelayDouble;

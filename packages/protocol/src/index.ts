@@ -8,6 +8,7 @@ export * from './terminal-text.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
 export * from './transcript/index.ts';
+export * from './endpoints.ts';
 export {
   capabilities,
   relayCapabilities,

@@ -1,8 +1,10 @@
 /**
  * Every REST route (specification §4.1, contract §3, §4, §9), written once: the api serves exactly these, and OpenAPI is
- * generated from them. `errors` lists what is particular to a route; the ones any route may answer are in `commonErrors`.
+ * generated from them. Where a route is stands in `endpoints.ts`. `errors` lists what is particular to a route; the ones any
+ * route may answer are in `commonErrors`.
  */
 import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
+import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import type { ErrorCode } from './errors.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
@@ -11,12 +13,8 @@ import { version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
-export interface Route {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  path: string;
+export interface Route extends Endpoint {
   summary: string;
-  /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
-  credential: 'none' | 'optional' | 'user' | 'user-or-device';
   /** All of them are needed. */
   scope?: Scope | readonly Scope[];
   query?: TSchema;
@@ -27,8 +25,6 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
   refusals?: Readonly<Record<number, TSchema>>;
-  /** Accepts Idempotency-Key. */
-  idempotent?: true;
   /** The fields of the body may stand in the query instead. */
   bodyInQuery?: true;
   /**
@@ -100,62 +96,48 @@ const {
 
 export const routes = {
   health: {
-    method: 'GET',
-    path: '/health',
+    ...endpoints.health,
     summary: 'The process lives',
-    credential: 'none',
     success: { 200: people.Health },
     errors: [],
     limit: 'none',
   },
   ready: {
-    method: 'GET',
-    path: '/ready',
+    ...endpoints.ready,
     summary: 'Whether this instance takes work',
-    credential: 'none',
     success: { 200: people.Readiness, 503: people.Readiness },
     errors: [],
     limit: 'none',
   },
   openapi: {
-    method: 'GET',
-    path: '/api/openapi.json',
+    ...endpoints.openapi,
     summary: 'This document',
-    credential: 'none',
     success: { 200: Type.Object({}) },
     errors: [],
   },
   asyncapi: {
-    method: 'GET',
-    path: '/api/asyncapi.json',
+    ...endpoints.asyncapi,
     summary: 'The WebSocket planes',
-    credential: 'none',
     success: { 200: Type.Object({}) },
     errors: [],
   },
   me: {
-    method: 'GET',
-    path: '/api/me',
+    ...endpoints.me,
     summary: 'Who is asking',
-    credential: 'user',
     success: { 200: people.Me },
     errors: [],
   },
   deleteMe: {
-    method: 'DELETE',
-    path: '/api/me',
+    ...endpoints.deleteMe,
     summary: 'Delete the account and everything that the relay keeps of the person, at once',
-    credential: 'user',
     scope: ['sessions:write', 'devices:write'],
     body: people.DeleteAccount,
     success: { 204: undefined },
     errors: ['SIGN_IN_NOT_RECENT'],
   },
   exportMe: {
-    method: 'GET',
-    path: '/api/me/export',
+    ...endpoints.exportMe,
     summary: 'Everything that the relay keeps of the person, as one document; six times in ten minutes',
-    credential: 'user',
     scope: ['sessions:read', 'devices:read'],
     success: { 200: AccountExport },
     errors: [],
@@ -163,20 +145,16 @@ export const routes = {
     streamed: true,
   },
   listSessions: {
-    method: 'GET',
-    path: '/api/sessions',
+    ...endpoints.listSessions,
     summary: 'List sessions, newest first',
-    credential: 'user',
     scope: 'sessions:read',
     query: SessionsQuery,
     success: { 200: SessionList },
     errors: [],
   },
   createSession: {
-    method: 'POST',
-    path: '/api/sessions',
+    ...endpoints.createSession,
     summary: 'Start a session with a first message',
-    credential: 'user',
     scope: 'sessions:write',
     body: CreateSession,
     largeField: 'images',
@@ -190,53 +168,42 @@ export const routes = {
       'QUEUE_FULL',
       'TOO_MANY_SESSIONS',
     ],
-    idempotent: true,
     limit: 'creation',
   },
   readSession: {
-    method: 'GET',
-    path: '/api/sessions/:id',
+    ...endpoints.readSession,
     summary: 'A session with its recent messages',
-    credential: 'user',
     scope: 'sessions:read',
     query: HistoryQuery,
     success: { 200: SessionDetail },
     errors: ['SESSION_NOT_FOUND'],
   },
   updateSession: {
-    method: 'PATCH',
-    path: '/api/sessions/:id',
+    ...endpoints.updateSession,
     summary: 'Rename or archive',
-    credential: 'user',
     scope: 'sessions:write',
     body: UpdateSession,
     success: { 200: Session },
     errors: ['SESSION_NOT_FOUND'],
   },
   deleteSession: {
-    method: 'DELETE',
-    path: '/api/sessions/:id',
+    ...endpoints.deleteSession,
     summary: "Forget a session; the daemon's history is untouched",
-    credential: 'user',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND'],
   },
   readMessages: {
-    method: 'GET',
-    path: '/api/sessions/:id/messages',
+    ...endpoints.readMessages,
     summary: 'A page of history, from the daemon',
-    credential: 'user',
     scope: 'sessions:read',
     query: HistoryQuery,
     success: { 200: MessagePage },
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   sendMessage: {
-    method: 'POST',
-    path: '/api/sessions/:id/messages',
+    ...endpoints.sendMessage,
     summary: 'Send a follow-up or an answer',
-    credential: 'user',
     scope: 'sessions:write',
     body: SendMessage,
     largeField: 'images',
@@ -250,22 +217,17 @@ export const routes = {
       'INVALID_IMAGE',
       'NOT_SUPPORTED_BY_DEVICE',
     ],
-    idempotent: true,
   },
   listCommands: {
-    method: 'GET',
-    path: '/api/sessions/:id/commands',
+    ...endpoints.listCommands,
     summary: 'What the agent understands after a slash',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 200: conversation.CommandList },
     errors: ['SESSION_NOT_FOUND'],
   },
   readContext: {
-    method: 'GET',
-    path: '/api/sessions/:id/context',
+    ...endpoints.readContext,
     summary: 'How full the context of the session is, from the daemon',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 200: conversation.SessionContext },
     errors: [
@@ -278,10 +240,8 @@ export const routes = {
     ],
   },
   readSummary: {
-    method: 'GET',
-    path: '/api/sessions/:id/summary',
+    ...endpoints.readSummary,
     summary: 'What the session is about, from the daemon',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 200: conversation.SessionSummary },
     errors: [
@@ -294,83 +254,65 @@ export const routes = {
     ],
   },
   releaseSession: {
-    method: 'POST',
-    path: '/api/sessions/:id/release',
+    ...endpoints.releaseSession,
     summary: 'End the program on the machine that holds the session, to go on in an app',
-    credential: 'user',
     scope: 'sessions:write',
     success: { 200: conversation.ReleasedSession },
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
   },
   cancelSession: {
-    method: 'POST',
-    path: '/api/sessions/:id/cancel',
+    ...endpoints.cancelSession,
     summary: 'Cancel what runs, else dismiss what the agent asks, else cancel what waits longest',
-    credential: 'user',
     scope: 'sessions:write',
     success: { 202: CancelledTask },
     errors: ['SESSION_NOT_FOUND', 'NO_RUNNING_TASK'],
   },
   readTask: {
-    method: 'GET',
-    path: '/api/tasks/:id',
+    ...endpoints.readTask,
     summary: 'One task',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 200: Task },
     errors: ['TASK_NOT_FOUND'],
   },
   listDevices: {
-    method: 'GET',
-    path: '/api/devices',
+    ...endpoints.listDevices,
     summary: 'List devices',
-    credential: 'user',
     scope: 'devices:read',
     success: { 200: people.DeviceList },
     errors: [],
   },
   updateDevice: {
-    method: 'PATCH',
-    path: '/api/devices/:id',
+    ...endpoints.updateDevice,
     summary: 'Rename a device',
-    credential: 'user',
     scope: 'devices:write',
     body: people.UpdateDevice,
     success: { 200: people.Device },
     errors: ['DEVICE_NOT_FOUND'],
   },
   deleteDevice: {
-    method: 'DELETE',
-    path: '/api/devices/:id',
+    ...endpoints.deleteDevice,
     summary: 'Remove a device',
-    credential: 'user-or-device',
     scope: 'devices:write',
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND'],
   },
   listConnections: {
-    method: 'GET',
-    path: '/api/devices/:id/connections',
+    ...endpoints.listConnections,
     summary: 'The newest 50 connections of a device',
-    credential: 'user',
     scope: 'devices:read',
     success: { 200: people.ConnectionList },
     errors: ['DEVICE_NOT_FOUND'],
   },
   requestCode: {
-    method: 'POST',
-    path: '/api/devices/code',
+    ...endpoints.requestCode,
     summary: 'Begin the registration of a device',
-    credential: 'optional',
     body: people.RequestCode,
     success: { 200: people.DeviceCode },
     errors: [],
   },
   pollCode: {
-    method: 'POST',
-    path: '/api/devices/token',
+    ...endpoints.pollCode,
     summary: 'Poll for the credential; 400 carries the strings of RFC 8628',
-    credential: 'optional',
     body: people.PollCode,
     success: { 200: people.DeviceCredential },
     refusals: { 400: people.PollErrorResponse },
@@ -378,56 +320,44 @@ export const routes = {
     limit: 'misuse',
   },
   readCode: {
-    method: 'GET',
-    path: '/api/devices/code/:userCode',
+    ...endpoints.readCode,
     summary: 'Who asks to be registered',
-    credential: 'user',
     scope: 'devices:write',
     success: { 200: people.CodeDetail },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
   },
   approveCode: {
-    method: 'POST',
-    path: '/api/devices/code/:userCode/approve',
+    ...endpoints.approveCode,
     summary: 'Let the device in',
-    credential: 'user',
     scope: 'devices:write',
     success: { 200: people.CodeApproved },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED', 'TOO_MANY_DEVICES', 'SIGN_IN_NOT_RECENT'],
   },
   denyCode: {
-    method: 'POST',
-    path: '/api/devices/code/:userCode/deny',
+    ...endpoints.denyCode,
     summary: 'Turn the device away',
-    credential: 'user',
     scope: 'devices:write',
     success: { 200: people.CodeDenied },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
   },
   listWatched: {
-    method: 'GET',
-    path: '/api/watched-sessions',
+    ...endpoints.listWatched,
     summary: 'What the user watches',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 200: people.WatchList },
     errors: [],
   },
   watch: {
-    method: 'POST',
-    path: '/api/watched-sessions',
+    ...endpoints.watch,
     summary: 'Watch a session',
-    credential: 'user',
     scope: 'sessions:write',
     body: people.WatchRequest,
     success: { 200: people.WatchState, 201: people.WatchState },
     errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
   },
   unwatch: {
-    method: 'DELETE',
-    path: '/api/watched-sessions',
+    ...endpoints.unwatch,
     summary: 'Stop watching; `sessionId` in the body or the query',
-    credential: 'user',
     scope: 'sessions:write',
     query: WatchQuery,
     body: people.WatchRequest,
@@ -436,24 +366,20 @@ export const routes = {
     bodyInQuery: true,
   },
   listNotifications: {
-    method: 'GET',
-    path: '/api/notifications',
+    ...endpoints.listNotifications,
     summary: 'The outbox of the user',
-    credential: 'user',
     scope: 'sessions:read',
     query: NotificationsQuery,
     success: { 200: people.NotificationList },
     errors: [],
   },
   createTicket: {
-    method: 'POST',
-    path: '/api/ws-tickets',
+    ...endpoints.createTicket,
     summary: 'A single-use credential for `/ws/attention`',
-    credential: 'user',
     scope: 'sessions:read',
     success: { 201: people.Ticket },
     errors: [],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies Record<EndpointName, Route>;
 
-export type RouteName = keyof typeof routes;
+export type RouteName = EndpointName;

@@ -10,6 +10,7 @@ export * from './field-daemon.ts';
 export * from './inbox.ts';
 export * from './issuer.ts';
 export * from './relay.ts';
+export * from './relay-double.ts';
 export * from './rest.ts';
 export * from './process.ts';
 export * from './programs.ts';

@@ -1,6 +1,6 @@
 /** A relay that does what a test says, for what a real one does too rarely: refusals, odd answers, closes. */
 import { once } from 'node:events';
-import { type IncomingMessage, createServer } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -10,6 +10,16 @@ export interface DoubleAnswer {
   /** Instead of a body in JSON. */
   text?: string;
   headers?: Record<string, string>;
+  /** The answer never comes. */
+  silent?: true;
+}
+
+export interface DoubleRequest {
+  /** "METHOD /path". */
+  route: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: string;
 }
 
 export interface DoubleSocket {
@@ -17,6 +27,11 @@ export interface DoubleSocket {
   token: string;
   /** What it wants to resume from. */
   since: string | null;
+  query: URLSearchParams;
+  /** The next text it sends. */
+  heard(): Promise<string>;
+  /** How it ended. */
+  closed: Promise<number>;
   send(frame: object | string): void;
   close(code: number, reason?: string): void;
 }
@@ -27,6 +42,7 @@ export interface RelayDouble {
   answers: Map<string, DoubleAnswer[]>;
   /** "METHOD /path" of every request. */
   calls: string[];
+  requests: DoubleRequest[];
   /** What the next upgrades are answered with; a socket when there is nothing. */
   refusals: DoubleAnswer[];
   /** The next socket that opens, or one that nobody asked for yet. */
@@ -37,6 +53,7 @@ export interface RelayDouble {
 export async function startRelayDouble(): Promise<RelayDouble> {
   const answers = new Map<string, DoubleAnswer[]>();
   const calls: string[] = [];
+  const requests: DoubleRequest[] = [];
   const refusals: DoubleAnswer[] = [];
   const opened: DoubleSocket[] = [];
   const waiting: ((socket: DoubleSocket) => void)[] = [];
@@ -59,11 +76,15 @@ export async function startRelayDouble(): Promise<RelayDouble> {
   };
 
   const server = createServer((request, response) => {
-    const route = `${request.method} ${new URL(request.url ?? '/', 'http://x').pathname}`;
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://x');
+    const route = `${request.method} ${pathname}`;
     calls.push(route);
-    request.resume();
+    let sent = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (sent += chunk));
     request.on('end', () => {
-      const { status, body, text, headers } = answerTo(route);
+      requests.push({ route, query, headers: request.headers, body: sent });
+      const { status, body, text, headers, silent } = answerTo(route);
+      if (silent) return;
       const type = text === undefined ? 'application/json' : 'text/html';
       response
         .writeHead(status, { 'Content-Type': type, ...headers })
@@ -81,7 +102,21 @@ export async function startRelayDouble(): Promise<RelayDouble> {
     }
     sockets.handleUpgrade(request, duplex, head, (socket: WebSocket) => {
       const url = new URL(request.url ?? '/', 'http://x');
+      const texts: string[] = [];
+      const listeners: ((text: string) => void)[] = [];
+      socket.on('message', (data: Buffer) => {
+        const text = data.toString('utf8');
+        const listener = listeners.shift();
+        if (listener) listener(text);
+        else texts.push(text);
+      });
       const one: DoubleSocket = {
+        query: url.searchParams,
+        heard: () => {
+          const text = texts.shift();
+          return text === undefined ? new Promise((resolve) => listeners.push(resolve)) : Promise.resolve(text);
+        },
+        closed: new Promise((resolve) => socket.once('close', resolve)),
         token: (request.headers.authorization ?? '').replace('Bearer ', ''),
         since: url.searchParams.get('since'),
         send: (frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
@@ -98,6 +133,7 @@ export async function startRelayDouble(): Promise<RelayDouble> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answers,
     calls,
+    requests,
     refusals,
     socket: () => {
       const first = opened.shift();

@@ -1,0 +1,129 @@
+/** One connection to `/ws/attention`, from the attempt to its end: opens in time, renews its credential, answers for its life. */
+import { ClosedError, SignedOutError, TimeoutError } from './errors.ts';
+import type { OpenSocket } from './socket.ts';
+import type { Grant, Tokens } from './token.ts';
+
+export interface ConnectionWish {
+  open: OpenSocket;
+  tokens: Tokens;
+  /** The token it is opened with. */
+  grant: Grant | undefined;
+  url: string;
+  ticket: () => Promise<string>;
+  onOpen: () => void;
+  onText: (text: string) => void;
+}
+
+export interface Ending {
+  error: Error;
+  /** It was open, and how long. */
+  livedMs: number | undefined;
+  heard: boolean;
+  /** The newest token that was sent. */
+  token: string | undefined;
+}
+
+export interface Connection {
+  readonly ended: Promise<Ending>;
+  /** Sends the newest token. The answer proves that the connection lives; without one it ends. */
+  refresh(): Promise<void>;
+  close(): void;
+  pause(): void;
+  resume(): void;
+}
+
+const openTimeoutMs = 15_000;
+const answerTimeoutMs = 10_000;
+/** A token is renewed when it is good for no longer than this. */
+const renewBeforeMs = 60_000;
+/** How long a token that was renewed should be good for. */
+const renewedForMs = 90_000;
+const renewAgainMs = 5000;
+/** Longer than a timer can be: tokens of another issuer may live for months. */
+const maxTimerMs = 2 ** 31 - 1;
+
+export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: ConnectionWish): Connection {
+  let { grant } = wish;
+  let openedAt: number | undefined;
+  let heard = false;
+  let isOver = false;
+  let renewal: ReturnType<typeof setTimeout> | undefined;
+  let answer: ReturnType<typeof setTimeout> | undefined;
+  let resolve: (ending: Ending) => void;
+  const ended = new Promise<Ending>((settle) => (resolve = settle));
+
+  const end = (error: Error) => {
+    if (isOver) return;
+    isOver = true;
+    for (const timer of [opening, renewal, answer]) clearTimeout(timer);
+    resolve({ error, livedMs: openedAt && performance.now() - openedAt, heard, token: grant?.token });
+  };
+  const fail = (error: Error) => {
+    end(error);
+    socket.close();
+  };
+  const late = (what: string, afterMs: number) =>
+    setTimeout(() => fail(new TimeoutError(`${what} within ${afterMs / 1000} s.`)), afterMs);
+
+  const opening = late('No connection', openTimeoutMs);
+  const socket = open(
+    { url, token: grant?.token, ticket },
+    {
+      onOpen: () => {
+        if (isOver) return;
+        clearTimeout(opening);
+        openedAt = performance.now();
+        scheduleRenewal();
+        onOpen();
+      },
+      onText: (text) => {
+        if (isOver) return;
+        clearTimeout(answer);
+        heard = true;
+        onText(text);
+      },
+      onEnd: end,
+    },
+  );
+
+  const send = (fresh: Grant) => {
+    grant = fresh;
+    socket.send(JSON.stringify({ type: 'auth', token: fresh.token }));
+  };
+  const renew = async () => {
+    try {
+      const fresh = await tokens.get({ minValidMs: renewedForMs });
+      if (isOver) return;
+      if (fresh && fresh.token !== grant?.token) send(fresh);
+      scheduleRenewal();
+    } catch (error) {
+      if (error instanceof SignedOutError) fail(error);
+      else scheduleRenewal(renewAgainMs);
+    }
+  };
+  function scheduleRenewal(inMs?: number): void {
+    if (isOver || !tokens.renewable || grant?.expiresAt === undefined) return;
+    const leftMs = grant.expiresAt - Date.now();
+    const waitMs = inMs ?? (leftMs > renewBeforeMs ? leftMs - renewBeforeMs : leftMs / 2);
+    clearTimeout(renewal);
+    renewal = setTimeout(() => void renew(), Math.min(Math.max(waitMs, 1000), maxTimerMs));
+  }
+
+  return {
+    ended,
+    async refresh() {
+      const fresh = await tokens.get();
+      if (isOver || openedAt === undefined || !fresh) return;
+      send(fresh);
+      scheduleRenewal();
+      clearTimeout(answer);
+      answer = late('No answer on the connection', answerTimeoutMs);
+    },
+    close: () => {
+      if (openedAt === undefined) end(new ClosedError(1000, ''));
+      socket.close();
+    },
+    pause: () => socket.pause?.(),
+    resume: () => socket.resume?.(),
+  };
+}

@@ -1,0 +1,40 @@
+/** Text of the socket → a typed frame. Frames that a later relay sends pass as `unknown`; broken ones are dropped. */
+import type { AttentionFrame } from '@relay/protocol';
+
+/** A frame of a type that is newer than this client, as it came. */
+export interface UnknownFrame {
+  type: 'unknown';
+  frame: Readonly<Record<string, unknown>>;
+}
+
+type Fields = Record<string, unknown>;
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** The fields that a frame cannot be understood without. */
+const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => boolean>> = {
+  session_update: ({ session }) => isObject(session) && typeof session.id === 'string',
+  new_message: ({ sessionId, message }) =>
+    typeof sessionId === 'string' && isObject(message) && typeof message.content === 'string',
+  device_status: ({ deviceId, status }) => typeof deviceId === 'string' && typeof status === 'string',
+  task_output: ({ sessionId, output }) => typeof sessionId === 'string' && typeof output === 'string',
+  transcript: ({ sessionId, v, ops }) => typeof sessionId === 'string' && typeof v === 'number' && Array.isArray(ops),
+  session_removed: ({ sessionId }) => typeof sessionId === 'string',
+  device_removed: ({ deviceId }) => typeof deviceId === 'string',
+  sessions_changed: ({ count }) => typeof count === 'number',
+  access_granted: ({ kind, name }) => typeof kind === 'string' && typeof name === 'string',
+  resync: () => true,
+  auth_ok: () => true,
+};
+
+/** undefined for a text that is no frame, or one of a known type without its fields. */
+export function decodeFrame(text: string): AttentionFrame | UnknownFrame | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || typeof value.type !== 'string') return undefined;
+  if (!Object.hasOwn(hasFields, value.type)) return { type: 'unknown', frame: value };
+  return hasFields[value.type as AttentionFrame['type']](value) ? (value as AttentionFrame) : undefined;
+}

@@ -1,0 +1,11 @@
+/** What both doors of the package have besides `createClient`. */
+export type { CallArguments, CallOptions, Input, Output } from './call.ts';
+export type { Client, ClientOptions } from './client.ts';
+export { backoffMs } from './clock.ts';
+export * from './errors.ts';
+export type { UnknownFrame } from './frames.ts';
+export type { AttentionEvent, AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
+export { type Answer, type Exchange, request } from './request.ts';
+export type { WebSocketConstructor, WebSocketLike } from './socket.ts';
+export type { AttentionStream } from './stream.ts';
+export type { GetToken, Grant, TokenWish } from './token.ts';

@@ -1,0 +1,94 @@
+/** One WebSocket as the stream sees it, and the implementation on the standard interface of browsers. */
+import { ClosedError, type ClientError, NetworkError } from './errors.ts';
+
+export interface Socket {
+  send(text: string): void;
+  /** `onEnd` follows, at the latest after a second. */
+  close(): void;
+  /** Absent where the runtime cannot stop reading. */
+  pause?(): void;
+  resume?(): void;
+}
+
+export interface SocketWish {
+  /** Address with `since` and `events`, without a credential. */
+  url: string;
+  token: string | undefined;
+  /** Gets a single-use credential by REST. */
+  ticket: () => Promise<string>;
+}
+
+export interface SocketEvents {
+  onOpen(): void;
+  onText(text: string): void;
+  /** Once, and last; also when it was never open. */
+  onEnd(error: Error): void;
+}
+
+export type OpenSocket = (wish: SocketWish, events: SocketEvents) => Socket;
+
+/** The part of the standard interface that is used here. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  send(text: string): void;
+  close(code?: number): void;
+}
+export type WebSocketConstructor = new (url: string) => WebSocketLike;
+
+export const closeTimeoutMs = 1000;
+const open = 1;
+
+/**
+ * With a ticket: a page can set no header, and a browser does not say why an upgrade was refused, while the route that gives
+ * the ticket does.
+ */
+export const standardSocket =
+  (WebSocket: WebSocketConstructor): OpenSocket =>
+  ({ url, ticket }, events) => {
+    let socket: WebSocketLike | undefined;
+    let isOver = false;
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const end = (error: Error) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(late);
+      events.onEnd(error);
+    };
+    const begin = (credential: string) => {
+      if (isOver) return;
+      const address = new URL(url);
+      address.searchParams.set('ticket', credential);
+      const opening = new WebSocket(address.href);
+      let wasOpen = false;
+      socket = opening;
+      opening.onopen = () => {
+        wasOpen = true;
+        if (isOver) opening.close(1000);
+        else events.onOpen();
+      };
+      opening.onmessage = ({ data }: { data: unknown }) => {
+        if (!isOver && typeof data === 'string') events.onText(data);
+      };
+      opening.onclose = ({ code, reason }: { code: number; reason: string }) => end(endingOf(wasOpen, code, reason));
+    };
+    ticket()
+      .then(begin)
+      .catch((error: unknown) => end(error instanceof Error ? error : new Error(String(error))));
+    return {
+      send: (text) => {
+        if (socket?.readyState === open) socket.send(text);
+      },
+      close: () => {
+        if (isOver) return;
+        socket?.close(1000);
+        // On a dead network a browser takes its time to give up.
+        late ??= setTimeout(() => end(new ClosedError(1006, '')), socket ? closeTimeoutMs : 0);
+      },
+    };
+  };
+
+export const endingOf = (wasOpen: boolean, code: number, reason: string): ClientError =>
+  wasOpen ? new ClosedError(code, reason) : new NetworkError('The WebSocket could not be opened.');

@@ -1,0 +1,198 @@
+/**
+ * Everything that happens to a person, without end (contract §6): connects again after an outage and resumes where it was. Knows
+ * frames by their envelope only.
+ */
+import { ItemBuffer } from './buffer.ts';
+import { backoffMs, pause } from './clock.ts';
+import { type Connection, type Ending, connect } from './connection.ts';
+import { RelayError } from './errors.ts';
+import { decodeFrame } from './frames.ts';
+import type { AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
+import type { OpenSocket } from './socket.ts';
+import type { Tokens } from './token.ts';
+import { asksToBackOff, verdictOf } from './verdict.ts';
+
+export interface StreamDeps {
+  /** Base address of the relay. */
+  url: string;
+  tokens: Tokens;
+  open: OpenSocket;
+  ticket: () => Promise<string>;
+  /** Tells when the network or the person came back, or the network went. Returns how to stop. */
+  onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
+}
+
+const bounds = { items: 4096, characters: 16 * 1024 * 1024 };
+/** A connection that lived so long had a good token. */
+const goodAfterMs = 60_000;
+
+export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
+  readonly #deps: StreamDeps;
+  readonly #options: AttentionOptions;
+  readonly #items: ItemBuffer;
+  readonly #abort = new AbortController();
+  /** Of the newest frame that came; `#taken` of the newest that was handed over. */
+  #received: string;
+  #taken: string;
+  #state: ConnectionState | { state: 'idle' } | { state: 'closed' } = { state: 'idle' };
+  #connection: Connection | undefined;
+  #wait: AbortController | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: StreamDeps, options: AttentionOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#received = this.#taken = options.since ?? '';
+    this.#items = new ItemBuffer(bounds, () => this.#connection?.resume());
+  }
+
+  /** As it is now; the items of type `connection` say the same in order with the frames. */
+  get state(): ConnectionState | { state: 'idle' } | { state: 'closed' } {
+    return this.#state;
+  }
+
+  /** Position behind the last frame that was taken, for `since` of a later stream. Empty before the first one. */
+  get offset(): string {
+    return this.#taken;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Connects at the first call. Rejects once, with the error that ended the stream. */
+  async next(): Promise<IteratorResult<AttentionItem, undefined>> {
+    this.#running ??= this.#start();
+    const item = await this.#items.take();
+    if (!item) return { done: true, value: undefined };
+    this.#taken = offsetOf(item) ?? this.#taken;
+    return { done: false, value: item };
+  }
+
+  /** Closes the connection. Resolves when it is closed. */
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#leave();
+    await this.#connection?.ended;
+    return { done: true, value: undefined };
+  }
+
+  /**
+   * For a program that knows more than the connection: a new token, a machine that was asleep. Connects at once if it waits;
+   * sends the newest token if it is live, and connects again if no answer comes.
+   */
+  refresh(): void {
+    this.#wait?.abort();
+    // A token that cannot be had now is asked for again before the old one ends.
+    this.#connection?.refresh().catch(() => undefined);
+  }
+
+  async #start(): Promise<void> {
+    const { signal } = this.#options;
+    const leave = () => this.#leave();
+    const unwake = this.#deps.onWake?.((sign) => (sign === 'back' ? this.refresh() : this.#connection?.close()));
+    signal?.addEventListener('abort', leave);
+    if (signal?.aborted) leave();
+    try {
+      await this.#run();
+      this.#items.end();
+    } catch (error) {
+      this.#items.end(error as Error);
+    } finally {
+      this.#state = { state: 'closed' };
+      signal?.removeEventListener('abort', leave);
+      unwake?.();
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    let refused: string | undefined;
+    for (let step = 0; !signal.aborted;) {
+      const { error, livedMs, heard, token } = await this.#connect(refused);
+      if (signal.aborted) return;
+      if (livedMs !== undefined) {
+        if (!asksToBackOff(error)) step = 0;
+        if (heard || livedMs > goodAfterMs) refused = undefined;
+      }
+      const verdict = verdictOf(error);
+      if (verdict === 'end') throw error;
+      if (verdict === 'renew') {
+        // The second token in a row that is refused is the end.
+        if (refused !== undefined || token === undefined || !this.#deps.tokens.renewable) throw error;
+        refused = token;
+        continue;
+      }
+      const waitMs = backoffMs(step, Math.random(), error instanceof RelayError ? error.retryAfter : undefined);
+      step += 1;
+      this.#become({ state: 'waiting', error, waitMs, untilMs: Date.now() + waitMs });
+      this.#wait = new AbortController();
+      await pause(waitMs, this.#wait.signal);
+      this.#wait = undefined;
+    }
+  }
+
+  async #connect(refused: string | undefined): Promise<Ending> {
+    this.#become({ state: 'connecting' });
+    const { tokens, open, ticket } = this.#deps;
+    let grant: Awaited<ReturnType<Tokens['get']>>;
+    try {
+      grant = await tokens.get(refused === undefined ? {} : { refused });
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      return { error, livedMs: undefined, heard: false, token: undefined };
+    }
+    if (this.#abort.signal.aborted)
+      return { error: new Error('aborted'), livedMs: undefined, heard: false, token: undefined };
+    const since = this.#received;
+    this.#connection = connect({
+      open,
+      tokens,
+      ticket,
+      grant,
+      url: this.#address(since),
+      onOpen: () => {
+        this.#become({ state: 'live', resumed: since !== '' });
+        // No position to go on from: what happened until now cannot be asked for.
+        if (since === '') this.#items.push({ type: 'resync' }, 0);
+      },
+      onText: (text) => this.#hear(text),
+    });
+    const ending = await this.#connection.ended;
+    this.#connection = undefined;
+    return ending;
+  }
+
+  #address(since: string): string {
+    const address = new URL(`${this.#deps.url.replace(/^http/, 'ws')}/ws/attention`);
+    address.searchParams.set('since', since);
+    const { events = [] } = this.#options;
+    if (events.length > 0) address.searchParams.set('events', events.join(','));
+    return address.href;
+  }
+
+  #hear(text: string): void {
+    const frame = decodeFrame(text);
+    if (!frame || frame.type === 'auth_ok') return;
+    this.#received = offsetOf(frame) ?? this.#received;
+    this.#items.push(frame, text.length);
+    if (this.#items.isHalfFull) this.#connection?.pause();
+  }
+
+  #become(state: ConnectionState): void {
+    this.#state = state;
+    this.#items.push({ type: 'connection', ...state }, 0);
+  }
+
+  #leave(): void {
+    this.#abort.abort();
+    this.#wait?.abort();
+    this.#items.end();
+    this.#connection?.close();
+    if (!this.#running) this.#state = { state: 'closed' };
+  }
+}
+
+function offsetOf(item: AttentionItem): string | undefined {
+  const fields: object = item.type === 'unknown' ? item.frame : item;
+  return 'offset' in fields && typeof fields.offset === 'string' ? fields.offset : undefined;
+}

@@ -1,0 +1,177 @@
+/** The programs of README.md run, against a whole relay, and say what they should. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  Browser,
+  type FaultProxy,
+  type TestDaemon,
+  type TestRelay,
+  connectDaemon,
+  signedInCli,
+  startFaultProxy,
+  startRelay,
+} from '@relay/testing';
+
+const room = resolve(import.meta.dirname, '..');
+const readme = readFileSync(join(room, 'README.md'), 'utf8');
+const programs = new Map(
+  [...readme.matchAll(/```js\n\/\/ (\S+)\.mjs\n([^]*?)```/g)].map(([, name, code]) => [name!, code!]),
+);
+
+const running = new Set<ChildProcess>();
+
+/** A program of the page as a process of its own; `lines` is what it has printed. */
+function run(name: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', programs.get(name)!], {
+    cwd: room,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let out = '';
+  let err = '';
+  let wake: () => void = () => undefined;
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+    wake();
+  });
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const exit = new Promise<{ code: number | null; err: string }>((done) =>
+    child.once('close', (code) => {
+      running.delete(child);
+      wake();
+      done({ code, err });
+    }),
+  );
+  const lines = () => out.split('\n').slice(0, -1);
+  return {
+    lines,
+    exit,
+    /** Resolves when this line was printed. */
+    async says(line: string): Promise<void> {
+      while (!lines().includes(line)) {
+        if (!running.has(child)) throw new Error(`it never said ${line}, but: ${out}${err}`);
+        await new Promise<void>((done) => (wake = done));
+      }
+    },
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+describe('the examples of the client', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let proxy: FaultProxy;
+  let folder: string;
+  let env: Record<string, string>;
+  let session: string;
+
+  beforeAll(async () => {
+    relay = await startRelay({ identity: true });
+    proxy = await startFaultProxy({ port: Number(new URL(relay.url).port) });
+    folder = mkdtempSync(join(tmpdir(), 'client-'));
+    daemon = await connectDaemon(relay);
+    env = { RELAY_URL: relay.url, RELAY_TOKEN: relay.token() };
+    for (const native of ['one', 'two', 'three'])
+      daemon.send({
+        type: 'event',
+        task_id: '',
+        event_type: 'AGENT_RESPONSE',
+        session_id: native,
+        content: `Hello from ${native}`,
+      });
+    session = `${daemon.deviceId}:scripted:one`;
+    await expectSession(session);
+  });
+  afterAll(async () => {
+    for (const child of running) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+    await daemon.close();
+    await proxy.close();
+    await relay.stop();
+  });
+
+  /** A report names the sessions; it is answered by nothing, so the relay is asked until it knows this one. */
+  async function expectSession(id: string): Promise<void> {
+    daemon.send({
+      type: 'report_sessions',
+      sessions: ['one', 'two', 'three'].map((native) => ({ session_id: native, title: `Session ${native}` })),
+    });
+    while ((await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}?limit=1`)).status !== 200);
+  }
+
+  it('are those that are tested here', () => {
+    expect([...programs.keys()]).toEqual(['sign-in', 'list-sessions', 'follow', 'answer', 'resume']);
+  });
+
+  it('sign-in: gets an access token for a refresh token', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('ada@example.com');
+    const { refresh_token } = await signedInCli(browser);
+    const program = run('sign-in', { RELAY_URL: relay.url, RELAY_REFRESH_TOKEN: refresh_token! });
+    expect(await program.exit).toEqual({ code: 0, err: '' });
+    expect(program.lines()[0]).toMatch(/^Signed in as ada@example\.com, for .*sessions:read/);
+  });
+
+  it('list-sessions: prints all of them', async () => {
+    const program = run('list-sessions', env);
+    expect(await program.exit).toEqual({ code: 0, err: '' });
+    expect(program.lines().sort()).toEqual(['Session one: idle', 'Session three: idle', 'Session two: idle']);
+  });
+
+  it('follow: prints a turn to its end', async () => {
+    const program = run('follow', { ...env, RELAY_SESSION: session });
+    const { task_id: task } = (await daemon.next('task_resume')) as unknown as { task_id: string };
+    daemon.event(task, 'PROGRESS', { session_id: 'one', action: 'Running', target: 'npm test' });
+    daemon.event(task, 'TASK_COMPLETE', { session_id: 'one', result: 'All green.' });
+    expect(await program.exit).toEqual({ code: 0, err: '' });
+    expect(program.lines()).toEqual(['USER: Run the tests.', 'AGENT: All green.', 'The task is completed.']);
+  });
+
+  it('answer: gives the first choice to a session that waits', async () => {
+    const sent = await relay.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
+      body: { content: 'Deploy' },
+    });
+    const { task_id: task } = (await daemon.next('task_resume')) as unknown as { task_id: string };
+    daemon.event(task, 'WAIT_FOR_USER', {
+      session_id: 'one',
+      prompt: 'Deploy to production?',
+      options: [{ label: 'Yes' }, { label: 'No' }],
+    });
+    while ((await relay.call('GET', `/api/tasks/${sent.body.taskId}`)).body.state !== 'waiting');
+    const program = run('answer', env);
+    const answer = (await daemon.next('task_resume')) as unknown as { task_id: string; message: string };
+    expect(answer.message).toBe('Yes');
+    expect(await program.exit).toEqual({ code: 0, err: '' });
+    expect(program.lines()).toEqual(['Session one: Deploy to production?', 'Answered: Yes']);
+    daemon.event(answer.task_id, 'TASK_COMPLETE', { session_id: 'one', result: 'Deployed.' });
+  });
+
+  it('resume: misses nothing when the network is cut, and nothing when it is killed itself', async () => {
+    const own = { ...env, RELAY_URL: `http://127.0.0.1:${proxy.port}`, OFFSET_FILE: join(folder, 'offset') };
+    const say = (content: string) =>
+      daemon.send({ type: 'event', task_id: '', event_type: 'AGENT_RESPONSE', session_id: 'two', content });
+    const first = run('resume', own);
+    await first.says('Load everything again by REST.');
+    say('before the cut');
+    await first.says('before the cut');
+    proxy.set('refuse');
+    await first.says('waiting');
+    say('during the cut');
+    proxy.set('pass');
+    await first.says('during the cut');
+    expect(first.lines().slice(-2)).toEqual(['resumed', 'during the cut']);
+    await first.kill();
+    say('while it was dead');
+    const second = run('resume', own);
+    await second.says('while it was dead');
+    expect(second.lines()).toEqual(['connecting', 'resumed', 'while it was dead']);
+    await second.kill();
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * Where every REST route is (specification §4.1, contract §3): plain data without schemas, so that a client of the API carries
+ * neither them nor their validator. `routes.ts` adds the bodies, errors and limits.
+ */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
+  credential: 'none' | 'optional' | 'user' | 'user-or-device';
+  /** Accepts Idempotency-Key. */
+  idempotent?: true;
+}
+
+export const endpoints = {
+  health: { method: 'GET', path: '/health', credential: 'none' },
+  ready: { method: 'GET', path: '/ready', credential: 'none' },
+  openapi: { method: 'GET', path: '/api/openapi.json', credential: 'none' },
+  asyncapi: { method: 'GET', path: '/api/asyncapi.json', credential: 'none' },
+  me: { method: 'GET', path: '/api/me', credential: 'user' },
+  deleteMe: { method: 'DELETE', path: '/api/me', credential: 'user' },
+  exportMe: { method: 'GET', path: '/api/me/export', credential: 'user' },
+  listSessions: { method: 'GET', path: '/api/sessions', credential: 'user' },
+  createSession: { method: 'POST', path: '/api/sessions', credential: 'user', idempotent: true },
+  readSession: { method: 'GET', path: '/api/sessions/:id', credential: 'user' },
+  updateSession: { method: 'PATCH', path: '/api/sessions/:id', credential: 'user' },
+  deleteSession: { method: 'DELETE', path: '/api/sessions/:id', credential: 'user' },
+  readMessages: { method: 'GET', path: '/api/sessions/:id/messages', credential: 'user' },
+  sendMessage: { method: 'POST', path: '/api/sessions/:id/messages', credential: 'user', idempotent: true },
+  listCommands: { method: 'GET', path: '/api/sessions/:id/commands', credential: 'user' },
+  readContext: { method: 'GET', path: '/api/sessions/:id/context', credential: 'user' },
+  readSummary: { method: 'GET', path: '/api/sessions/:id/summary', credential: 'user' },
+  releaseSession: { method: 'POST', path: '/api/sessions/:id/release', credential: 'user' },
+  cancelSession: { method: 'POST', path: '/api/sessions/:id/cancel', credential: 'user' },
+  readTask: { method: 'GET', path: '/api/tasks/:id', credential: 'user' },
+  listDevices: { method: 'GET', path: '/api/devices', credential: 'user' },
+  updateDevice: { method: 'PATCH', path: '/api/devices/:id', credential: 'user' },
+  deleteDevice: { method: 'DELETE', path: '/api/devices/:id', credential: 'user-or-device' },
+  listConnections: { method: 'GET', path: '/api/devices/:id/connections', credential: 'user' },
+  requestCode: { method: 'POST', path: '/api/devices/code', credential: 'optional' },
+  pollCode: { method: 'POST', path: '/api/devices/token', credential: 'optional' },
+  readCode: { method: 'GET', path: '/api/devices/code/:userCode', credential: 'user' },
+  approveCode: { method: 'POST', path: '/api/devices/code/:userCode/approve', credential: 'user' },
+  denyCode: { method: 'POST', path: '/api/devices/code/:userCode/deny', credential: 'user' },
+  listWatched: { method: 'GET', path: '/api/watched-sessions', credential: 'user' },
+  watch: { method: 'POST', path: '/api/watched-sessions', credential: 'user' },
+  unwatch: { method: 'DELETE', path: '/api/watched-sessions', credential: 'user' },
+  listNotifications: { method: 'GET', path: '/api/notifications', credential: 'user' },
+  createTicket: { method: 'POST', path: '/api/ws-tickets', credential: 'user' },
+} as const satisfies Record<string, Endpoint>;
+
+export type EndpointName = keyof typeof endpoints;
