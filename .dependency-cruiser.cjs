@@ -116,7 +116,7 @@ module.exports = {
       {
         pathNot: [
           '^packages/(socket|testing|daemon-kit|client)/',
-          '^apps/(daemon|cli)/',
+          '^apps/daemon/',
           '^(conformance|tests|bench)/',
           '^apps/[^/]+/test/',
         ],

@@ -126,7 +126,7 @@ const allowed: Record<string, string> = {
   'apps/standalone/src/main.ts': `import '@relay/api'; import '@relay/gateway'; import '@relay/database';`,
   'apps/web/src/main.ts': `import type { X } from '@relay/protocol'; import '@relay/client'; export type Y = X;`,
   'apps/daemon/src/main.ts': `import '@relay/protocol'; import 'ws';`,
-  'apps/cli/src/main.ts': `import '@relay/protocol'; import '@relay/client'; import 'ws';`,
+  'apps/cli/src/main.ts': `import '@relay/protocol'; import '@relay/client';`,
   'tests/good.ts': `import '@relay/testing'; import '@relay/database'; import 'ws';`,
   'bench/good.mjs': `import '@relay/protocol'; import 'ws';`,
   'conformance/good.ts': `import '@relay/protocol'; import 'ws';`,

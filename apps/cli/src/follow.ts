@@ -11,10 +11,9 @@ import {
   isPlaceholder,
   parseSessionId,
 } from '@relay/protocol';
-import type { Api } from './api.ts';
-import { type Happening, attention } from './attention/stream.ts';
+import { type Happening, happenings } from './happenings.ts';
 import { createMemory } from './memory.ts';
-import type { Access } from './sign-in/access.ts';
+import type { Relay } from './relay.ts';
 
 export type Said =
   | { type: 'new_message'; sessionId: string; message: Message; history?: true }
@@ -42,8 +41,7 @@ export interface Begin {
 }
 
 export interface FollowWish {
-  api: Api;
-  access: Access;
+  relay: Relay;
   signal: AbortSignal;
   /** Called once, when nothing that happens from now on can be missed. */
   begin: () => Promise<Begin>;
@@ -59,25 +57,26 @@ const keepOpenMs = 240_000;
 
 export const hasEnded = (state: Task['state']): boolean => !['queued', 'sent', 'running'].includes(state);
 
-/** @throws Failure of the API and of the stream */
+/** @throws Failure of calls and of the stream */
 export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
-  const { api, access, signal, output } = wish;
+  const { relay, signal, output } = wish;
   let conversation: Conversation | undefined;
   let keepOpen: NodeJS.Timeout | undefined;
   try {
-    for await (const happening of attention({ access, output, signal })) {
+    for await (const happening of happenings({ relay, output, signal })) {
       if (happening.kind === 'connected' && !conversation) {
         const begin = await wish.begin();
         conversation = createConversation(wish, begin);
         const { sessionId } = conversation;
-        keepOpen = setInterval(() => void api.session(sessionId(), 1).catch(() => undefined), keepOpenMs);
+        const look = () => relay.call('readSession', { params: { id: sessionId() }, query: { limit: 1 } });
+        keepOpen = setInterval(() => void look().catch(() => undefined), keepOpenMs);
         // Its state may be ahead of the frames that are still to be heard, and would end this before them.
         if (!begin.isNew) yield* conversation.load(wish.history);
       } else if (conversation) yield* conversation.hear(happening);
       if (conversation?.isOver()) break;
     }
     const taskId = conversation?.isOver() ? conversation.taskId() : undefined;
-    if (taskId !== undefined) yield { type: 'task', task: await api.task(taskId) };
+    if (taskId !== undefined) yield { type: 'task', task: await relay.call('readTask', { params: { id: taskId } }) };
   } finally {
     clearInterval(keepOpen);
   }
@@ -85,7 +84,7 @@ export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
 
 type Conversation = ReturnType<typeof createConversation>;
 
-function createConversation({ api, once }: FollowWish, begin: Begin) {
+function createConversation({ relay, once }: FollowWish, begin: Begin) {
   const memory = createMemory();
   const ids = new Set([begin.sessionId]);
   let { sessionId, taskId } = begin;
@@ -105,7 +104,7 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
       const now = `${lastTask?.id} ${lastTask?.state} ${session.status}`;
       if (now === lastLook) return;
       lastLook = now;
-      over = hasEnded((await api.task(taskId)).state);
+      over = hasEnded((await relay.call('readTask', { params: { id: taskId } })).state);
     }
   };
 
@@ -124,7 +123,10 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
       newestUuid: _newest,
       messagesError,
       ...session
-    }: SessionDetail = await api.session(sessionId, Math.max(limit, 1));
+    }: SessionDetail = await relay.call('readSession', {
+      params: { id: sessionId },
+      query: { limit: Math.max(limit, 1) },
+    });
     adopt(session);
     yield { type: 'session_update', session };
     // A session that has not begun has no past, and that is no error.
@@ -143,7 +145,6 @@ function createConversation({ api, once }: FollowWish, begin: Begin) {
       yield { type: 'connection', state: 'lost', why: happening.why, waitMs: happening.waitMs };
     } else if (happening.kind === 'connected') {
       yield { type: 'connection', state: 'back' };
-      if (happening.gap) yield* reload();
     } else if (happening.kind === 'gap') yield* reload();
     else {
       const { frame } = happening;

@@ -9,25 +9,28 @@ export interface Exchange {
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  timeoutMs: number;
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
 }
 
 const maxReplyBytes = 128 * 1024 * 1024;
 const bodiless = new Set([204, 205, 304]);
 
 /** The whole answer, whatever its status. Rejects with the system's error when there is none. */
-export function exchange(url: URL, { method, headers, body, timeoutMs }: Exchange): Promise<Response> {
+export function exchange(url: URL, { method, headers, body, timeoutMs, signal }: Exchange): Promise<Response> {
   const request = url.protocol === 'https:' ? secureRequest : plainRequest;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method,
       agent: false,
+      ...(signal ? { signal } : {}),
       headers: {
         ...headers,
         ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
       },
     });
-    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    const late = (afterMs: number) => sent.destroy(new Error(`no answer within ${afterMs / 1000} s`));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs, timeoutMs);
     sent.on('response', (response) => {
       bytesOf(response)
         .then((bytes) => resolve(answerOf(response, bytes)))

@@ -10,8 +10,8 @@ import {
   parseSessionId,
   placeholderNativeId,
 } from '@relay/protocol';
-import type { Api } from './api.ts';
 import { Failure, exitCodes } from './failure.ts';
+import { type Relay, allSessions } from './relay.ts';
 
 /** An id up to this long is shown as it is; of a longer one this many characters of its end, or more. */
 const wholeUpTo = 12;
@@ -75,10 +75,10 @@ function only<T>(
   );
 }
 
-/** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; those of the API */
-export async function findDevice(api: Api, typed: string): Promise<Device> {
+/** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; those of calls */
+export async function findDevice(relay: Relay, typed: string): Promise<Device> {
   const wanted = typed.trim().toLowerCase();
-  const devices = wanted === '' ? [] : await api.devices();
+  const devices = wanted === '' ? [] : (await relay.call('listDevices')).devices;
   return only('device', typed, devices, ({ name, id }) => `${name} (${id})`, [
     ({ id }) => id === typed,
     ({ name }) => name.toLowerCase() === wanted,
@@ -92,11 +92,11 @@ export async function findDevice(api: Api, typed: string): Promise<Device> {
 
 /**
  * The id to use in calls. A whole id is taken as it is, so that an id a session had earlier finds it as well.
- * @throws Failure AMBIGUOUS, SESSION_NOT_FOUND; those of the API
+ * @throws Failure AMBIGUOUS, SESSION_NOT_FOUND; those of calls
  */
-export async function findSessionId(api: Api, typed: string): Promise<string> {
+export async function findSessionId(relay: Relay, typed: string): Promise<string> {
   if (parseSessionId(typed)) return typed;
-  const sessions = typed === '' ? [] : await api.sessions({ archived: 'all' });
+  const sessions = typed === '' ? [] : await allSessions(relay, { archived: 'all' });
   const shown = ({ id, title }: Session) => `${title} (${id})`;
   const natives = (test: (native: string) => boolean) => (session: Session) =>
     test(nativeIdOf(session.id)) || test(parseSessionId(session.id)?.nativeId ?? '');
@@ -105,7 +105,7 @@ export async function findSessionId(api: Api, typed: string): Promise<string> {
     natives((native) => native.endsWith(typed) || native.startsWith(typed)),
     ({ id }: Session) => id.startsWith(typed),
   ];
-  const earlier = sessions.some(questions[1]!) ? undefined : await findByPlaceholder(api, typed);
+  const earlier = sessions.some(questions[1]!) ? undefined : await findByPlaceholder(relay, typed);
   return earlier ?? only('session', typed, sessions, shown, questions).id;
 }
 
@@ -113,20 +113,23 @@ export async function findSessionId(api: Api, typed: string): Promise<string> {
  * The session as it is now. From the list where it can be: reading one session asks its daemon for messages, and waits for it.
  * @throws Failure as `findSessionId`
  */
-export async function findSession(api: Api, typed: string): Promise<Session> {
-  const sessionId = await findSessionId(api, typed);
-  const sessions = await api.sessions({ archived: 'all' });
-  return sessions.find(({ id }) => id === sessionId) ?? api.session(sessionId, 1);
+export async function findSession(relay: Relay, typed: string): Promise<Session> {
+  const sessionId = await findSessionId(relay, typed);
+  const sessions = await allSessions(relay, { archived: 'all' });
+  return (
+    sessions.find(({ id }) => id === sessionId) ??
+    relay.call('readSession', { params: { id: sessionId }, query: { limit: 1 } })
+  );
 }
 
 /** The session that was called like this before its device named it: every device may have had it. */
-async function findByPlaceholder(api: Api, typed: string): Promise<string | undefined> {
+async function findByPlaceholder(relay: Relay, typed: string): Promise<string | undefined> {
   const ulid = typed.replace(/^PENDING-/, '');
   if (!placeholder.test(ulid)) return undefined;
-  for (const { id, agentType } of await api.devices()) {
+  for (const { id, agentType } of (await relay.call('listDevices')).devices) {
     const sessionId = formatSessionId({ deviceId: id, agentType, nativeId: placeholderNativeId(ulid) });
     try {
-      return (await api.session(sessionId, 1)).id;
+      return (await relay.call('readSession', { params: { id: sessionId }, query: { limit: 1 } })).id;
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'SESSION_NOT_FOUND') throw error;
     }

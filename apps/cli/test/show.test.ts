@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { backoffMs } from '../src/attention/backoff.ts';
 import { createMemory } from '../src/memory.ts';
 import { shortNames } from '../src/naming.ts';
 import { promptText } from '../src/show/said.ts';
@@ -115,15 +114,5 @@ describe('what was shown already', () => {
     expect(memory.isNew(said('6', 'yes', 40_000), 'history')).toBe(true);
     expect(memory.isNew(said('7', 'go'), 'live')).toBe(true);
     expect(memory.isNew(said('8', 'go', 1000), 'live')).toBe(true);
-  });
-});
-
-describe('the wait before the next connection', () => {
-  it('doubles up to its maximum, lies in the upper half, and is never shorter than the relay asks', () => {
-    const lost = { kind: 'closed', code: 1006, reason: '' } as const;
-    expect([0, 1, 2, 5, 60].map((step) => backoffMs(lost, step, 0))).toEqual([500, 1000, 2000, 15_000, 15_000]);
-    expect(backoffMs(lost, 60, 0.999)).toBeLessThanOrEqual(30_000);
-    const refused = { kind: 'refused', status: 503, code: undefined, message: '', retryAfterMs: 20_000 } as const;
-    expect(backoffMs(refused, 0, 0)).toBe(20_500);
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Device, Session } from '@relay/protocol';
-import type { AnyFrame } from '../src/attention/frame.ts';
+import type { AnyFrame } from '../src/happenings.ts';
 import { runCli } from '../src/cli.ts';
 import type { Said } from '../src/follow.ts';
 import { createOverview } from '../src/show/overview.ts';

@@ -22,6 +22,12 @@ export interface StreamDeps {
   onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
 }
 
+/** A token that was not accepted, and how the relay said so. */
+interface Refused {
+  token: string;
+  error: Error;
+}
+
 const bounds = { items: 4096, characters: 16 * 1024 * 1024 };
 /** A connection that lived so long had a good token. */
 const goodAfterMs = 60_000;
@@ -106,7 +112,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
-    let refused: string | undefined;
+    let refused: Refused | undefined;
     for (let step = 0; !signal.aborted;) {
       const { error, livedMs, heard, token } = await this.#connect(refused);
       if (signal.aborted) return;
@@ -119,7 +125,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
       if (verdict === 'renew') {
         // The second token in a row that is refused is the end.
         if (refused !== undefined || token === undefined || !this.#deps.tokens.renewable) throw error;
-        refused = token;
+        refused = { token, error };
         continue;
       }
       const waitMs = backoffMs(step, Math.random(), error instanceof RelayError ? error.retryAfter : undefined);
@@ -131,18 +137,18 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     }
   }
 
-  async #connect(refused: string | undefined): Promise<Ending> {
+  async #connect(refused: Refused | undefined): Promise<Ending> {
     this.#become({ state: 'connecting' });
     const { tokens, open, ticket } = this.#deps;
     let grant: Awaited<ReturnType<Tokens['get']>>;
     try {
-      grant = await tokens.get(refused === undefined ? {} : { refused });
+      grant = await tokens.get(refused && { refused: refused.token });
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      return { error, livedMs: undefined, heard: false, token: undefined };
+      return neverOpen(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
-    if (this.#abort.signal.aborted)
-      return { error: new Error('aborted'), livedMs: undefined, heard: false, token: undefined };
+    if (this.#abort.signal.aborted) return neverOpen(new Error('aborted'));
+    // There is no other.
+    if (refused && refused.token === grant?.token) return neverOpen(refused.error);
     const since = this.#received;
     this.#connection = connect({
       open,
@@ -191,6 +197,8 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     if (!this.#running) this.#state = { state: 'closed' };
   }
 }
+
+const neverOpen = (error: Error): Ending => ({ error, livedMs: undefined, heard: false, token: undefined });
 
 function offsetOf(item: AttentionItem): string | undefined {
   const fields: object = item.type === 'unknown' ? item.frame : item;

@@ -110,6 +110,9 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     const fixed = endOf(createClient({ baseUrl: relay.url, token: 'fixed', ...options }).attention());
     (await relay.socket()).close(4401);
     expect(await fixed).toMatchObject({ closeCode: 4401 });
+    const same = endOf(open({ getToken: () => 'the only one' }).attention());
+    (await relay.socket()).close(4401);
+    expect(await same).toMatchObject({ closeCode: 4401 });
   });
 
   it.each([

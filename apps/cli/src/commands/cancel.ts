@@ -5,8 +5,8 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 export async function cancelCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const cancelled = await api.cancel(await findSessionId(api, typed));
+  const { relay, say } = contextOf(options, terminal);
+  const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) } });
   say(cancelled, () => `Task ${cancelled.taskId} is ${cancelled.state}.\n`);
   return exitCodes.ok;
 }

@@ -10,8 +10,10 @@ export async function commandsCommand(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const commands = await api.commands(await findSessionId(api, typedSession));
+  const { relay, say } = contextOf(options, terminal);
+  const { commands } = await relay.call('listCommands', {
+    params: { id: await findSessionId(relay, typedSession) },
+  });
   say({ commands }, () =>
     commands.length === 0
       ? 'The agent has not told of any commands.\n'

@@ -1,7 +1,7 @@
 /** What every command that talks to a relay has: which one, who is asking, and how to say the result. */
-import { type Api, createApi } from '../api.ts';
 import { currentAddress } from '../address.ts';
 import { type Home, homeOf } from '../home.ts';
+import { type Relay, relayOf } from '../relay.ts';
 import { type Access, createAccess } from '../sign-in/access.ts';
 import { type Style, styleOf } from '../show/style.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -11,7 +11,7 @@ export interface Context {
   home: Home;
   url: string;
   access: Access;
-  api: Api;
+  relay: Relay;
   json: boolean;
   style: Style;
   /** The result: one JSON document, or text for people. */
@@ -28,7 +28,7 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
     home,
     url,
     access,
-    api: createApi(access),
+    relay: relayOf(access),
     style: styleOf(terminal),
     ...speech(options, terminal),
   };

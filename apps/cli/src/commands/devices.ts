@@ -23,8 +23,8 @@ function conflictOf({ name, conflict }: Device): string {
 }
 
 export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const devices = await api.devices();
+  const { relay, say } = contextOf(options, terminal);
+  const { devices } = await relay.call('listDevices');
   const columns = [
     { title: 'NAME', shrinks: true },
     { title: 'STATUS' },
@@ -51,9 +51,9 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
 }
 
 export async function showDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const device = await findDevice(api, typed);
-  const connections = await api.connections(device.id);
+  const { relay, say } = contextOf(options, terminal);
+  const device = await findDevice(relay, typed);
+  const { connections } = await relay.call('listConnections', { params: { id: device.id } });
   say({ ...device, connections }, () => {
     const facts =
       listOf([
@@ -86,9 +86,9 @@ export async function renameDeviceCommand(
   if (name.trim() === '' || name.length > limits.nameCharacters) {
     throw usage(`A name has 1 to ${limits.nameCharacters} characters.`);
   }
-  const { api, say } = contextOf(options, terminal);
-  const before = await findDevice(api, typed);
-  const device = await api.renameDevice(before.id, name);
+  const { relay, say } = contextOf(options, terminal);
+  const before = await findDevice(relay, typed);
+  const device = await relay.call('updateDevice', { params: { id: before.id }, body: { name } });
   say(device, () => `"${oneLine(before.name)}" is called "${oneLine(device.name)}" now.\n`);
   return exitCodes.ok;
 }
@@ -98,8 +98,8 @@ export async function removeDeviceCommand(
   options: CommonOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const device = await findDevice(api, typed);
+  const { relay, say } = contextOf(options, terminal);
+  const device = await findDevice(relay, typed);
   const name = oneLine(device.name);
   if (!options.yes) {
     if (!terminal.inIsScreen)
@@ -110,7 +110,7 @@ export async function removeDeviceCommand(
       return exitCodes.failed;
     }
   }
-  await api.removeDevice(device.id);
+  await relay.call('deleteDevice', { params: { id: device.id } });
   say({ id: device.id, removed: true }, () => `"${name}" is removed. Its daemon was turned away.\n`);
   return exitCodes.ok;
 }

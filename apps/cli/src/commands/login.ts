@@ -1,9 +1,9 @@
 /** `relay login`: signs in through the browser, or takes an access token of another issuer. */
 import { chosenAddress, localRelay, refuseClear } from '../address.ts';
-import { createApi } from '../api.ts';
 import { exitCodes, usage } from '../failure.ts';
 import { homeOf, makePrivateFolder } from '../home.ts';
 import { type Profile, changingProfiles, putProfile, readProfiles } from '../profiles.ts';
+import { relayOf } from '../relay.ts';
 import type { Access } from '../sign-in/access.ts';
 import { signInWithBrowser } from '../sign-in/browser-flow.ts';
 import { openBrowser } from '../sign-in/open-browser.ts';
@@ -31,7 +31,7 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const tokens =
     options.token === undefined ? await fromBrowser(url, options, terminal) : await fromToken(options.token, terminal);
 
-  const me = await createApi(accessTo(url, tokens.accessToken)).me();
+  const me = await relayOf(accessTo(url, tokens.accessToken)).call('me');
   const profile: Profile = { url, account: me.email ?? me.name ?? me.id, ...tokens };
   await changingProfiles(home, () => Promise.resolve(putProfile(home, profile)));
   const { json, say } = speech(options, terminal);

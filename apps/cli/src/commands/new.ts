@@ -1,6 +1,7 @@
 /** `relay new`: starts a session on a device with a first message. */
 import { exitCodes } from '../failure.ts';
 import { findDevice, nameOf } from '../naming.ts';
+import { isReplay } from '../relay.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -22,13 +23,13 @@ export async function newCommand(
   const waiting = queueing(options);
   const key = idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
-  const { api, say } = context;
+  const { relay, say } = context;
   const message = await messageOf(typedMessage, terminal);
   const images = await imagesOf(options);
-  const device = await findDevice(api, typedDevice);
+  const device = await findDevice(relay, typedDevice);
   const create = async () => {
-    const created = await api.createSession(
-      {
+    const { body, headers } = await relay.request('createSession', {
+      body: {
         deviceId: device.id,
         message,
         ...(options.project === undefined ? {} : { projectPath: options.project }),
@@ -36,8 +37,9 @@ export async function newCommand(
         ...images,
         ...waiting,
       },
-      key,
-    );
+      idempotencyKey: key,
+    });
+    const created = { ...body, replayed: isReplay(headers) };
     say({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
       const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? 'queued'}.\n`;
       const again = created.replayed ? 'It was started before with this key; nothing was sent now.\n' : '';

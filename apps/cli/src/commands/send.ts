@@ -2,6 +2,7 @@
 import type { Session } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
+import { isReplay } from '../relay.ts';
 import { promptText } from '../show/said.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
@@ -19,7 +20,7 @@ export async function sendCommand(
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const content = await messageOf(typedMessage, terminal);
-  return deliver(context, await findSessionId(context.api, typedSession), content, options);
+  return deliver(context, await findSessionId(context.relay, typedSession), content, options);
 }
 
 export interface AnswerOptions extends SendingOptions {
@@ -36,7 +37,7 @@ export async function answerCommand(
   if (typedText !== undefined && options.option !== undefined) throw usage('Give a text or --option, not both.');
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
-  const { id, status, prompt } = await findSession(context.api, typedSession);
+  const { id, status, prompt } = await findSession(context.relay, typedSession);
   if (status !== 'waiting' || !prompt) {
     throw new Failure(
       'NOT_WAITING',
@@ -60,14 +61,15 @@ function labelOf({ options }: NonNullable<Session['prompt']>, typed: string): st
 }
 
 async function deliver(context: Context, sessionId: string, content: string, options: SendingOptions): Promise<number> {
-  const { api, say, terminal } = context;
+  const { relay, say, terminal } = context;
   const images = await imagesOf(options);
   const send = async () => {
-    const sent = await api.sendMessage(
-      sessionId,
-      { content, ...images, ...queueing(options) },
-      idempotencyKeyOf(options),
-    );
+    const { body, headers } = await relay.request('sendMessage', {
+      params: { id: sessionId },
+      body: { content, ...images, ...queueing(options) },
+      idempotencyKey: idempotencyKeyOf(options),
+    });
+    const sent = { ...body, replayed: isReplay(headers) };
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' It was sent before with this key; nothing was sent now.' : '';
       return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${again}\n`;
@@ -92,8 +94,8 @@ async function deliver(context: Context, sessionId: string, content: string, opt
 }
 
 /** Sent it is, whatever comes of this. */
-async function warnIfAway({ api }: Context, sessionId: string, terminal: Terminal): Promise<void> {
-  const devices = await api.devices().catch(() => []);
+async function warnIfAway({ relay }: Context, sessionId: string, terminal: Terminal): Promise<void> {
+  const { devices } = await relay.call('listDevices').catch(() => ({ devices: [] }));
   const device = devices.find(({ id }) => sessionId.startsWith(`${id}:`));
   if (device?.status === 'offline') terminal.err('The device is offline; the message waits for it.\n');
 }

@@ -2,6 +2,7 @@
 import { type SessionStatus, sessionStatuses } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
+import { allSessions } from '../relay.ts';
 import { paintOf } from '../show/style.ts';
 import { tableOf } from '../show/table.ts';
 import { ago } from '../show/times.ts';
@@ -19,14 +20,16 @@ const isStatus = (text: string): text is SessionStatus => (sessionStatuses as re
 export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<number> {
   const { status } = options;
   if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
-  const { api, say, json } = contextOf(options, terminal);
-  const device = options.device === undefined ? undefined : await findDevice(api, options.device);
-  const sessions = await api.sessions({
+  const { relay, say, json } = contextOf(options, terminal);
+  const device = options.device === undefined ? undefined : await findDevice(relay, options.device);
+  const sessions = await allSessions(relay, {
     ...(device ? { deviceId: device.id } : {}),
     ...(status ? { status } : {}),
     ...(options.all ? { archived: 'all' } : {}),
   });
-  const names = new Map(json || sessions.length === 0 ? [] : (await api.devices()).map(({ id, name }) => [id, name]));
+  const isShort = json || sessions.length === 0;
+  const devices = isShort ? [] : (await relay.call('listDevices')).devices;
+  const names = new Map(devices.map(({ id, name }) => [id, name]));
   say({ sessions }, () => {
     if (sessions.length === 0) return 'No sessions. Start one with "relay new <device> <message>".\n';
     const short = shortNames(sessions.map(({ id }) => id));

@@ -6,8 +6,8 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const summary = await api.summary(await findSessionId(api, typed));
+  const { relay, say } = contextOf(options, terminal);
+  const summary = await relay.call('readSummary', { params: { id: await findSessionId(relay, typed) } });
   say(summary, () => {
     const { title, projectPath, status, statusDetail, messageCount, initialPrompt, lastToolUse, recentMessages } =
       summary;
@@ -38,8 +38,8 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 export async function releaseCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const released = await api.release(await findSessionId(api, typed));
+  const { relay, say } = contextOf(options, terminal);
+  const released = await relay.call('releaseSession', { params: { id: await findSessionId(relay, typed) } });
   const { result, detail } = released;
   say(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
   return result === 'released' || result === 'not_held' ? exitCodes.ok : exitCodes.failed;

@@ -19,7 +19,7 @@ export async function tailCommand(typed: string, options: TailOptions, terminal:
   }
   const context = contextOf(options, terminal);
   // Before anything is listened to: a name that leads nowhere is said at once.
-  const sessionId = await findSessionId(context.api, typed);
+  const sessionId = await findSessionId(context.relay, typed);
   return tell(context, {
     begin: () => Promise.resolve({ sessionId }),
     history,

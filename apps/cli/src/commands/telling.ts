@@ -13,16 +13,13 @@ export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'onc
 };
 
 /** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
-export async function tell(
-  { terminal, api, access, json }: Context,
-  { heading, ...wish }: TellingWish,
-): Promise<number> {
+export async function tell({ terminal, relay, json }: Context, { heading, ...wish }: TellingWish): Promise<number> {
   const show = createConversationView(terminal, heading);
   const { signal, release } = untilInterrupted();
   let ended: Task | undefined;
   let removed = false;
   try {
-    for await (const said of follow({ api, access, signal, ...wish })) {
+    for await (const said of follow({ relay, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
       if (said.type === 'session_removed') removed = true;
       if (json) terminal.out(`${JSON.stringify(said)}\n`);

@@ -1,8 +1,8 @@
 /** `relay watch`: marks sessions for notifications and prints what happens; `relay unwatch` takes the mark away. */
-import type { AnyFrame } from '../attention/frame.ts';
-import { type Happening, attention } from '../attention/stream.ts';
 import { exitCodes, usage } from '../failure.ts';
+import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
+import { allSessions } from '../relay.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/said.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
@@ -20,12 +20,12 @@ export async function watchCommand(
 ): Promise<number> {
   if (typed.length === 0 && !options.follow) throw usage('--no-follow needs a session to watch.');
   const context = contextOf(options, terminal);
-  const { api, json } = context;
+  const { relay, json } = context;
   const found: string[] = [];
-  for (const text of typed) found.push(await findSessionId(api, text));
+  for (const text of typed) found.push(await findSessionId(relay, text));
   const ids = new Set<string>();
   for (const id of found) {
-    const { sessionId, watched } = await api.watch(id);
+    const { sessionId, watched } = await relay.call('watch', { body: { sessionId: id } });
     ids.add(id).add(sessionId);
     if (json) terminal.out(`${JSON.stringify({ type: 'watched', sessionId, watched })}\n`);
     else
@@ -42,20 +42,26 @@ export async function unwatchCommand(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
+  const { relay, say } = contextOf(options, terminal);
   const sessionIds: string[] = [];
-  for (const text of typed) sessionIds.push((await api.unwatch(await findSessionId(api, text))).sessionId);
+  for (const text of typed) {
+    const sessionId = await findSessionId(relay, text);
+    sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
+  }
   say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)} is watched no more.\n`).join(''));
   return exitCodes.ok;
 }
 
 /** Until Ctrl-C. Of these sessions, and of everything when there are none. */
-async function print({ terminal, api, access, json }: Context, ids: Set<string>): Promise<void> {
+async function print({ terminal, relay, json }: Context, ids: Set<string>): Promise<void> {
   const { signal, release } = untilInterrupted();
   const isWanted = wanted(ids);
   // Frames name sessions and devices by id alone: what they are called must be asked.
   const load = async () => {
-    const [sessions, devices] = await Promise.all([api.sessions(), api.devices().catch(() => [])]);
+    const [sessions, { devices }] = await Promise.all([
+      allSessions(relay),
+      relay.call('listDevices').catch(() => ({ devices: [] })),
+    ]);
     return createOverview(terminal, { sessions, devices });
   };
   let lineOf = json ? () => '' : await load();
@@ -79,11 +85,10 @@ async function print({ terminal, api, access, json }: Context, ids: Set<string>)
       const state = wasConnected ? 'back' : 'open';
       note({ type: 'connection', state }, wasConnected ? 'Connected again.\n' : 'Listening; Ctrl-C ends it.\n');
       wasConnected = true;
-      if (happening.gap) await missed();
     }
   };
   try {
-    for await (const happening of attention({ access, output: false, signal })) {
+    for await (const happening of happenings({ relay, output: false, signal })) {
       await handle(happening);
       await terminal.drained();
     }
@@ -93,11 +98,7 @@ async function print({ terminal, api, access, json }: Context, ids: Set<string>)
 }
 
 /** Frames of types this release does not know are shown as they came. */
-const lineFor = (frame: AnyFrame): object => {
-  if (frame.type !== 'unknown') return frame;
-  const { rawType, ...rest } = frame as { rawType: string; type: string };
-  return { ...rest, type: rawType };
-};
+const lineFor = (frame: AnyFrame): object => (frame.type === 'unknown' ? frame.frame : frame);
 
 function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
   if (ids.size === 0) return () => true;
@@ -111,6 +112,7 @@ function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
       if (ids.has(frame.previousId ?? '')) ids.add(frame.session.id);
       return ids.has(frame.session.id);
     }
-    return 'sessionId' in frame && ids.has(frame.sessionId as string);
+    const fields: object = lineFor(frame);
+    return 'sessionId' in fields && ids.has(fields.sessionId as string);
   };
 }

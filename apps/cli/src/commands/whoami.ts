@@ -12,8 +12,8 @@ export interface WhoamiOptions extends CommonOptions {
 
 export async function whoamiCommand(options: WhoamiOptions, terminal: Terminal): Promise<number> {
   if (options.all) return everywhere(options, terminal);
-  const { api, access, url, say } = contextOf(options, terminal);
-  const me = await api.me();
+  const { relay, access, url, say } = contextOf(options, terminal);
+  const me = await relay.call('me');
   const { expiresAt } = await access.token();
   const ends = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
   const { renewable } = access;

@@ -12,8 +12,8 @@ export async function exportAccountCommand(
   options: CommonOptions & { out?: string },
   terminal: Terminal,
 ): Promise<number> {
-  const { api, say } = contextOf(options, terminal);
-  const document = await api.exportAccount();
+  const { relay, say } = contextOf(options, terminal);
+  const document = await relay.call('exportMe');
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (options.out === undefined) {
     terminal.out(text);
@@ -46,8 +46,8 @@ export async function deleteAccountCommand(
   options: CommonOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { api, home, say, url } = contextOf(options, terminal);
-  const { id, email } = await api.me();
+  const { relay, home, say, url } = contextOf(options, terminal);
+  const { id, email } = await relay.call('me');
   if (!options.yes) {
     if (!terminal.inIsScreen)
       throw usage(`Add --yes to delete the account of ${email ?? id}: nobody is here to confirm it.`);
@@ -60,7 +60,7 @@ export async function deleteAccountCommand(
       return exitCodes.failed;
     }
   }
-  await api.deleteAccount();
+  await relay.call('deleteMe', { body: { confirm: deleteConfirmation } });
   await changingProfiles(home, () => Promise.resolve(forgetProfile(home, url)));
   say({ id, deleted: true }, () => 'Your account is deleted.\n');
   return exitCodes.ok;

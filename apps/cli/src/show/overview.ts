@@ -1,6 +1,6 @@
 /** Everything that happens, one line each: which machine, which session, what. */
 import type { Device, Session } from '@relay/protocol';
-import type { AnyFrame } from '../attention/frame.ts';
+import type { AnyFrame } from '../happenings.ts';
 import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
 import { paintOf, styleOf } from './style.ts';

@@ -1,0 +1,112 @@
+/** The relay as the commands see it: calls by the name of their route, the live stream, and every failure as a sentence. */
+import { type Client, SignedOutError, createClient } from '@relay/client';
+import type { RouteName, Session, SessionStatus } from '@relay/protocol';
+import { Failure, exitCodes, notARelay } from './failure.ts';
+import { exchange } from './http.ts';
+import { failureOf } from './refusals.ts';
+import type { Access } from './sign-in/access.ts';
+
+/** @throws Failure from `call` and `request` */
+export interface Relay extends Pick<Client, 'url' | 'call' | 'request'> {
+  /** Fails as the package does. */
+  attention: Client['attention'];
+}
+
+/** The fields that everything here is built on: an answer without them is none of a relay. Others may come and go. */
+const essential: Partial<Record<RouteName, readonly string[]>> = {
+  me: ['id', 'scopes'],
+  exportMe: ['account', 'sessions'],
+  listDevices: ['devices'],
+  updateDevice: ['id'],
+  listConnections: ['connections'],
+  listSessions: ['sessions'],
+  readSession: ['id', 'messages'],
+  createSession: ['id', 'taskId'],
+  sendMessage: ['taskId', 'sessionId'],
+  listCommands: ['commands'],
+  readSummary: ['title', 'recentMessages'],
+  releaseSession: ['result'],
+  cancelSession: ['taskId', 'state'],
+  readTask: ['id', 'state'],
+  watch: ['sessionId', 'watched'],
+  unwatch: ['sessionId', 'watched'],
+};
+const lists = new Set(['devices', 'connections', 'sessions', 'commands']);
+
+export function relayOf(access: Access): Relay {
+  const { url } = access;
+  const client = createClient({ baseUrl: url, getToken: tokenOf(access), fetch: send });
+
+  const check = (name: RouteName, body: unknown) => {
+    const fields = body as Readonly<Record<string, unknown>>;
+    const missing = essential[name]?.find((field) =>
+      lists.has(field) ? !Array.isArray(fields[field]) : fields[field] === undefined,
+    );
+    if (missing !== undefined) throw notARelay(url, `"${missing}" is missing in its answer`);
+  };
+  const request: Client['request'] = async (name, ...input) => {
+    try {
+      const answer = await client.request(name, ...input);
+      check(name, answer.body);
+      return answer;
+    } catch (error) {
+      throw failureOf(url, error);
+    }
+  };
+  return {
+    url,
+    request,
+    call: async (...input) => (await request(...input)).body,
+    attention: (options) => client.attention(options),
+  };
+}
+
+/** On a connection of its own and never for longer than asked: see http.ts. */
+const send: typeof fetch = (url, { method = 'GET', headers, body, signal } = {}) =>
+  exchange(new URL(url), {
+    method,
+    headers: headers as Record<string, string>,
+    body: body as string | undefined,
+    signal: signal ?? undefined,
+  });
+
+/** A sign-in that is over ends a stream; one that cannot be renewed right now is waited for. */
+const tokenOf =
+  (access: Access) =>
+  async ({ refused, minValidMs }: { refused?: string | undefined; minValidMs?: number | undefined }) => {
+    try {
+      const { renewable } = access;
+      if (refused !== undefined && !renewable) return { token: refused };
+      const { token, expiresAt } = await access.token({
+        ...(minValidMs === undefined ? {} : { atLeastMs: minValidMs }),
+        ...(refused === undefined ? {} : { refused }),
+      });
+      return renewable ? { token, expiresAt } : { token };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.exitCode === exitCodes.temporary) throw error;
+      throw new SignedOutError(error.message, { cause: error });
+    }
+  };
+
+export interface SessionsWish {
+  deviceId?: string;
+  status?: SessionStatus;
+  archived?: 'true' | 'false' | 'all';
+}
+
+export const maxSessions = 10_000;
+
+/** All pages, at most `maxSessions`. */
+export async function allSessions(relay: Relay, wish: SessionsWish = {}): Promise<Session[]> {
+  const found: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await relay.call('listSessions', { query: { ...wish, ...(cursor ? { cursor, limit: 200 } : {}) } });
+    found.push(...page.sessions);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < maxSessions);
+  return found;
+}
+
+/** The relay had answered this key before and did nothing new. */
+export const isReplay = (headers: Headers): boolean => headers.get('idempotent-replay') === 'true';
