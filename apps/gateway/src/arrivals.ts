@@ -1,0 +1,72 @@
+/** Tasks of which it is not known that they arrived: the history is asked whether it has their instruction. */
+import { type AskedTask, type Database, findAskedTask } from '@relay/database';
+import { hasArrived } from './answer.ts';
+import type { DaemonConnection } from './connection.ts';
+import type { HistoryQuestions } from './history-questions.ts';
+import { outlast } from './outage.ts';
+
+export interface ArrivalOutcome {
+  arrived: (taskId: string, nativeId: string) => Promise<void>;
+  otherwise: (taskIds: string[]) => Promise<void>;
+}
+
+export interface ArrivalDeps {
+  database: Database;
+  questions: HistoryQuestions;
+  /** A task that this connection took for one under way has ended over an earlier one. */
+  over: (connection: DaemonConnection, asked: AskedTask) => void;
+}
+
+/** Pages without the instruction of a task, until it counts as not arrived. */
+const enough = 2;
+
+/** Returns `Outcomes.ofUnconfirmed`. */
+export function createArrivals({ database, questions, over }: ArrivalDeps) {
+  const find = async (connection: DaemonConnection, asked: AskedTask, { arrived, otherwise }: ArrivalOutcome) => {
+    const { id, nativeId } = asked;
+    let without = 0;
+    await questions.repeat(connection, async (last) => {
+      const { clockAheadMs, tasks } = connection.memory;
+      const found = await questions.read(
+        connection,
+        asked,
+        (page, task) => hasArrived(page, task, clockAheadMs) || undefined,
+      );
+      // A frame may have named it meanwhile.
+      if (!connection.live || tasks.get(id)?.state !== 'sent') return true;
+      if (found === undefined) without += 1;
+      // Without an answer nothing is known, and an agent that has just begun may not have written down its instruction yet.
+      if (found !== true && without < enough && !last) return false;
+      await outlast(
+        () => (found === true ? arrived(id, nativeId) : otherwise([id])),
+        () => !connection.live,
+      );
+      return true;
+    });
+  };
+
+  return async (connection: DaemonConnection, taskIds: readonly string[], outcome: ArrivalOutcome): Promise<void> => {
+    const { doubted } = connection.memory;
+    const unasked: string[] = [];
+    for (const id of taskIds) {
+      if (doubted.has(id)) continue;
+      const asked = await findAskedTask(database.prisma, id);
+      if (asked?.ended) {
+        over(connection, asked);
+        continue;
+      }
+      if (!asked || asked.placeholder) {
+        unasked.push(id);
+        continue;
+      }
+      doubted.set(id, true);
+      // Not awaited: the answer comes over this connection, behind the frame that caused the question.
+      find(connection, asked, outcome)
+        .catch((error: unknown) =>
+          connection.logger.warn({ err: error }, 'whether a task arrived could not be found out'),
+        )
+        .finally(() => doubted.delete(id));
+    }
+    if (unasked.length > 0) await outcome.otherwise(unasked);
+  };
+}

@@ -1,0 +1,100 @@
+/** Writes down what a daemon's history says of an end, and publishes it. */
+import { type Publisher, message } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type AskedTask,
+  type Database,
+  type SessionRecord,
+  addNotification,
+  endTask,
+  findAskedTask,
+  notes,
+  readSessions,
+  withDevice,
+  withOwned,
+} from '@relay/database';
+import type { Answer } from './answer.ts';
+import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { ProgressBoard } from './progress.ts';
+import type { TaskWriter } from './tasks-out.ts';
+
+export interface FoundAnswerDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  metrics: GatewayMetrics;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  /** A notification was written: it may be sent now. */
+  notify: () => void;
+}
+
+export interface FoundAnswers {
+  /** A task under way has ended with this answer. */
+  complete(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  /** As `complete`, for a task that has ended as unknown or lost. */
+  correct(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  /** The text of an end that the daemon itself reported without one. `always`: publishes it even if it settled no more than before. */
+  addText(connection: DaemonConnection, asked: AskedTask, answer: Answer, always: boolean): Promise<void>;
+}
+
+export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
+  const { config, database, publisher, metrics, progress, writer } = deps;
+
+  /** The answer under the daemon's own name for it, so that its transcript does not repeat it. */
+  const publish = async (record: SessionRecord, { uuid, content, timestamp }: Answer, sinceMs: number | undefined) => {
+    const said = message(uuid, 'AGENT', content, timestamp);
+    await publisher.sayEnd(record.ownerId, record.key, record.session.id, said, {
+      ...(sinceMs !== undefined && { sinceMs }),
+    });
+    await publisher.markSaid(record.ownerId, record.key, { uuid });
+    await publisher.session(record);
+  };
+
+  return {
+    complete: async (connection, taskId, answer) => {
+      const { memory } = connection;
+      const completed = await withOwned(database.prisma, connection, async (tx) => {
+        const asked = await findAskedTask(tx, taskId);
+        // Its end came over an earlier connection meanwhile: this is no later end.
+        if (!asked || asked.ended) return undefined;
+        const { sessionKey } = asked;
+        const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
+        const notification = { sessionKey, cause: 'done', taskId, windowMs: config.dedupeWindowMs } as const;
+        const notified = ended === 'ended' && (await addNotification(tx, notification));
+        const [record] = await readSessions(tx, [sessionKey]);
+        return { ended, notified, record };
+      });
+      if (completed?.ended !== 'ended') return;
+      const { notified, record } = completed;
+      const entry = memory.tasks.get(taskId);
+      if (entry) progress.drop(entry.sessionKey);
+      memory.tasks.delete(taskId);
+      metrics.tasks.inc({ state: 'completed' });
+      if (record) await publish(record, answer, entry?.writtenAtMs);
+      if (notified) deps.notify();
+      void writer.drain(connection);
+    },
+    correct: async (connection, taskId, answer) => {
+      const corrected = await withOwned(database.prisma, connection, async (tx) => {
+        const asked = await findAskedTask(tx, taskId);
+        // A late event of the daemon counts more.
+        if (!asked?.doubtful) return undefined;
+        const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
+        const [record] = await readSessions(tx, [asked.sessionKey]);
+        return { ended, record };
+      });
+      if (corrected?.record && corrected.ended === 'settled') await publish(corrected.record, answer, undefined);
+    },
+    addText: async ({ deviceId }, { id: taskId, sessionKey, sentAtMs }, answer, always) => {
+      const { ended, record } = await withDevice(database.prisma, deviceId, async (tx) => {
+        const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
+        const [record] = await readSessions(tx, [sessionKey]);
+        return { ended, record };
+      });
+      // Another question about the same end may have been answered first.
+      if (record && (always || ended === 'settled')) await publish(record, answer, sentAtMs);
+    },
+  };
+}

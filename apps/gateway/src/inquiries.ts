@@ -1,0 +1,111 @@
+/** Inquiries: the history is asked for the end of one task again and again, until it has it or the time for that is over. */
+import type { RelayConfig } from '@relay/config';
+import { type AskedTask, type Database, findAskedTask } from '@relay/database';
+import { isEnd } from './answer.ts';
+import type { DaemonConnection } from './connection.ts';
+import type { Inquiry } from './device-memory.ts';
+import type { FoundAnswers } from './found-answers.ts';
+import { type HistoryQuestions, again } from './history-questions.ts';
+import { outlast } from './outage.ts';
+
+export interface InquiryDeps {
+  config: RelayConfig;
+  database: Database;
+  questions: HistoryQuestions;
+  answers: FoundAnswers;
+  /** A task that this connection took for one under way has ended over an earlier one. */
+  over: (connection: DaemonConnection, asked: AskedTask) => void;
+}
+
+export interface Inquiries {
+  /**
+   * Begins one, unless one for the same purpose is under way. `otherwise`: what follows without an answer, when the daemon itself no longer
+   * knows the task. `restart`: even if one is under way.
+   */
+  begin(
+    connection: DaemonConnection,
+    taskId: string,
+    otherwise?: Inquiry['otherwise'],
+    options?: { delayMs: number; restart: boolean },
+  ): void;
+}
+
+export function createInquiries({ config, database, questions, answers, over }: InquiryDeps): Inquiries {
+  const isCurrent = ({ memory, live }: DaemonConnection, inquiry: Inquiry) => {
+    const entry = memory.tasks.get(inquiry.taskId);
+    return (
+      live &&
+      memory.inquiries.get(inquiry.taskId) === inquiry &&
+      entry !== undefined &&
+      entry.heardAtMs === inquiry.heardAtMs
+    );
+  };
+  const finish = ({ memory }: DaemonConnection, inquiry: Inquiry) => {
+    if (memory.inquiries.get(inquiry.taskId) === inquiry) memory.inquiries.delete(inquiry.taskId);
+  };
+
+  const step = async (connection: DaemonConnection, inquiry: Inquiry): Promise<void> => {
+    const { memory } = connection;
+    if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
+    const asked = await findAskedTask(database.prisma, inquiry.taskId);
+    if (asked?.ended) {
+      over(connection, asked);
+      return finish(connection, inquiry);
+    }
+    const found = await questions.answerOf(connection, asked, inquiry.heardAtMs);
+    if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
+    const now = found === 'unasked' ? undefined : found;
+    const last = inquiry.looks === again.length;
+    const omitted = inquiry.otherwise !== undefined;
+    const circumstances = {
+      before: inquiry.before,
+      now,
+      omitted,
+      listed: !memory.listOnlyGrows && memory.listed.has(inquiry.taskId),
+      active: asked !== undefined && memory.active.has(asked.nativeId),
+      last,
+    };
+    if (now && isEnd(circumstances)) {
+      finish(connection, inquiry);
+      await outlast(
+        () => answers.complete(connection, inquiry.taskId, now),
+        () => !connection.live,
+      );
+      return;
+    }
+    // A daemon that was too busy to answer may have the outcome all the same: it is asked again.
+    if (last || (omitted && found === undefined)) {
+      finish(connection, inquiry);
+      await inquiry.otherwise?.();
+      return;
+    }
+    inquiry.before = now;
+    const waited = inquiry.looks === 0 ? 0 : again[inquiry.looks - 1]!;
+    plan(connection, inquiry, (again[inquiry.looks]! - waited) * config.outcomeAskMs);
+    inquiry.looks += 1;
+  };
+
+  const plan = (connection: DaemonConnection, inquiry: Inquiry, delayMs: number) => {
+    inquiry.timer = setTimeout(() => {
+      step(connection, inquiry).catch((error: unknown) => {
+        finish(connection, inquiry);
+        connection.logger.warn({ err: error }, 'the outcome of a task could not be asked for');
+      });
+    }, delayMs);
+    inquiry.timer.unref();
+  };
+
+  return {
+    begin: (connection, taskId, otherwise, { delayMs, restart } = { delayMs: 0, restart: false }) => {
+      const { inquiries, tasks } = connection.memory;
+      const current = inquiries.get(taskId);
+      const isUnderWay = current !== undefined && isCurrent(connection, current);
+      if (isUnderWay && !restart && (current.otherwise !== undefined || otherwise === undefined)) return;
+      clearTimeout(current?.timer);
+      const heardAtMs = tasks.get(taskId)?.heardAtMs;
+      const inquiry = { taskId, heardAtMs, otherwise, looks: 0, before: undefined, timer: undefined };
+      inquiries.set(taskId, inquiry);
+      plan(connection, inquiry, delayMs);
+    },
+  };
+}
