@@ -7,7 +7,7 @@ const top = '^apps/[^/]+/src/(main|server|open|index)\\.ts$';
 /** Where requests and upgrades come in. */
 const doors = [
   '^apps/[^/]+/src/routes/',
-  '^apps/[^/]+/src/upgrade\\.ts$',
+  '^apps/[^/]+/src/(upgrade|door)\\.ts$',
   '^apps/api/src/attention/(upgrade|door)\\.ts$',
 ];
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
@@ -211,8 +211,18 @@ module.exports = {
       { path: '^apps/gateway/src/connection\\.ts$' },
       {
         path: [
-          gateway('inbound', 'outbound', 'translate', 'events', 'history', 'progress', 'publish', 'reconcile'),
-          gateway('tasks-out', 'watching', 'hub'),
+          gateway('meaning', 'inbound', 'status', 'reports', 'activity', 'events', 'endings', 'speech', 'transcript'),
+          gateway(
+            'outbound',
+            'translate',
+            'history',
+            'outcomes',
+            'progress',
+            'reconcile',
+            'tasks-out',
+            'watching',
+            'hub',
+          ),
           '^packages/(database|backplane)/',
         ],
       },
@@ -220,7 +230,7 @@ module.exports = {
     rule(
       'meaning-knows-no-socket',
       'What a frame causes is decided without the socket library.',
-      { path: '^apps/gateway/src/', pathNot: [top, gateway('upgrade', 'connection')] },
+      { path: '^apps/gateway/src/', pathNot: [top, gateway('door', 'connection', 'connections')] },
       { path: '^packages/socket/' },
     ),
     rule(

@@ -1,6 +1,6 @@
 /**
- * LIFE of a daemon's connection (contract §5): one frame at a time and in order, keepalive, limits, and an end that is
- * reported once. Has never heard of tasks or sessions; what frames mean is somebody else's (`Meaning`).
+ * LIFE of a daemon's connection (contract §5): its phase, limits, decoding, keepalive and close. Knows nothing of tasks or sessions. The
+ * socket keeps the order of its frames, `frame-handler.ts` decides whether they count.
  */
 import {
   type Capability,
@@ -61,7 +61,19 @@ const malformedAllowed = 2;
 /** Between two lines about frames of one connection that were dropped. */
 const droppedLineMs = 60_000;
 
-/** There may be thousands, most of them silent: what a silent one does not need is not made. */
+/**
+ * - arriving: its device is being claimed; frames wait.
+ * - claimed: the device is ours under `fence`, and not marked online yet; frames wait.
+ * - live: frames count, commands are accepted, frames and tasks are written.
+ * - leaving: this instance shuts down and has said so. Frames that the daemon sent before it heard that count; nothing is written.
+ * - ended: it was closed for another reason, or its socket has ended. Nothing counts, nothing is written.
+ */
+export type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
+
+/** A decoded frame, and the text it was decoded from. */
+export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };
+
+/** Allocated lazily: there are thousands of these, and most are idle. */
 export class DaemonConnection implements HeartbeatPeer {
   readonly id: string;
   readonly deviceId: string;
@@ -72,21 +84,16 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly hostname: string;
   readonly address: string;
   readonly memory = new DeviceMemory();
-  /** Set by the claim; 0 until then. */
-  fence = 0;
-  /** True from the moment the device is ours, online and its frames count, until the socket ends or this instance leaves. */
-  live = false;
-  /** Until it is decided whether frames count: whoever has one waits for it. */
+  /** Until it is decided whether frames count: they wait for it. Never rejects. */
   beginning: Promise<void> | undefined;
-  /** Whether frames count, once that is decided. */
-  admitted = false;
 
+  #phase: Phase = 'arriving';
+  #fence = 0;
   readonly #socket: Socket;
   readonly #shared: ConnectionDeps;
   readonly #bucket: TokenBucket;
   #logger: Logger | undefined;
   #heartbeat: Heartbeat | undefined;
-  #leaving = false;
   #malformedAtMs: number[] | undefined;
   /** When the log last told of dropped frames, and how many were dropped since. */
   #droppedFrames: { atMs: number; count: number } | undefined;
@@ -117,22 +124,39 @@ export class DaemonConnection implements HeartbeatPeer {
     return this.#socket.lastInboundAt;
   }
 
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** The number of its claim on the device; 0 before it. */
+  get fence(): number {
+    return this.#fence;
+  }
+
+  /** Neither side has begun to close the socket. */
   get open(): boolean {
     return this.#socket.state === 'live';
   }
 
-  /** Whether what it says counts, once the device is ours: also when this instance leaves meanwhile. */
-  get heard(): boolean {
-    return this.live || this.#leaving;
+  /** Commands are accepted, and frames and tasks are written. */
+  get live(): boolean {
+    return this.#phase === 'live' && this.open;
   }
 
-  /** This instance says goodbye to it; no verdict on the daemon. */
-  get leaving(): boolean {
-    return this.#leaving;
+  /** Whether a frame of it counts now, once `beginning` is over. */
+  get hears(): boolean {
+    return this.#phase === 'live' || this.#phase === 'leaving';
   }
 
-  /** From now on the daemon is pinged, and silence ends the connection. */
-  startKeepalive(): void {
+  /** The device is ours. */
+  claimed(fence: number): void {
+    this.#fence = fence;
+    if (this.#phase === 'arriving') this.#phase = 'claimed';
+  }
+
+  /** The device is marked online. From now on the daemon is pinged, and silence ends the connection. */
+  online(): void {
+    if (this.#phase === 'claimed' && this.open) this.#phase = 'live';
     this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);
   }
 
@@ -151,7 +175,7 @@ export class DaemonConnection implements HeartbeatPeer {
    * Decodes one frame; undefined when it is to be ignored, which is counted. The third malformed frame within a minute, or
    * too many frames a second, ends the connection.
    */
-  decode(text: string): FromDaemonFrame | undefined {
+  decode(text: string): Received | undefined {
     if (!this.#bucket.take()) {
       this.close('tooMany');
       return undefined;
@@ -173,7 +197,7 @@ export class DaemonConnection implements HeartbeatPeer {
         }
       }
       if (decoded.shortened !== undefined) this.#shared.metrics.ignored.inc({ cause: 'too long' }, decoded.shortened);
-      return decoded.frame;
+      return Object.assign(decoded.frame, { written: text });
     }
     this.#shared.metrics.ignored.inc({ cause: decoded.kind });
     if (decoded.kind === 'invalid') this.#warnOfDropped(decoded.reason);
@@ -220,25 +244,23 @@ export class DaemonConnection implements HeartbeatPeer {
   }
 
   /**
-   * `goingAway` is no verdict on the daemon: what it said before it heard that counts, because it will not say it again. Nothing
-   * is written to it any more.
+   * Nothing is written to it from now on. `goingAway` is no verdict on the daemon: its frames count until it hears of it, because it does
+   * not repeat them. Any other reason ends the connection.
    */
   close(why: CloseReason): void {
     const { code, reason } = closeCodes[why];
     if (why !== 'goingAway') {
-      this.#leaving = false;
+      this.#phase = 'ended';
       this.#socket.close(code, reason);
     } else if (this.open) {
-      this.#leaving = true;
-      // No task is taken for it any more, and no command: the next connection gets them.
-      this.live = false;
+      this.#phase = 'leaving';
       this.#socket.leave(code, reason);
     }
   }
 
-  /** The socket has ended: nothing is pinged, nothing is awaited any more. */
+  /** The socket has ended. */
   ended(): void {
-    this.live = false;
+    this.#phase = 'ended';
     this.#heartbeat?.stop();
   }
 }

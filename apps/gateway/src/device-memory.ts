@@ -8,6 +8,7 @@ import type { Answer as Said } from './answer.ts';
 import type { EarlierPage } from './pages.ts';
 import type { UnderWay } from './reconcile.ts';
 import { SparseMap } from './sparse-map.ts';
+import { TaskPhase } from './task-phase.ts';
 
 export interface TaskEntry extends UnderWay {
   id: string;
@@ -71,16 +72,7 @@ export class DeviceMemory {
   reportHash: string | null = null;
   /** By how much the clock of the daemon is ahead of ours at least, as its reports showed. */
   clockAheadMs = 0;
-  /** True once the first `status` came, or the wait for it is over: tasks may be written. */
-  mayReceiveTasks = false;
-  sawStatus = false;
-  /**
-   * True from before tasks are claimed until each of them was written, ended or put back. What an error leaves so may be `sent`
-   * in the database and nowhere else: the next run puts it back first.
-   */
-  claimOpen = false;
-  /** The task whose end is being written down. What an error leaves here may be committed, and nobody was told. */
-  ending: string | undefined;
+  readonly taskPhase = new TaskPhase();
   /** The log hears once per connection that the device has too many sessions. */
   warnedOfSessions = false;
   /** Tasks under way that the newest `status` lists. */
@@ -97,10 +89,6 @@ export class DeviceMemory {
   readonly inquiries = new SparseMap<string, Inquiry>();
   /** Tasks of which the history is asked whether they arrived. */
   readonly doubted = new SparseMap<string, true>();
-  /** Ends without a text of earlier connections were looked for. */
-  askedWordless = false;
-  /** A `status` is being written down: what it says about a task counts more than the end of the wait for it. */
-  statusUnderWay = false;
 
   /**
    * Whether this connection shows that the daemon already has the task. A task that is queued all the same was queued again by a

@@ -1,72 +1,50 @@
 /**
- * MEANING of `event` frames (contract §2, §6): what each does to its task and session, and what apps hear of it, in order.
- * Write first, publish second. PROGRESS and output of a running task touch no database.
+ * MEANING of `event` frames (contract §2, §6): what each does to its task and session, and what apps get of it, in order. Write first,
+ * publish second. An event of a task that is known to run, and that is not its end, touches no database and needs no promise but for
+ * messages. Events are not fenced: see `withOwned`.
  */
-import { randomUUID } from 'node:crypto';
-import { message } from '@relay/attention';
+import type { Publisher } from '@relay/attention';
 import {
-  type DaemonEvent,
-  type DaemonEventType,
-  type NotificationCause,
-  type Progress,
-  isNativeId,
-} from '@relay/protocol';
-import {
-  type Db,
-  type Outcome,
+  type Database,
   type SessionRecord,
-  addNotification,
-  endTask,
-  findAskedTask,
   findDeviceTask,
   readSessions,
-  resolveSession,
   startRunning,
   withDevice,
 } from '@relay/database';
-import type { DaemonConnection } from './connection.ts';
+import type { DaemonEvent, DaemonEventType, Progress } from '@relay/protocol';
+import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
-import type { InboundDeps } from './inbound-deps.ts';
-import { announceResolution } from './resolution.ts';
-import { progress, prompt, question, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
+import type { Endings } from './endings.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { ProgressBoard } from './progress.ts';
+import { publishResolution, resolveNamed } from './resolution.ts';
+import { type Speech, isEnding } from './speech.ts';
+import type { Transcript } from './transcript.ts';
+import { nativeIdOf, progress } from './translate.ts';
+import type { Watching } from './watching.ts';
 
-type Transcript = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
-type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
-type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
-
-/** Of a conversation with parts and of questions with an identity: a daemon says them to a relay that declares so, which this one does not. */
-const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT', 'PROMPT_OPEN', 'PROMPT_CLOSED']);
-
-const isEnding = (event: DaemonEvent): event is Ending =>
-  event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
-
-/** Handles events; the caller keeps the order. */
-export interface Events {
-  handle(connection: DaemonConnection, event: DaemonEvent): Promise<void>;
-  /** The many that need nobody's answer: output of a task that is known to run. False: nothing was done, `handle` it. */
-  handleAtOnce(connection: DaemonConnection, event: DaemonEvent, text: string): boolean;
+export interface EventDeps {
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  progress: ProgressBoard;
+  speech: Speech;
+  transcript: Transcript;
+  endings: Endings;
+  metrics: GatewayMetrics;
 }
 
-export function createEvents(deps: InboundDeps): Events {
-  const { database, publisher, progress: board, writer, metrics, config } = deps;
+export interface Events {
+  /** Handles one event: at once, or when the promise resolves. The caller keeps the order. */
+  handle(connection: DaemonConnection, event: Received<DaemonEvent>): void | Promise<void>;
+}
 
-  const outcomeOf = (event: Ending, now: Date): Outcome => {
-    if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
-    if (event.event_type === 'ERROR') return { kind: 'failed', code: 'AGENT_ERROR', error: event.error };
-    return { kind: 'waiting', prompt: prompt(event, now) };
-  };
-  const causes: Record<Outcome['kind'], NotificationCause> = {
-    completed: 'done',
-    waiting: 'needs_you',
-    failed: 'failed',
-  };
+/** Conversations with parts and questions with an identity: a daemon sends them to a relay that declares them, which this one does not. */
+const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT', 'PROMPT_OPEN', 'PROMPT_CLOSED']);
 
-  /** What was said by an ending, as a message of the conversation. */
-  const said = (event: Ending, now: Date) => {
-    if (event.event_type === 'TASK_COMPLETE') return message(randomUUID(), 'AGENT', event.result, now.toISOString());
-    if (event.event_type === 'ERROR') return message(randomUUID(), 'SYSTEM', event.error, now.toISOString());
-    return message(randomUUID(), 'AGENT', question(event), now.toISOString());
-  };
+export function createEvents(deps: EventDeps): Events {
+  const { database, publisher, progress: board, speech, transcript, metrics } = deps;
 
   /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
   const taskOf = async (
@@ -89,21 +67,6 @@ export function createEvents(deps: InboundDeps): Events {
     return entry;
   };
 
-  /** The native id that an event carries; one that no session can have names nothing (contract §9). */
-  const named = ({ session_id: id }: DaemonEvent) => (id && isNativeId(id) ? id : undefined);
-
-  /** Gives the session the native id that the event carries, if that is news. */
-  const resolve = async (tx: Db, connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
-    const nativeId = named(event);
-    if (nativeId === undefined) return undefined;
-    return resolveSession(tx, connection.deviceId, sessionKey, nativeId, event.event_type === 'SESSION_STARTED');
-  };
-
-  const refresh = (connection: DaemonConnection, taskId: string, record: SessionRecord | undefined) => {
-    const entry = connection.memory.tasks.get(taskId);
-    if (entry && record) Object.assign(entry, { record, sessionKey: record.key });
-  };
-
   /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
   const recordOf = async ({ memory }: DaemonConnection, entry: TaskEntry) => {
     if (entry.record) return entry.record;
@@ -114,7 +77,7 @@ export function createEvents(deps: InboundDeps): Events {
   };
 
   /**
-   * The first sign of a task, or a new name of its session: the only non-final events that change state. Returns the session;
+   * The first sign of a task, or a new name of its session: the only events before the end that change state. Returns the session;
    * undefined when it is gone.
    */
   const confirm = async (
@@ -124,244 +87,125 @@ export function createEvents(deps: InboundDeps): Events {
   ): Promise<SessionRecord | undefined> => {
     if (entry.state === 'running') {
       const known = await recordOf(connection, entry);
-      const nativeId = named(event);
-      if (known && (nativeId === undefined || nativeId === known.nativeId)) return known;
+      if (known && isSame(event, known)) return known;
     }
     const wasSent = entry.state === 'sent';
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       if (wasSent) await startRunning(tx, entry.id);
-      const resolved = await resolve(tx, connection, entry.sessionKey, event);
+      const resolved = await resolveNamed(tx, connection.deviceId, entry.sessionKey, event);
       const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
       return { record, resolved };
     });
     entry.state = 'running';
     if (!record) return undefined;
     if (wasSent) metrics.tasks.inc({ state: 'running' });
-    refresh(connection, entry.id, record);
-    if (resolved?.previousId !== undefined) await announceResolution(deps, connection, record, resolved);
+    const known = connection.memory.tasks.get(entry.id);
+    if (known) Object.assign(known, { record, sessionKey: record.key });
+    if (resolved?.previousId !== undefined) await publishResolution(deps, connection, record, resolved);
     else if (wasSent) await publisher.session(record);
     return record;
   };
 
-  const end = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending) => {
-    const now = new Date();
-    const outcome = outcomeOf(event, now);
-    const { memory, deviceId } = connection;
-    // The same frame again, after an error that may have hidden a commit: that it is there already does not mean that it was told.
-    const isAgain = memory.ending === taskId;
-    memory.ending = taskId;
-    const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
-    const isWordless = outcome.kind !== 'waiting' && said(event, now).content.trim() === '';
-    const { ended, notified, record, resolved, asked } = await withDevice(database.prisma, deviceId, async (tx) => {
-      const resolved = await resolve(tx, connection, sessionKey, event);
-      const key = resolved?.key ?? sessionKey;
-      // Before the end takes the instruction away, by which the history finds the answer.
-      const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
-      const ended = await endTask(tx, taskId, outcome);
-      const notified =
-        ended === 'ended' &&
-        (await addNotification(tx, {
-          sessionKey: key,
-          cause: causes[outcome.kind],
-          taskId,
-          windowMs: config.dedupeWindowMs,
-        }));
-      const [record] = await readSessions(tx, [key]);
-      return { ended, notified, record, resolved, asked };
-    });
-    memory.ending = undefined;
-    const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
-    memory.tasks.delete(taskId);
-    board.drop(sessionKey);
-    if (isNew) metrics.tasks.inc({ state: outcome.kind });
-    if (record) {
-      await announceResolution(deps, connection, record, resolved);
-      // A daemon that was cut off says its last word again: it was heard.
-      if (isNew || ended === 'late')
-        await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, now), {
-          ...(sinceMs !== undefined && { sinceMs }),
-        });
-      if (isNew) await publisher.session(record);
-    } else await ofLostTask(connection, taskId, event);
-    memory.rememberEnd(taskId);
-    if (notified || isAgain) deps.notify();
-    if (isNew && asked) deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
-    void writer.drain(connection);
-  };
-
-  const speak = async (record: SessionRecord, event: Transcript) => {
-    const uuid = event.uuid || randomUUID();
-    const role = event.event_type === 'AGENT_RESPONSE' ? 'AGENT' : 'USER';
-    // With an answer, `user_message_uuid` is what it answers and not another name of it.
-    const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
-    const uuids = names.filter((id): id is string => !!id);
-    const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
-    await publisher.say(record.ownerId, record.key, record.session.id, spoken, uuids);
-  };
-
-  /** Something the daemon noticed: people should know, and the session goes on. */
-  const warn = (record: SessionRecord, { warning }: DaemonEvent<'WARNING'>) =>
-    publisher.say(
-      record.ownerId,
-      record.key,
-      record.session.id,
-      message(randomUUID(), 'SYSTEM', warning, new Date().toISOString()),
-    );
-
   /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
-  const show = async (connection: DaemonConnection, entry: TaskEntry, progress: Progress) => {
-    const { tasks } = connection.memory;
-    const record = await recordOf(connection, entry);
-    if (record && tasks.get(entry.id) === entry)
-      publisher.sessionHot({ ...record, session: { ...record.session, progress } });
+  const showProgress = (connection: DaemonConnection, entry: TaskEntry, now: Progress) => {
+    const show = (record: SessionRecord | undefined) => {
+      if (record && connection.memory.tasks.get(entry.id) === entry)
+        publisher.sessionHot({ ...record, session: { ...record.session, progress: now } });
+    };
+    // At once where that is possible: what the daemon says next is published after it.
+    if (entry.record) show(entry.record);
+    else
+      recordOf(connection, entry)
+        .then(show)
+        .catch((error: unknown) => connection.logger.warn({ err: error }, 'progress was not shown'));
   };
 
-  /**
-   * `entry`: the task whose output it is, which is counted, so that apps see what was lost on the way (R5). `written`: the frame as it
-   * came, to pass on what is long as it stands there.
-   */
-  const output = (record: SessionRecord, event: Output, entry?: TaskEntry, written?: string) => {
-    const sequence = entry && (entry.outputs = (entry.outputs ?? 0) + 1);
-    const { id } = record.session;
-    const asWritten =
-      written === undefined || sequence === undefined ? undefined : taskOutputAsWritten(id, event, written, sequence);
-    if (asWritten !== undefined) {
-      publisher.hotText(record.ownerId, asWritten, 'o');
-      return;
+  /** An event of a task that runs in this session, and goes on. */
+  const publish = (
+    connection: DaemonConnection,
+    entry: TaskEntry,
+    record: SessionRecord,
+    event: Received<DaemonEvent>,
+  ): void | Promise<void> => {
+    switch (event.event_type) {
+      case 'PROGRESS': {
+        const now = progress(event, new Date());
+        board.offer(record.key, now, () => showProgress(connection, entry, now));
+        return;
+      }
+      case 'OUTPUT':
+      case 'VERBOSE':
+        speech.output(record, event, entry);
+        return;
+      case 'AGENT_RESPONSE':
+      case 'USER_MESSAGE':
+        return speech.say(record, event);
+      case 'WARNING':
+        return speech.warn(record, event);
     }
-    const text = event.output ?? (event.event_type === 'VERBOSE' ? event.content : undefined) ?? '';
-    publisher.hot(record.ownerId, taskOutput(id, event.task_id ?? undefined, text, sequence), 'o');
   };
 
   const mentioned = (entry: TaskEntry) => {
     entry.mentionedAtMs = Date.now();
     entry.heardAtMs = entry.mentionedAtMs;
-    // It lives: that a `status` omitted it before proves nothing any more.
+    // It lives: that an earlier `status` omitted it proves nothing.
     if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
   };
 
-  const ofTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
-    const entry = await taskOf(connection, taskId);
-    if (!entry) {
-      await ofLostTask(connection, taskId, event);
-      return;
-    }
-    if ('user_message_uuid' in event && event.user_message_uuid && event.event_type !== 'USER_MESSAGE') {
-      await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
-    }
-    if (isEnding(event)) {
-      await end(connection, taskId, entry.sessionKey, event);
-      return;
-    }
-    if ('ended' in entry) {
-      await ofEndedTask(connection, entry.sessionKey, event);
-      return;
-    }
-    mentioned(entry);
-    const record = await confirm(connection, entry, event);
-    if (!record) {
-      await ofLostTask(connection, taskId, event);
-      return;
-    }
-    switch (event.event_type) {
-      case 'PROGRESS': {
-        const now = progress(event, new Date());
-        board.offer(record.key, now, () => {
-          show(connection, entry, now).catch((error: unknown) =>
-            connection.logger.warn({ err: error }, 'progress was not shown'),
-          );
-        });
-        return;
-      }
-      case 'OUTPUT':
-      case 'VERBOSE':
-        output(record, event, entry);
-        return;
-      case 'AGENT_RESPONSE':
-      case 'USER_MESSAGE':
-        await speak(record, event);
-        return;
-      case 'WARNING':
-        await warn(record, event);
-        return;
-      case 'SESSION_STARTED':
-        return;
-    }
-  };
-
-  /** A task that ended before, by a cancel for instance: its session may still get its name, and what is said is shown. */
+  /** A task that ended before, by a cancel for instance: its session may still get its name, and its messages are shown. */
   const ofEndedTask = async (connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
-      const resolved = await resolve(tx, connection, sessionKey, event);
+      const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const [record] = await readSessions(tx, [resolved?.key ?? sessionKey]);
       return { record, resolved };
     });
     if (!record) return;
-    await announceResolution(deps, connection, record, resolved);
-    if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speak(record, event);
-    if (event.event_type === 'WARNING') await warn(record, event);
+    await publishResolution(deps, connection, record, resolved);
+    if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speech.say(record, event);
+    if (event.event_type === 'WARNING') await speech.warn(record, event);
   };
 
-  /**
-   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). What people read is shown in the
-   * session that the daemon names, so that nothing it says is dropped after apps were told to reload. No task changes.
-   */
-  const ofLostTask = async (connection: DaemonConnection, taskId: string, event: DaemonEvent) => {
-    const { memory } = connection;
-    const nativeId = named(event);
-    const isHeard =
-      event.event_type === 'SESSION_STARTED' || event.event_type === 'PROGRESS' || memory.over.has(taskId);
-    if (nativeId === undefined || isHeard) {
-      metrics.ignored.inc({ cause: 'unknown task' });
-      return;
-    }
-    if (!isEnding(event)) {
-      await ofTranscript(connection, nativeId, event);
-      return;
-    }
-    const record = await deps.sessionOf(connection, nativeId);
-    memory.tasks.delete(taskId);
-    memory.rememberEnd(taskId);
-    if (record)
-      await publisher.sayEnd(record.ownerId, record.key, record.session.id, said(event, new Date()), {
-        key: `lost ${taskId}`,
-      });
-    else metrics.ignored.inc({ cause: 'unknown task' });
-  };
-
-  /** No task: the live transcript of a session that was started at the desk. */
-  const ofTranscript = async (connection: DaemonConnection, nativeId: string, event: DaemonEvent) => {
-    const record = await deps.sessionOf(connection, nativeId);
-    if (!record) {
-      metrics.ignored.inc({ cause: 'unknown session' });
-      return;
-    }
-    const handlers: Partial<Record<DaemonEventType, () => Promise<void> | void>> = {
-      AGENT_RESPONSE: () => speak(record, event as DaemonEvent<'AGENT_RESPONSE'>),
-      USER_MESSAGE: () => speak(record, event as DaemonEvent<'USER_MESSAGE'>),
-      OUTPUT: () => output(record, event as DaemonEvent<'OUTPUT'>),
-      VERBOSE: () => output(record, event as DaemonEvent<'VERBOSE'>),
-      WARNING: () => warn(record, event as DaemonEvent<'WARNING'>),
-    };
-    await handlers[event.event_type]?.();
+  const ofTask = async (connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>) => {
+    const entry = await taskOf(connection, taskId);
+    if (!entry) return transcript.ofLostTask(connection, taskId, event);
+    if (namesQuestion(event))
+      await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
+    if (isEnding(event)) return deps.endings(connection, taskId, entry.sessionKey, event);
+    if ('ended' in entry) return ofEndedTask(connection, entry.sessionKey, event);
+    mentioned(entry);
+    const record = await confirm(connection, entry, event);
+    if (!record) return transcript.ofLostTask(connection, taskId, event);
+    return publish(connection, entry, record, event);
   };
 
   return {
-    handle: async (connection, event) => {
-      if (undeclared.has(event.event_type)) metrics.ignored.inc({ cause: 'undeclared event' });
-      else if (event.task_id) await ofTask(connection, event.task_id, event);
-      else if (event.session_id) await ofTranscript(connection, event.session_id, event);
-      else metrics.ignored.inc({ cause: 'event of nothing' });
-    },
-    handleAtOnce: (connection, event, text) => {
-      if ((event.event_type !== 'OUTPUT' && event.event_type !== 'VERBOSE') || !event.task_id) return false;
-      const entry = connection.memory.tasks.get(event.task_id);
-      if (entry?.state !== 'running' || !entry.record || event.user_message_uuid) return false;
-      const nativeId = named(event);
-      if (nativeId !== undefined && nativeId !== entry.record.nativeId) return false;
+    handle: (connection, event) => {
+      const { task_id: taskId, session_id: nativeId } = event;
+      if (undeclared.has(event.event_type)) {
+        metrics.ignored.inc({ cause: 'undeclared event' });
+        return;
+      }
+      if (!taskId) {
+        if (nativeId) return transcript.ofSession(connection, nativeId, event);
+        metrics.ignored.inc({ cause: 'event of nothing' });
+        return;
+      }
+      // The many: a task that is known to run, in a session that is remembered.
+      const entry = connection.memory.tasks.get(taskId);
+      const isSettled = entry?.state === 'running' && entry.record && isSame(event, entry.record);
+      if (!isSettled || isEnding(event) || namesQuestion(event)) return ofTask(connection, taskId, event);
       mentioned(entry);
-      output(entry.record, event, entry, text);
-      return true;
+      return publish(connection, entry, entry.record!, event);
     },
   };
 }
+
+/** Whether the event does not give the session another name. */
+function isSame(event: DaemonEvent, record: SessionRecord): boolean {
+  const nativeId = nativeIdOf(event);
+  return nativeId === undefined || nativeId === record.nativeId;
+}
+
+/** Whether it carries the uuid of the message that it answers: apps know that message already. */
+const namesQuestion = (event: DaemonEvent): event is DaemonEvent & { user_message_uuid: string } =>
+  'user_message_uuid' in event && !!event.user_message_uuid && event.event_type !== 'USER_MESSAGE';

@@ -1,7 +1,6 @@
-/** Handles the frames of daemons: decodes, traces, retries during an outage, and closes the connection of a frame that fails. */
-import type { FromDaemonFrame } from '@relay/protocol';
+/** Handles the frames of daemons: decides whether they count, decodes, traces, retries during an outage, and closes on a failure. */
 import type { Tracer } from '@relay/telemetry';
-import type { DaemonConnection } from './connection.ts';
+import type { DaemonConnection, Received } from './connection.ts';
 import { FrameFailures } from './failures.ts';
 import type { FairShare } from './fair-share.ts';
 import type { Inbound } from './inbound.ts';
@@ -15,23 +14,25 @@ export interface FrameHandlerDeps {
   isClosing: () => boolean;
 }
 
-/** Handles one text frame; undefined when that is done. Never throws and never rejects: a frame that fails closes its connection. */
-export type FrameHandler = (connection: DaemonConnection, text: string) => Promise<void> | undefined;
+/** Handles one text frame: at once, or when the promise resolves. Never throws and never rejects: a frame that fails closes its connection. */
+export type FrameHandler = (connection: DaemonConnection, text: string) => void | Promise<void>;
 
 export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameHandlerDeps): FrameHandler {
   const failures = new FrameFailures();
   const large = createLargeFrames(share);
 
+  const work = (connection: DaemonConnection, frame: Received) =>
+    outlast(() => inbound.handle(connection, frame), isClosing);
+
   /** A span over what a frame causes; a pong causes nothing. */
-  const traced = async ({ deviceId, id }: DaemonConnection, type: string, work: () => Promise<void>): Promise<void> => {
-    if (!tracer || type === 'pong') return work();
-    const span = tracer.start(`daemon ${type}`, {
+  const traced = async (connection: DaemonConnection, frame: Received, active: Tracer): Promise<void> => {
+    const span = active.start(`daemon ${frame.type}`, {
       kind: 'server',
-      attributes: { 'relay.device_id': deviceId, 'relay.connection_id': id },
+      attributes: { 'relay.device_id': connection.deviceId, 'relay.connection_id': connection.id },
     });
     let failed = true;
     try {
-      await span.within(work);
+      await span.within(async () => work(connection, frame));
       failed = false;
     } finally {
       span.end(failed);
@@ -45,29 +46,24 @@ export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameH
     if (!dropped) connection.close('overloaded');
   };
 
-  const handle = (
-    connection: DaemonConnection,
-    text: string,
-    decode: () => FromDaemonFrame | undefined,
-  ): Promise<void> | undefined => {
+  const handle = (connection: DaemonConnection, frame: Received | undefined): void | Promise<void> => {
+    if (!frame) return;
+    return tracer && frame.type !== 'pong' ? traced(connection, frame, tracer) : work(connection, frame);
+  };
+
+  const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {
+    if (!connection.hears) return;
     try {
-      const frame = decode();
-      if (!frame || (!tracer && inbound.frameAtOnce(connection, frame, text))) return undefined;
-      return traced(connection, frame.type, () =>
-        outlast(() => inbound.frame(connection, frame, text), isClosing),
-      ).catch((error: unknown) => fail(connection, text, error));
+      const done = large.is(text)
+        ? large.decode(connection, text).then((frame) => handle(connection, frame))
+        : handle(connection, connection.decode(text));
+      return done?.catch((error: unknown) => fail(connection, text, error));
     } catch (error) {
       fail(connection, text, error);
-      return undefined;
     }
   };
 
-  return (connection, text) => {
-    if (!connection.admitted) return undefined;
-    if (!large.is(text)) return handle(connection, text, () => connection.decode(text));
-    return large.decode(connection, text).then(
-      (frame) => handle(connection, text, () => frame),
-      (error: unknown) => fail(connection, text, error),
-    );
-  };
+  // Frames that come before the device is ours wait; the socket keeps their order.
+  return (connection, text) =>
+    connection.beginning ? connection.beginning.then(() => receive(connection, text)) : receive(connection, text);
 }

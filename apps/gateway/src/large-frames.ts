@@ -1,6 +1,5 @@
 /** Decoding a large frame blocks the event loop: the large frames of one person are decoded one at a time, with rests (findings S3). */
-import type { FromDaemonFrame } from '@relay/protocol';
-import type { DaemonConnection } from './connection.ts';
+import type { DaemonConnection, Received } from './connection.ts';
 import type { FairShare } from './fair-share.ts';
 
 /** About a millisecond of decoding. */
@@ -13,7 +12,7 @@ const maxWaitingCharacters = 64 * 1024 * 1024;
 export interface LargeFrames {
   is(text: string): boolean;
   /** As `connection.decode`, when its turn comes. Closes the connection with `overloaded` when too much of this person waits already. */
-  decode(connection: DaemonConnection, text: string): Promise<FromDaemonFrame | undefined>;
+  decode(connection: DaemonConnection, text: string): Promise<Received | undefined>;
 }
 
 export function createLargeFrames(share: FairShare): LargeFrames {

@@ -5,14 +5,20 @@ const retryMs = 500;
 const patienceMs = 30_000;
 
 /**
- * Runs `work` again until the database answers it, for 30 s. Rejects with what `work` threw: at once when it was not an
- * outage, or when `giveUp` says so; otherwise when the time is over. `work` may have been done already when it runs again.
+ * Runs `work` again until the database answers it, for 30 s; without a promise of it there is nothing to wait for. Throws or rejects with
+ * what `work` failed with: at once when that was not an outage, or when `giveUp` says so; otherwise when the time is over. `work` may
+ * have been done already when it runs again.
  */
-export async function outlast(work: () => Promise<void>, giveUp: () => boolean): Promise<void> {
+export function outlast(work: () => void | Promise<void>, giveUp: () => boolean): void | Promise<void> {
+  const first = work();
+  return first && retried(first, work, giveUp);
+}
+
+async function retried(first: Promise<void>, work: () => void | Promise<void>, giveUp: () => boolean): Promise<void> {
   const until = performance.now() + patienceMs;
-  for (;;) {
+  for (let attempt: void | Promise<void> = first; ; attempt = work()) {
     try {
-      await work();
+      await attempt;
       return;
     } catch (error) {
       if (!isUnavailable(error) || giveUp() || performance.now() + retryMs > until) throw error;

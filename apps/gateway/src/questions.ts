@@ -5,7 +5,6 @@
 import {
   type Capability,
   type FromDaemon,
-  type FromDaemonFrame,
   type Reply,
   type Summary,
   type ToDaemon,
@@ -25,9 +24,6 @@ interface Asked {
   /** The frame that answers it. */
   answer: Answer['type'];
 }
-
-const answers: readonly string[] = ['messages', 'usage_response', 'context_response', 'force_quit_result'];
-export const isAnswer = (frame: FromDaemonFrame): frame is Answer => answers.includes(frame.type);
 
 /** Undefined when the daemon cannot be asked: it would answer something else. */
 export function asked(

@@ -1,11 +1,25 @@
-/** Announces the new name of a session: apps learn the id, and the daemon which session to watch. */
+/** Publishes the new name of a session: apps learn the id, and the daemon which session to watch. */
 import type { Publisher } from '@relay/attention';
-import type { Resolved, SessionRecord } from '@relay/database';
+import { type Db, type Resolved, type SessionRecord, resolveSession } from '@relay/database';
+import type { DaemonEvent } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
+import { nativeIdOf } from './translate.ts';
 import type { Watching } from './watching.ts';
 
+/** Gives the session the native id that the event carries, if it is a new one. Must run inside `withDevice`. */
+export async function resolveNamed(
+  tx: Db,
+  deviceId: string,
+  sessionKey: string,
+  event: DaemonEvent,
+): Promise<Resolved | undefined> {
+  const nativeId = nativeIdOf(event);
+  if (nativeId === undefined) return undefined;
+  return resolveSession(tx, deviceId, sessionKey, nativeId, event.event_type === 'SESSION_STARTED');
+}
+
 /** Nothing follows from a resolution that changed nothing. */
-export async function announceResolution(
+export async function publishResolution(
   { publisher, watching }: { publisher: Publisher; watching: Watching },
   connection: DaemonConnection,
   record: SessionRecord,
@@ -13,7 +27,7 @@ export async function announceResolution(
 ): Promise<void> {
   if (resolved?.previousId === undefined) return;
   if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
-  // Said under the key that has gone: the daemon may repeat it as a message of the user.
+  // Recorded under the merged key, which is gone: marked again, so that the daemon's repetition is no second message.
   for (const content of resolved.instructions ?? [])
     await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
   connection.memory.rememberKey(record.nativeId, record.key);

@@ -154,8 +154,8 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
     const due = new Set(await devicesWithQueue(database.prisma, ids));
-    // What a claim left behind is not queued, and nobody else comes back to it.
-    for (const { deviceId, memory } of hub.all()) if (memory.claimOpen) due.add(deviceId);
+    // Tasks of a claim that an error cut off are not queued, so nothing else finds them.
+    for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) due.add(connection.deviceId);
     // A few at a time: one that reads slowly must not hold up all others, and all at once would fill the pool.
     const rest = due.values();
     const some = async () => {

@@ -24,6 +24,8 @@ import { imageSupport } from '@relay/protocol';
 export interface TaskWriter {
   /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
   drain(connection: DaemonConnection): Promise<void>;
+  /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next `drain` puts them back. */
+  hasOpenClaim(connection: DaemonConnection): boolean;
 }
 
 export interface TaskWriterDeps {
@@ -37,6 +39,8 @@ export interface TaskWriterDeps {
 
 export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
   const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
+  /** From before tasks of these are claimed until each task was written, ended or put back. */
+  const claiming = new WeakSet<DaemonConnection>();
 
   const hasQueue = gathered(
     async (deviceIds) => new Map((await devicesWithQueue(database.prisma, deviceIds)).map((id) => [id, true] as const)),
@@ -80,17 +84,17 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
     const { memory } = connection;
-    if (!connection.live || !memory.mayReceiveTasks) return false;
-    if (memory.claimOpen) await putBack(connection);
+    if (!connection.live || !memory.taskPhase.mayWrite) return false;
+    if (claiming.has(connection)) await putBack(connection);
     // Most wake-ups find nothing. Whoever queues something later wakes again, so looking needs no lock.
     if (!(await hasQueue(connection.deviceId))) return false;
     // Before the claim: it may be committed although its answer never comes.
-    memory.claimOpen = true;
+    claiming.add(connection);
     const claimed = await withOwned(database.prisma, connection, (tx) =>
       claimTasks(tx, connection.deviceId, connection.fence),
     );
     if (!claimed || claimed.length === 0) {
-      memory.claimOpen = false;
+      claiming.delete(connection);
       return false;
     }
     // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not have heard of it.
@@ -142,7 +146,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.
       marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
-    memory.claimOpen = false;
+    claiming.delete(connection);
     await Promise.all(marked);
     await publisher.sessions(written);
     return again;
@@ -159,7 +163,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     await withOwned(database.prisma, connection, (tx) =>
       unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]),
     );
-    memory.claimOpen = false;
+    claiming.delete(connection);
   };
 
   /**
@@ -178,5 +182,5 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     }
   };
 
-  return { drain };
+  return { drain, hasOpenClaim: (connection) => claiming.has(connection) };
 }

@@ -4,6 +4,7 @@
  */
 import {
   type Attention,
+  type DaemonEvent,
   type FromDaemon,
   type MessageRole,
   type Progress,
@@ -12,6 +13,7 @@ import {
   type ReportEntry,
   type SlashCommand,
   cutText,
+  isNativeId,
   lastString,
   limits,
   messageRoles,
@@ -25,6 +27,10 @@ import { type Cursors, chronological, cutAtCursor } from './pages.ts';
 export function toTime(text: string | null | undefined, fallback: Date): string {
   return ((text ? readTime(text) : undefined) ?? fallback).toISOString();
 }
+
+/** The native id that an event carries; one that no session can have names nothing (contract §9). */
+export const nativeIdOf = ({ session_id: id }: DaemonEvent): string | undefined =>
+  id && isNativeId(id) ? id : undefined;
 
 export const taskOutput = (
   sessionId: string,

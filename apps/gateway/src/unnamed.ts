@@ -19,7 +19,7 @@ import { type Message, limits } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 import type { Outcomes } from './outcomes.ts';
-import { announceResolution } from './resolution.ts';
+import { publishResolution } from './resolution.ts';
 import type { Watching } from './watching.ts';
 
 export interface UnnamedDeps {
@@ -69,7 +69,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
     if (!adopted) return false;
     const { record, resolved } = adopted;
     connection.memory.forgetRecord(record.key);
-    await announceResolution({ publisher, watching }, connection, record, resolved);
+    await publishResolution({ publisher, watching }, connection, record, resolved);
     return true;
   };
 
@@ -81,7 +81,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
     const done = [...memory.looks].flatMap(([key, looks]) => (looks >= maxTries ? key : []));
     const sessions = await discoveredSince(database.prisma, deviceId, oldest.key, done, maxQuestions);
     for (const session of sessions) {
-      if (!connection.open) return;
+      if (!connection.live) return;
       const first = await firstMessage(connection, session.nativeId);
       const start = first && startOf(starts, first);
       // One that belongs to a task under way is looked at again: the daemon names it, or the task ends.
@@ -104,7 +104,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
       running.set(connection, state);
       void (async () => {
         try {
-          while (state.again && connection.open) {
+          while (state.again && connection.live) {
             state.again = false;
             await run(connection);
           }

@@ -1,0 +1,66 @@
+/** MEANING of `session_activity` (contract §5, §8): a session changed at the daemon, or an agent ended a turn there. */
+import { randomUUID } from 'node:crypto';
+import { type Publisher, message } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import { type Database, addNotification, applyFacts, findNativeSession, taskWithin, withDevice } from '@relay/database';
+import { type FromDaemon, isNativeId } from '@relay/protocol';
+import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { readingOf } from './native-sessions.ts';
+import type { Outcomes } from './outcomes.ts';
+import { activityFacts, toTime } from './translate.ts';
+import type { Watching } from './watching.ts';
+
+export interface ActivityDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  outcomes: Outcomes;
+  metrics: GatewayMetrics;
+  notify: () => void;
+}
+
+type Frame = FromDaemon<'session_activity'>;
+
+/** Returns the handler of `session_activity`. */
+export function createActivity(deps: ActivityDeps): (connection: DaemonConnection, frame: Frame) => Promise<void> {
+  const { config, database, publisher, watching, outcomes, metrics } = deps;
+  return async (connection, frame) => {
+    const found = isNativeId(frame.session_id)
+      ? await findNativeSession(database.prisma, connection.deviceId, frame.session_id)
+      : undefined;
+    if (!found) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    const completion = frame.is_completion === true;
+    outcomes.stirred(connection, found.key, completion);
+    const { changed, produced, notified } = await withDevice(
+      database.prisma,
+      connection.deviceId,
+      async (tx, device) => {
+        if (!device) return { changed: false, produced: true, notified: false };
+        const facts = { ...activityFacts(frame), nativeId: found.nativeId };
+        const keys = await applyFacts(tx, device, [facts], readingOf(connection, [facts], false));
+        if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
+        // A task of the relay that runs, or ended a moment ago, publishes and notifies this itself.
+        const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
+        const notification = { sessionKey: found.key, cause: 'done', windowMs: config.dedupeWindowMs } as const;
+        const notified = await addNotification(tx, notification);
+        return { changed: keys.length > 0, produced, notified };
+      },
+    );
+    if (!produced && frame.last_message) {
+      const said = message(randomUUID(), 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
+      await publisher.sayEnd(found.ownerId, found.key, found.session.id, said, {
+        key: `activity ${frame.last_activity ?? ''} ${frame.last_message}`,
+        sinceMs: Date.now() - config.dedupeWindowMs,
+      });
+    }
+    connection.memory.forgetRecord(found.key);
+    if (changed || !produced) await publisher.sessions([found.key]);
+    if (changed && connection.memory.watching.has(found.key)) await watching.sync(connection, found.key);
+    if (notified) deps.notify();
+  };
+}

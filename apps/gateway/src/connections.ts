@@ -1,0 +1,173 @@
+/** The connections of a gateway from the accepted socket to its end: claim the device, mark it online, handle frames, release it. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Backplane } from '@relay/backplane';
+import type { RelayConfig } from '@relay/config';
+import { type Database, closedAmong, newUlid } from '@relay/database';
+import { capabilities, closeCodes } from '@relay/protocol';
+import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket } from '@relay/socket';
+import { type ConnectionDeps, DaemonConnection, type Peer } from './connection.ts';
+import type { Contests } from './contests.ts';
+import type { FrameHandler } from './frame-handler.ts';
+import type { History } from './history.ts';
+import type { Hub } from './hub.ts';
+import type { Inbound } from './inbound.ts';
+import { lineRate } from './lines.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Presence } from './presence.ts';
+import type { Status } from './status.ts';
+import { versionStatus } from './version.ts';
+
+export interface ConnectionsDeps {
+  config: RelayConfig;
+  database: Database;
+  backplane: Backplane;
+  metrics: GatewayMetrics;
+  sockets: SocketServer;
+  /** What all connections have in common. */
+  shared: ConnectionDeps;
+  hub: Hub;
+  presence: Presence;
+  contests: Contests;
+  history: History;
+  inbound: Inbound;
+  status: Status;
+  handle: FrameHandler;
+  /** What is remembered about the credential of a device is no longer true. */
+  forget: (deviceId: string) => void;
+}
+
+export class Connections {
+  readonly #deps: ConnectionsDeps;
+  /** Every open socket, in its place in the hub or not yet. */
+  readonly #bySocket = new Map<Socket, DaemonConnection>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #takeovers = createTokenBucket(lineRate);
+  /** The handlers of all sockets; each finds its connection. */
+  readonly #handlers: SocketHandlers;
+  #draining = false;
+
+  constructor(deps: ConnectionsDeps) {
+    this.#deps = deps;
+    const of = (socket: Socket) => this.#bySocket.get(socket)!;
+    this.#handlers = {
+      onFrame: (text, socket) => deps.handle(of(socket), text),
+      onBinary: (socket) => of(socket).close('binary'),
+      onClose: ({ code, reason }, socket) => this.#end(of(socket), socket, code, reason),
+      onError: (error, socket) => of(socket).logger.error({ err: error }, 'a frame could not be handled'),
+    };
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Accepts the socket of an authenticated daemon. Resolves when it is decided whether its frames count; rejects without a socket. */
+  async open(request: IncomingMessage, duplex: Duplex, head: Buffer, peer: Peer): Promise<void> {
+    // The handlers run in a later tick.
+    const socket = await this.#deps.sockets.accept(request, duplex, head, this.#handlers, {
+      receipts: peer.capabilities.includes(capabilities.receipts),
+    });
+    const connection = new DaemonConnection(newUlid(), peer, socket, this.#deps.shared);
+    this.#bySocket.set(socket, connection);
+    // The drain may have begun while the socket was accepted.
+    if (this.#draining) connection.close('goingAway');
+    connection.beginning = this.#begin(connection)
+      .catch((error: unknown) => {
+        connection.logger.error({ err: error }, 'the connection could not begin');
+        connection.close('overloaded');
+      })
+      .finally(() => (connection.beginning = undefined));
+    await connection.beginning;
+  }
+
+  /** Owns the device, listens for its commands, marks it online; then its frames count, and it gets what it must know. */
+  async #begin(connection: DaemonConnection): Promise<void> {
+    const { config, backplane, presence, contests, hub, metrics, inbound } = this.#deps;
+    const { fence } = await backplane.claim(connection.deviceId, connection.id);
+    connection.claimed(fence);
+    this.replace(hub.put(connection));
+    metrics.connections.set(hub.size);
+    const connected = await presence.online(connection);
+    if (!connected) return this.#refuse(connection);
+    if (connected.hold) contests.learn(connection.deviceId, connected.hold);
+    connection.online();
+    metrics.accepts.inc();
+    const policy = config.daemonVersions?.[connection.agentType];
+    if (policy) connection.send(versionStatus(connection.daemonVersion, policy));
+    await inbound.begin(connection, connected.reportHash);
+    this.#awaitStatus(connection);
+  }
+
+  /** The device has a newer claim, or is no longer there. */
+  async #refuse(connection: DaemonConnection): Promise<void> {
+    const [closed] = await closedAmong(this.#deps.database.prisma, [connection.deviceId]);
+    if (closed) this.#deps.forget(connection.deviceId);
+    connection.close(!closed ? 'replaced' : closed.removed ? 'deviceDeleted' : 'credential');
+  }
+
+  #awaitStatus(connection: DaemonConnection): void {
+    const timer = setTimeout(() => {
+      this.#deps.status.overdue(connection).catch((error: unknown) => {
+        connection.logger.warn({ err: error }, 'tasks could not be settled');
+        if (connection.live) this.#awaitStatus(connection);
+      });
+    }, this.#deps.config.statusWaitMs);
+    timer.unref();
+  }
+
+  /** Closes a connection whose device has a newer one. */
+  replace(older: DaemonConnection | undefined): void {
+    if (older?.open && this.#takeovers.take()) older.logger.info('a newer connection took over');
+    older?.close('replaced');
+  }
+
+  #end(connection: DaemonConnection, socket: Socket, code: number, reason: string): void {
+    const done = (connection.beginning ?? Promise.resolve())
+      .then(() => this.#release(connection, socket, code, reason))
+      .catch((error: unknown) => connection.logger.warn({ err: error }, 'the end of a connection could not be noted'))
+      .finally(() => this.#ending.delete(done));
+    this.#ending.add(done);
+  }
+
+  async #release(connection: DaemonConnection, socket: Socket, code: number, reason: string): Promise<void> {
+    const { backplane, presence, contests, history, hub, metrics } = this.#deps;
+    connection.ended();
+    this.#bySocket.delete(socket);
+    hub.remove(connection);
+    metrics.connections.set(hub.size);
+    metrics.closes.inc({ code: String(code) });
+    history.abandon(connection);
+    connection.memory.clear();
+    // Never claimed.
+    if (connection.fence === 0) return;
+    // A lease that cannot be released ends by itself; when the device was last here is noted in any case.
+    await backplane
+      .release(connection.deviceId, connection.fence)
+      .catch((error: unknown) => connection.logger.warn({ err: error }, 'a lease could not be released'));
+    await presence.closed(connection, code, reason);
+    if (socket.answered && code === closeCodes.replaced.code) await contests.replaced(connection);
+  }
+
+  refuseNew(): void {
+    this.#draining = true;
+  }
+
+  /** Closes all with 1001, spread over `overMs`, those that are not in the hub yet among them. Later ones are closed as they come. */
+  async drain(overMs: number): Promise<void> {
+    this.refuseNew();
+    const all = [...this.#bySocket.values()];
+    for (const [index, connection] of all.entries()) {
+      connection.close('goingAway');
+      if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
+    }
+  }
+
+  /** Closes all at once. Resolves when every end is noted. */
+  async close(): Promise<void> {
+    this.refuseNew();
+    for (const connection of this.#bySocket.values()) connection.close('goingAway');
+    while (this.#bySocket.size + this.#ending.size > 0)
+      await Promise.allSettled([...this.#ending, new Promise((resolve) => setTimeout(resolve, 10))]);
+  }
+}

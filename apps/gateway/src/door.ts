@@ -1,0 +1,129 @@
+/** The door of the daemons: an upgrade to `/ws/daemon` becomes a connection, or a refusal before a socket exists (contract §5, §9). */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { RelayError, closeCodes } from '@relay/protocol';
+import {
+  HandshakeError,
+  type SocketHandlers,
+  type SocketServer,
+  createTokenBucket,
+  guardUpgrade,
+  refuseUpgrade,
+} from '@relay/socket';
+import type { Admission } from './admission.ts';
+import type { Connections } from './connections.ts';
+import { type Contests, waitYourTurn } from './contests.ts';
+import type { GatewayDeps } from './deps.ts';
+import { lineRate } from './lines.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
+
+export interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' | 'logger'> {
+  metrics: GatewayMetrics;
+  sockets: SocketServer;
+  admission: Admission;
+  contests: Contests;
+  connections: Connections;
+}
+
+/** Takes over an upgrade: a socket, or an HTTP refusal. Never throws. */
+export type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
+
+/** Nothing that such a socket says counts. */
+const deaf: SocketHandlers = {
+  onFrame: () => undefined,
+  onBinary: () => undefined,
+  onClose: () => undefined,
+  onError: () => undefined,
+};
+
+const json = { 'Content-Type': 'application/json' };
+
+/** The device that the request claims to be. */
+const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
+
+/** What the daemon hears of an error. */
+function refusalOf(error: unknown): RelayError {
+  if (error instanceof RelayError) return error;
+  if (error instanceof HandshakeError)
+    return new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message);
+  return new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
+}
+
+export function createDoor(deps: DoorDeps): Upgrade {
+  const { config, logger, metrics, sockets, admission, contests, connections } = deps;
+  const refusals = createTokenBucket(lineRate);
+  /** Upgrades in progress, until the claim succeeds or fails. */
+  let arriving = 0;
+
+  const refuseWhenDraining = (): void => {
+    if (connections.draining)
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+  };
+
+  const refuseCrowd = (): void => {
+    if (arriving < config.connectingLimit) return;
+    // Not all of them at the same second again.
+    const retryAfter = 1 + Math.floor(Math.random() * 5);
+    throw new RelayError('SERVICE_UNAVAILABLE', 'Too many daemons connect at this moment. Connect again.', {
+      retryAfter,
+    });
+  };
+
+  const admit: (...upgrade: Parameters<Upgrade>) => Promise<void> = async (request, duplex, head) => {
+    const peer = await authenticateDaemon(request, deps);
+    await contests.refuse(peer);
+    if (!(await admission.admit(peer.deviceId)))
+      throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);
+    // It may have waited for its turn meanwhile.
+    refuseWhenDraining();
+    await connections.open(request, duplex, head, peer);
+  };
+
+  /** A socket only to say what to update to: it never owns its device. */
+  const turnAway = async (request: IncomingMessage, duplex: Duplex, head: Buffer, { status }: UpdateRequired) => {
+    metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
+    const socket = await sockets.accept(request, duplex, head, deaf);
+    socket.send(JSON.stringify(status));
+    socket.close(closeCodes.updateRequired.code, closeCodes.updateRequired.reason);
+  };
+
+  const refuse = (request: IncomingMessage, duplex: Duplex, head: Buffer, error: unknown): void => {
+    // The peer is gone: there is nothing to answer.
+    if (error instanceof HandshakeError && error.status === 0) return;
+    if (error instanceof UpdateRequired) {
+      if (!error.asksFor426) {
+        turnAway(request, duplex, head, error).catch((cause: unknown) => refuse(request, duplex, head, cause));
+        return;
+      }
+      metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
+      refuseUpgrade(duplex, 426, json, JSON.stringify(error.status));
+      return;
+    }
+    const refusal = refusalOf(error);
+    // A refusal that is part of the contract has no cause.
+    if (refusal.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
+    else if (refusals.take())
+      logger.info({ code: refusal.code, deviceId: namedIn(request) }, `a daemon was refused: ${refusal.message}`);
+    metrics.refusals.inc({ code: refusal.code });
+    const retry: Record<string, string> =
+      refusal.retryAfter === undefined ? {} : { 'Retry-After': String(refusal.retryAfter) };
+    refuseUpgrade(duplex, refusal.status, { ...json, ...retry }, JSON.stringify(refusal.body));
+  };
+
+  return (request, duplex, head) => {
+    guardUpgrade(duplex);
+    try {
+      // Before the request is looked at: a crowd that is refused must cost nothing.
+      refuseWhenDraining();
+      refuseCrowd();
+    } catch (error) {
+      refuse(request, duplex, head, error);
+      return;
+    }
+    arriving += 1;
+    admit(request, duplex, head)
+      .catch((error: unknown) => refuse(request, duplex, head, error))
+      .finally(() => (arriving -= 1));
+  };
+}

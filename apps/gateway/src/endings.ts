@@ -1,0 +1,110 @@
+/** MEANING of the events that end a task (contract §2, §6): TASK_COMPLETE, WAIT_FOR_USER and ERROR. Write first, publish second. */
+import type { Publisher } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type Database,
+  type Outcome,
+  addNotification,
+  endTask,
+  findAskedTask,
+  readSessions,
+  withDevice,
+} from '@relay/database';
+import type { NotificationCause } from '@relay/protocol';
+import type { DaemonConnection, Received } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { ProgressBoard } from './progress.ts';
+import { publishResolution, resolveNamed } from './resolution.ts';
+import { type Ending, type Speech, endMessage } from './speech.ts';
+import type { TaskWriter } from './tasks-out.ts';
+import type { Transcript } from './transcript.ts';
+import { prompt } from './translate.ts';
+import type { Watching } from './watching.ts';
+
+export interface EndingDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  outcomes: Outcomes;
+  speech: Speech;
+  transcript: Transcript;
+  metrics: GatewayMetrics;
+  notify: () => void;
+}
+
+/** Settles a task as its daemon says. `sessionKey`: as far as this connection knows. */
+export type Endings = (
+  connection: DaemonConnection,
+  taskId: string,
+  sessionKey: string,
+  event: Received<Ending>,
+) => Promise<void>;
+
+const causes: Record<Outcome['kind'], NotificationCause> = {
+  completed: 'done',
+  waiting: 'needs_you',
+  failed: 'failed',
+};
+
+function outcomeOf(event: Ending, now: Date): Outcome {
+  if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
+  if (event.event_type === 'ERROR') return { kind: 'failed', code: 'AGENT_ERROR', error: event.error };
+  return { kind: 'waiting', prompt: prompt(event, now) };
+}
+
+export function createEndings(deps: EndingDeps): Endings {
+  const { config, database, progress, metrics, speech } = deps;
+  /** The task whose end is being written. An error that leaves it here may have hidden a commit of which nothing was published. */
+  const unpublished = new WeakMap<DaemonConnection, string>();
+
+  const write = (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending, outcome: Outcome) => {
+    const isWordless = outcome.kind !== 'waiting' && endMessage(event, new Date()).content.trim() === '';
+    return withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
+      const key = resolved?.key ?? sessionKey;
+      // Before the end takes the instruction away, by which the history finds the answer.
+      const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
+      const ended = await endTask(tx, taskId, outcome);
+      const notification = {
+        sessionKey: key,
+        cause: causes[outcome.kind],
+        taskId,
+        windowMs: config.dedupeWindowMs,
+      };
+      const notified = ended === 'ended' && (await addNotification(tx, notification));
+      const [record] = await readSessions(tx, [key]);
+      return { ended, notified, record, resolved, asked };
+    });
+  };
+
+  return async (connection, taskId, sessionKey, event) => {
+    const now = new Date();
+    const outcome = outcomeOf(event, now);
+    const { memory } = connection;
+    // The same frame again: that its end is in the database already does not mean that it was published.
+    const isAgain = unpublished.get(connection) === taskId;
+    unpublished.set(connection, taskId);
+    const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
+    const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
+    unpublished.delete(connection);
+    const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
+    memory.tasks.delete(taskId);
+    progress.drop(sessionKey);
+    if (isNew) metrics.tasks.inc({ state: outcome.kind });
+    if (record) {
+      await publishResolution(deps, connection, record, resolved);
+      // A daemon that was cut off repeats its last message: apps have it.
+      if (isNew || ended === 'late')
+        await speech.sayEnd(record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
+      if (isNew) await deps.publisher.session(record);
+    } else await deps.transcript.ofLostTask(connection, taskId, event);
+    memory.rememberEnd(taskId);
+    if (notified || isAgain) deps.notify();
+    if (isNew && asked) deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
+    void deps.writer.drain(connection);
+  };
+}

@@ -1,0 +1,54 @@
+/** Wires the MEANING of frames: one handler per frame type, and what they share. */
+import type { Publisher } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import type { Database } from '@relay/database';
+import { createActivity } from './activity.ts';
+import { createEndings } from './endings.ts';
+import { createEvents } from './events.ts';
+import type { FairShare } from './fair-share.ts';
+import type { History } from './history.ts';
+import { type Inbound, createInbound } from './inbound.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { createNativeSessions } from './native-sessions.ts';
+import { createOutcomes } from './outcomes.ts';
+import type { ProgressBoard } from './progress.ts';
+import { createReports } from './reports.ts';
+import { createSpeech } from './speech.ts';
+import { type Status, createStatus } from './status.ts';
+import type { TaskWriter } from './tasks-out.ts';
+import { createTranscript } from './transcript.ts';
+import { createUnnamed } from './unnamed.ts';
+import type { Watching } from './watching.ts';
+
+export interface MeaningDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  watching: Watching;
+  history: History;
+  metrics: GatewayMetrics;
+  share: FairShare;
+  /** A notification was written: it may be sent now. */
+  notify: () => void;
+}
+
+export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status } {
+  const { publisher, metrics } = deps;
+  const outcomes = createOutcomes(deps);
+  const status = createStatus({ ...deps, outcomes });
+  const unnamed = createUnnamed({ ...deps, outcomes });
+  const sessions = createNativeSessions({ ...deps, unnamed });
+  const speech = createSpeech(publisher);
+  const transcript = createTranscript({ sessions, speech, metrics });
+  const endings = createEndings({ ...deps, outcomes, speech, transcript });
+  const inbound = createInbound({
+    ...deps,
+    status,
+    events: createEvents({ ...deps, speech, transcript, endings }),
+    reports: createReports({ ...deps, status, unnamed }),
+    activity: createActivity({ ...deps, outcomes }),
+  });
+  return { inbound, status };
+}

@@ -1,0 +1,98 @@
+/** MEANING of `report_sessions` (contract §5, §9): the sessions of a device, written in parts and published. The same report costs nothing. */
+import { createHash } from 'node:crypto';
+import type { Publisher } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import { type Database, type SessionFacts, applyReport, saveReportHash, withOwned } from '@relay/database';
+import type { FromDaemon } from '@relay/protocol';
+import type { DaemonConnection, Received } from './connection.ts';
+import type { FairShare } from './fair-share.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { readingOf } from './native-sessions.ts';
+import { inParts } from './parts.ts';
+import { createReportNews } from './report-news.ts';
+import type { Status } from './status.ts';
+import { newestFirst, reportFacts } from './translate.ts';
+import type { Unnamed } from './unnamed.ts';
+import type { Watching } from './watching.ts';
+
+export interface ReportDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  status: Status;
+  unnamed: Unnamed;
+  share: FairShare;
+  metrics: GatewayMetrics;
+}
+
+export type Report = Received<FromDaemon<'report_sessions'>>;
+
+/** Reports of one person are written during a quarter of the time at most. */
+const restAfterPart = 3;
+
+/** Returns the handler of reports. */
+export function createReports(deps: ReportDeps): (connection: DaemonConnection, report: Report) => Promise<void> {
+  const { config, database, publisher, watching, status, unnamed, share, metrics } = deps;
+
+  /** Undefined: a newer connection owns the device, or this instance leaves; the daemon reports again where it connects next. */
+  const write = async (connection: DaemonConnection, reported: readonly SessionFacts[], hash: string) => {
+    const { memory } = connection;
+    const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
+    const news = createReportNews(database, publisher, connection.ownerId);
+    let leftOut = 0;
+    let hasUnnamed = false;
+    let isFirst = true;
+    const applying = inParts(newestFirst(reported), async (facts, isLast) => {
+      if (connection.phase === 'leaving' && !isFirst) return false;
+      isFirst = false;
+      const applied = await share.run(connection.ownerId, restAfterPart, () =>
+        withOwned(database.prisma, connection, async (tx, device) => {
+          const changes = await applyReport(tx, device, facts, reading);
+          if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
+          return changes;
+        }),
+      );
+      if (!applied) return false;
+      leftOut += applied.leftOut;
+      const { keys } = applied;
+      for (const key of keys) memory.forgetRecord(key);
+      await news.add(keys);
+      for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
+      return true;
+    });
+    // The parts that were written are published, even when the rest fails.
+    const all = await applying.finally(() => news.end());
+    return all ? { leftOut, hasUnnamed } : undefined;
+  };
+
+  const countLeftOut = (connection: DaemonConnection, leftOut: number) => {
+    if (leftOut === 0) return;
+    metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);
+    const { memory } = connection;
+    if (memory.warnedOfSessions) return;
+    memory.warnedOfSessions = true;
+    connection.logger.warn(
+      { leftOut },
+      'the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out',
+    );
+  };
+
+  return async (connection, report) => {
+    const { memory } = connection;
+    // Only a task contradicts this (contract §10).
+    memory.active = new Set(report.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
+    await status.checkSilent(connection);
+    const hash = createHash('sha256').update(report.written).digest('base64url');
+    if (memory.reportHash === hash) {
+      metrics.reports.inc({ outcome: 'same' });
+      return;
+    }
+    const written = await write(connection, report.sessions.map(reportFacts), hash);
+    if (!written) return;
+    memory.reportHash = hash;
+    if (written.hasUnnamed) unnamed.look(connection);
+    metrics.reports.inc({ outcome: 'changed' });
+    countLeftOut(connection, written.leftOut);
+  };
+}

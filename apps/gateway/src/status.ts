@@ -1,0 +1,186 @@
+/** MEANING of `status` (contract §2, §9, §10): what it says about tasks under way, what its absence says, and what follows. */
+import type { Publisher } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type Database,
+  addNotification,
+  cancelledAmong,
+  endedAmong,
+  markLost,
+  markUnknown,
+  startRunning,
+  withOwned,
+} from '@relay/database';
+import type { FromDaemon } from '@relay/protocol';
+import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { ProgressBoard } from './progress.ts';
+import { reconcile, unconfirmed } from './reconcile.ts';
+import type { TaskWriter } from './tasks-out.ts';
+
+export interface StatusDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  progress: ProgressBoard;
+  writer: TaskWriter;
+  outcomes: Outcomes;
+  metrics: GatewayMetrics;
+  notify: () => void;
+}
+
+export interface Status {
+  /** Settles what a `status` reveals; then tasks may be written. */
+  handle(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
+  /** The wait for the first `status` is over. */
+  overdue(connection: DaemonConnection): Promise<void>;
+  /** Asks for tasks that nothing has named for a long time; those with no session to ask have ended as far as can be known. */
+  checkSilent(connection: DaemonConnection): Promise<void>;
+}
+
+/** Tasks in one question to the database. */
+const maxStrangers = 1000;
+
+export function createStatus(deps: StatusDeps): Status {
+  const { config, database, publisher, progress, writer, outcomes, metrics } = deps;
+
+  /** Writes what a `status`, its absence or a report revealed, and publishes it. */
+  const settle = async (
+    connection: DaemonConnection,
+    verdict: { confirmed?: string[]; unknown?: string[]; lost?: string[] },
+  ) => {
+    const { confirmed = [], unknown = [], lost = [] } = verdict;
+    if (confirmed.length + unknown.length + lost.length === 0) return;
+    const { tasks } = connection.memory;
+    const settled = await withOwned(database.prisma, connection, async (tx) => {
+      for (const id of confirmed) await startRunning(tx, id);
+      const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
+      let notified = false;
+      for (const id of lost) {
+        const sessionKey = tasks.get(id)?.sessionKey;
+        if (sessionKey === undefined || !failed.includes(sessionKey)) continue;
+        const notification = { sessionKey, cause: 'failed', taskId: id, windowMs: config.dedupeWindowMs } as const;
+        notified = (await addNotification(tx, notification)) || notified;
+      }
+      const started = confirmed.flatMap((id) => tasks.get(id)?.sessionKey ?? []);
+      return { keys: [...new Set([...started, ...failed])], notified };
+    });
+    for (const id of confirmed) {
+      const entry = tasks.get(id);
+      if (entry) entry.state = 'running';
+    }
+    for (const id of [...unknown, ...lost]) {
+      const entry = tasks.get(id);
+      if (entry) progress.drop(entry.sessionKey);
+      tasks.delete(id);
+    }
+    metrics.tasks.inc({ state: 'running' }, confirmed.length);
+    metrics.tasks.inc({ state: 'unknown' }, unknown.length);
+    metrics.tasks.inc({ state: 'lost' }, lost.length);
+    if (!settled) return;
+    await publisher.sessions(settled.keys);
+    if (settled.notified) deps.notify();
+  };
+
+  const lose = async (connection: DaemonConnection, lost: string[]) => {
+    await settle(connection, { lost });
+    void writer.drain(connection);
+  };
+
+  const checkSilent = (connection: DaemonConnection) => outcomes.ofSilent(connection, (lost) => lose(connection, lost));
+
+  /** The daemon no longer knows these tasks. Its history may still have what became of them. */
+  const checkOmitted = (connection: DaemonConnection, taskIds: readonly string[]) =>
+    outcomes.ofOmitted(connection, taskIds, (lost) => lose(connection, lost));
+
+  /** Written to an earlier connection and not confirmed. The history may have them, or even what became of them. */
+  const checkUnconfirmed = (connection: DaemonConnection, taskIds: readonly string[]) =>
+    outcomes.ofUnconfirmed(connection, taskIds, {
+      arrived: async (id, nativeId) => {
+        await settle(connection, { confirmed: [id] });
+        const { taskPhase, active } = connection.memory;
+        if (taskPhase.now === 'open' && !active.has(nativeId)) await checkOmitted(connection, [id]);
+        else outcomes.afterReconnect(connection);
+      },
+      otherwise: async (unknown) => {
+        await settle(connection, { unknown });
+        void writer.drain(connection);
+      },
+    });
+
+  /** Compares the frame with the tasks under way, and remembers what it says about each. */
+  const judge = (connection: DaemonConnection, runningTasks: readonly string[]) => {
+    const { memory } = connection;
+    const nowMs = Date.now();
+    if (runningTasks.some((id) => memory.over.has(id))) memory.listOnlyGrows = true;
+    const verdict = reconcile(memory.tasks, new Set(runningTasks), {
+      fence: connection.fence,
+      first: memory.taskPhase.now !== 'open',
+      nowMs,
+      lostAfterMs: config.statusLostMs,
+      silentAfterMs: config.taskSilenceMs,
+    });
+    for (const id of verdict.present) {
+      const entry = memory.tasks.get(id)!;
+      delete entry.missingSinceMs;
+      if (memory.listOnlyGrows) continue;
+      entry.mentionedAtMs = nowMs;
+      outcomes.listed(connection, id);
+    }
+    for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
+    memory.listed = new Set(verdict.present);
+    return verdict;
+  };
+
+  /** The first `status` lists tasks that the database does not know as under way. */
+  const checkStrangers = async (connection: DaemonConnection, strangers: readonly string[]) => {
+    if (strangers.length === 0) return;
+    const some = strangers.slice(0, maxStrangers);
+    const ended = await endedAmong(database.prisma, connection.deviceId, some);
+    if (ended.length > 0) connection.memory.listOnlyGrows = true;
+    // Their cancel did not reach the daemon, because it was away.
+    for (const id of await cancelledAmong(database.prisma, [connection.deviceId], some))
+      connection.send({ type: 'task_cancel', task_id: id });
+  };
+
+  const settleStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
+    const { memory } = connection;
+    const isFirst = memory.taskPhase.now !== 'open';
+    const { confirmed, unknown, lost } = judge(connection, frame.running_tasks);
+    const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
+    memory.strangers = new Set(strangers);
+    await settle(connection, { confirmed });
+    await checkUnconfirmed(connection, unknown);
+    await checkOmitted(connection, lost);
+    if (isFirst) {
+      await checkStrangers(connection, strangers);
+      outcomes.afterReconnect(connection);
+    }
+    await checkSilent(connection);
+  };
+
+  return {
+    checkSilent,
+    handle: async (connection, frame) => {
+      const { taskPhase } = connection.memory;
+      taskPhase.settle();
+      try {
+        await settleStatus(connection, frame);
+      } catch (error) {
+        taskPhase.retry();
+        throw error;
+      }
+      taskPhase.settled();
+      void writer.drain(connection);
+    },
+    overdue: async (connection) => {
+      const { memory } = connection;
+      if (memory.taskPhase.now !== 'awaitingStatus' || !connection.live) return;
+      await checkUnconfirmed(connection, unconfirmed(memory.tasks, connection.fence));
+      outcomes.afterReconnect(connection);
+      memory.taskPhase.giveUp();
+      await writer.drain(connection);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** MEANING of events that belong to no task of the database: the live transcript of a session, and tasks that were lost with commits. */
+import type { DaemonEvent } from '@relay/protocol';
+import type { DaemonConnection, Received } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { NativeSessions } from './native-sessions.ts';
+import { type Speech, endMessage, isEnding } from './speech.ts';
+import { nativeIdOf } from './translate.ts';
+
+export interface Transcript {
+  /** An event of a session that was started on the machine. */
+  ofSession(connection: DaemonConnection, nativeId: string, event: Received<DaemonEvent>): Promise<void>;
+  /**
+   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). What people read is shown in the
+   * session that the daemon names, so that nothing it says is dropped after apps reloaded. No task changes.
+   */
+  ofLostTask(connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>): Promise<void>;
+}
+
+export interface TranscriptDeps {
+  sessions: NativeSessions;
+  speech: Speech;
+  metrics: GatewayMetrics;
+}
+
+export function createTranscript({ sessions, speech, metrics }: TranscriptDeps): Transcript {
+  const ofSession: Transcript['ofSession'] = async (connection, nativeId, event) => {
+    const record = await sessions.find(connection, nativeId);
+    if (!record) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    switch (event.event_type) {
+      case 'AGENT_RESPONSE':
+      case 'USER_MESSAGE':
+        return speech.say(record, event);
+      case 'OUTPUT':
+      case 'VERBOSE':
+        return speech.output(record, event);
+      case 'WARNING':
+        return speech.warn(record, event);
+    }
+  };
+
+  return {
+    ofSession,
+    ofLostTask: async (connection, taskId, event) => {
+      const { memory } = connection;
+      const nativeId = nativeIdOf(event);
+      const isSilent = event.event_type === 'SESSION_STARTED' || event.event_type === 'PROGRESS';
+      if (nativeId === undefined || isSilent || memory.over.has(taskId)) {
+        metrics.ignored.inc({ cause: 'unknown task' });
+        return;
+      }
+      if (!isEnding(event)) {
+        await ofSession(connection, nativeId, event);
+        return;
+      }
+      const record = await sessions.find(connection, nativeId);
+      memory.tasks.delete(taskId);
+      memory.rememberEnd(taskId);
+      if (record) await speech.sayEnd(record, endMessage(event, new Date()), { key: `lost ${taskId}` });
+      else metrics.ignored.inc({ cause: 'unknown task' });
+    },
+  };
+}
