@@ -11,6 +11,16 @@ export function message(uuid: string, role: MessageRole, content: string, at: st
   return { uuid, role, timestamp: at, ...cut(content) };
 }
 
+/** The text that operations of a transcript add, joined; '' when they add none. Their shapes are unchecked. */
+export function addedText(ops: unknown): string {
+  let text = '';
+  for (const operation of Array.isArray(ops) ? (ops as unknown[]) : []) {
+    const { op, text: added } = (operation ?? {}) as { op?: unknown; text?: unknown };
+    if (op === 'add' && typeof added === 'string') text += added;
+  }
+  return text;
+}
+
 export const sessionUpdate = (session: Session, previousId?: string): Attention<'session_update'> => ({
   type: 'session_update',
   session,

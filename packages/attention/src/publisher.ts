@@ -61,8 +61,8 @@ export interface Publisher {
   append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
   /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
   hot(ownerId: string, frame: AttentionFrame, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
-  /** The same for a frame that is JSON already. */
-  hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
+  /** The same for a frame that is JSON already; with `t` behind its head (`encodeTranscript`). */
+  hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o' | 't'>): void;
   /**
    * A message of the conversation, unless one of its uuids was said within the window. Without words of the agent, the same text of
    * the same role within the window is one message (contract §9). Words of the agent are a message each, unless the result of a turn
@@ -76,6 +76,11 @@ export interface Publisher {
     uuids?: readonly string[],
   ): Promise<void>;
   /**
+   * A message, or the end of a turn, of a daemon with `transcript`, unless its uuid was said within the window: the same words twice are
+   * two messages.
+   */
+  sayOnce(ownerId: string, sessionKey: string, sessionId: string, message: Message): Promise<void>;
+  /**
    * A turn ended with this message: ends of two turns are two messages (contract §10). Of a result of the agent only that is said which
    * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
    * (ms since 1970) are of another turn.
@@ -87,11 +92,11 @@ export interface Publisher {
     message: Message,
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
-  /** Remembers a message as said now, without saying it: the apps know it already. Its window begins anew. */
+  /** Remembers a message as said now, without saying it: the apps know it already, by each of its names. Its window begins anew. */
   markSaid(
     ownerId: string,
     sessionKey: string,
-    said: { role: MessageRole; content: string } | { uuid: string },
+    said: { role: MessageRole; content: string; uuid?: string } | { uuid: string },
   ): Promise<void>;
 }
 
@@ -180,9 +185,12 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
   };
 
   const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {
-    const key = 'uuid' in said ? uuidKey(sessionKey, said.uuid) : textKey(sessionKey, said.role, said.content);
+    const keys = [
+      ...('role' in said ? [textKey(sessionKey, said.role, said.content)] : []),
+      ...(said.uuid === undefined ? [] : [uuidKey(sessionKey, said.uuid)]),
+    ];
     try {
-      await channel.mark(ownerId, [key], windowMs);
+      await channel.mark(ownerId, keys, windowMs);
     } catch (error) {
       onError(error);
     }
@@ -219,6 +227,9 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
       const keys = uuids.map((uuid) => uuidKey(sessionKey, uuid));
       if (message.role === 'AGENT') await speak(ownerId, sessionKey, sessionId, message, keys);
       else await appendOnce(ownerId, sessionId, message, [textKey(sessionKey, message.role, message.content), ...keys]);
+    },
+    sayOnce: async (ownerId, sessionKey, sessionId, message) => {
+      if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(sessionKey, message.uuid)]);
     },
     sayEnd: async (ownerId, sessionKey, sessionId, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;

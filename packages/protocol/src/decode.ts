@@ -326,4 +326,10 @@ const instanceDecoder = <F>(schemas: Readonly<Record<string, TSchema>>) => {
 /** Frames between instances; undefined for a kind this release does not know. */
 export const decodeCommand = instanceDecoder<Command>(commands);
 export const decodeReply = instanceDecoder<Reply>(replies);
+/** A reply, and the text behind its line: of `items` alone. */
+export function decodeAnswer(text: string): { reply: Reply; rest: string } | undefined {
+  const end = text.indexOf('\n');
+  const reply = decodeReply(end < 0 ? text : text.slice(0, end));
+  return reply && { reply, rest: end < 0 ? '' : text.slice(end + 1) };
+}
 export const decodeControl = instanceDecoder<Control>(controls);

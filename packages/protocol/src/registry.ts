@@ -60,11 +60,12 @@ function table<T extends Readonly<Record<string, TSchema>>>(
 const userFrame: Registered = {
   schema: Type.String({
     title: 'user_frame',
-    pattern: `^[${Object.keys(userFrameKinds).join('')}]\\{.*\\}$`,
+    pattern: `^[${Object.keys(userFrameKinds).join('')}]\\{[\\s\\S]*\\}$`,
     maxLength: limits.daemonFrameBytes,
   }),
   plane: 'instance',
-  description: 'One letter that says whom it is for, then the attention frame as text.',
+  description:
+    'One letter that says whom it is for, then the attention frame as text. With `t` a line of JSON stands between them: `taskId` and `sequence` for the `task_output` of apps that asked for output alone.',
   example: userFrameExample,
   decode: (text) => {
     const frame = decodeUserFrame(JSON.parse(text) as string);

@@ -16,6 +16,8 @@ export interface AppOptions {
   since?: string;
   /** Ask for task output. */
   output?: boolean;
+  /** Ask for the transcript of sessions. */
+  transcript?: boolean;
   origin?: string;
   headers?: Record<string, string>;
 }
@@ -37,7 +39,8 @@ export async function connectApp(relay: RelayAddress, options: AppOptions = {}):
   if (credential === 'access_token' || credential === 'token' || credential === 'ticket')
     url.searchParams.set(credential, token);
   if (options.since !== undefined) url.searchParams.set('since', options.since);
-  if (options.output) url.searchParams.set('events', 'output');
+  const events = [...(options.output ? ['output'] : []), ...(options.transcript ? ['transcript'] : [])];
+  if (events.length > 0) url.searchParams.set('events', events.join(','));
   const socket = new WebSocket(url, credential === 'protocol' ? ['relay.v1', `bearer.${token}`] : [], {
     headers: {
       ...(credential === 'header' ? { Authorization: `Bearer ${token}` } : {}),

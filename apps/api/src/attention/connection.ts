@@ -19,6 +19,7 @@ export interface AppOptions {
   /** Present when the client understands offsets; empty for "from now on". */
   since: string | undefined;
   wantsOutput: boolean;
+  wantsTranscript: boolean;
   expiryToleranceMs: number;
   /** How many frames it may send. */
   frameRate: TokenBucketOptions;
@@ -73,13 +74,29 @@ export class AppConnection implements HeartbeatPeer {
   }
 
   #deliver(frame: UserFrame): void {
-    const delivery = this.#options.prepare(frame);
+    const delivery = this.#asked(this.#options.prepare(frame));
     if (!delivery) return;
     const withOffsets = this.#options.since !== undefined;
-    if (delivery.kind === (withOffsets ? 's' : 'x')) return;
-    if (delivery.kind === 'o' && !this.#options.wantsOutput) return;
-    const droppable = delivery.kind === 'p' || delivery.kind === 'o';
+    const droppable = delivery.kind === 'p' || delivery.kind === 'o' || delivery.kind === 't';
     this.#socket?.send(withOffsets ? delivery.textWithOffset() : delivery.text, { droppable });
+  }
+
+  /** The frame in the form that this app asked for; undefined when it did not ask for it. */
+  #asked(delivery: Delivery | undefined): Delivery | undefined {
+    const { since, wantsOutput, wantsTranscript } = this.#options;
+    switch (delivery?.kind) {
+      case 's':
+        return since === undefined ? delivery : undefined;
+      case 'x':
+        return since === undefined ? undefined : delivery;
+      case 'o':
+        return wantsOutput ? delivery : undefined;
+      case 't':
+        if (wantsTranscript) return delivery;
+        return wantsOutput ? delivery.asOutput() : undefined;
+      default:
+        return delivery;
+    }
   }
 
   /** What the app says: only a renewal of its credential means anything. */

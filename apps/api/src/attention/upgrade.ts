@@ -13,6 +13,7 @@ export interface AppPeer {
   /** Present when the client understands offsets; empty for "from now on". */
   since: string | undefined;
   wantsOutput: boolean;
+  wantsTranscript: boolean;
 }
 
 export const subprotocol = 'relay.v1';
@@ -61,11 +62,13 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
       ? await principalOf(tokens[0], tickets[0], deps)
       : await authenticateUser(request, deps.jwtVerifier);
   requireScope(principal, 'sessions:read');
+  const events = (query.get('events') ?? '').split(',');
   return {
     principal,
     protocol: offered.includes(subprotocol) ? subprotocol : undefined,
     since: query.get('since') ?? undefined,
-    wantsOutput: (query.get('events') ?? '').split(',').includes('output'),
+    wantsOutput: events.includes('output'),
+    wantsTranscript: events.includes('transcript'),
   };
 }
 

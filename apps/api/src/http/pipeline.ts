@@ -41,7 +41,9 @@ export interface Call<N extends RouteName = RouteName> {
 }
 
 /** Status and body; a handler may set further headers on the response itself. */
-export type Answer<N extends RouteName = RouteName> = (RouteSuccess<N> | RouteRefusal<N> | Streamed<N>) & {
+export type Answer<N extends RouteName = RouteName> = (
+  RouteSuccess<N> | RouteRefusal<N> | Streamed<N> | Forwarded<N>
+) & {
   /** On a route that counts misuse: this was legal use and costs nothing. */
   readonly free?: boolean;
 };
@@ -49,6 +51,11 @@ export type Answer<N extends RouteName = RouteName> = (RouteSuccess<N> | RouteRe
 /** On a streamed route: the text of its JSON document, written as fast as it is read. */
 type Streamed<N extends RouteName> = (typeof routes)[N] extends { streamed: true }
   ? { readonly status: 200; readonly text: AsyncIterable<string> }
+  : never;
+
+/** The JSON of a history with parts: it comes from a daemon and is not decoded here. */
+type Forwarded<N extends RouteName> = N extends 'readSession' | 'readMessages'
+  ? { readonly status: 200; readonly json: string }
   : never;
 
 /** A handler for each of these routes. One that answers with another status or body than the table says does not compile. */
@@ -62,6 +69,7 @@ interface AnyAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: AsyncIterable<string>;
+  readonly json?: string;
   readonly free?: boolean;
 }
 
@@ -131,7 +139,8 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
     };
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
-    if (answer.text) await writeText(response, answer.status, answer.text);
+    if (answer.json !== undefined) response.status(answer.status).type('json').send(answer.json);
+    else if (answer.text) await writeText(response, answer.status, answer.text);
     else if (answer.body === undefined) response.status(answer.status).end();
     else response.status(answer.status).json(answer.body);
   };

@@ -1,6 +1,6 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
 import type { Response } from 'express';
-import { RelayError, limits } from '@relay/protocol';
+import { RelayError, type RouteQuery, limits } from '@relay/protocol';
 import { listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
@@ -10,7 +10,7 @@ import { cancelSession } from '../sessions/cancel-session.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
-import { readMessages, readSession } from '../sessions/read-history.ts';
+import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
 type Names =
@@ -32,6 +32,8 @@ type Names =
 function showReplay(response: Response, { replayed }: { replayed: boolean }): void {
   if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }
+
+const rangeOf = ({ parts, ...range }: RouteQuery<'readMessages'>): HistoryRange => ({ ...range, parts: parts === '1' });
 
 export function sessionRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database.prisma;
@@ -61,7 +63,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     },
     readSession: async (call) => ({
       status: 200,
-      body: await readSession(deps, call.principal.userId, call.params.id, call.query),
+      ...(await readSession(deps, call.principal.userId, call.params.id, rangeOf(call.query))),
     }),
     updateSession: async (call) => ({
       status: 200,
@@ -73,7 +75,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     },
     readMessages: async (call) => ({
       status: 200,
-      body: await readMessages(deps, call.principal.userId, call.params.id, call.query),
+      ...(await readMessages(deps, call.principal.userId, call.params.id, rangeOf(call.query))),
     }),
     sendMessage: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));

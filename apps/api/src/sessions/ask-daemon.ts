@@ -1,7 +1,7 @@
 /** A question to the daemon of a session, through whichever instance holds the device (contract §3, §5). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionRecord } from '@relay/database';
-import { type Command, type ErrorCode, RelayError, type Reply, decodeReply } from '@relay/protocol';
+import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 
 /** The gateway answers by its own clock; this one only fires when the gateway itself is gone. */
@@ -20,15 +20,15 @@ export function requireNamed(record: SessionRecord, what: string): void {
 }
 
 /**
- * The reply of the kind `kind`.
+ * The reply, of one of these kinds; `rest` is the text behind that of `items`.
  * @throws RelayError DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE, and what the gateway answers instead
  */
 export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
   deps: Operations,
   deviceId: string,
   command: Command,
-  kind: K,
-): Promise<Extract<Reply, { kind: K }>> {
+  ...kinds: readonly K[]
+): Promise<Extract<Reply, { kind: K }> & { rest: string }> {
   const text = await deps.backplane
     .request(deviceId, JSON.stringify(command), deps.config.daemonReplyTimeoutMs + patienceMs)
     .catch((error: unknown) => {
@@ -39,12 +39,12 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
         ...(known[0] === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
       });
     });
-  const reply = decodeReply(text);
+  const { reply, rest } = decodeAnswer(text) ?? { reply: undefined, rest: '' };
   if (reply?.kind === 'failure')
     throw new RelayError(reply.code, reply.error, reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {});
-  if (reply?.kind !== kind)
+  if (!reply || !(kinds as readonly string[]).includes(reply.kind))
     throw new RelayError('SERVICE_UNAVAILABLE', 'Another instance answered in a way this one does not understand.', {
       retryAfter: 5,
     });
-  return reply as Extract<Reply, { kind: K }>;
+  return { ...(reply as Extract<Reply, { kind: K }>), rest };
 }

@@ -1,8 +1,8 @@
 /** POST /api/sessions (contract §3): a session with a placeholder id, its first task, and a wake-up for the daemon. */
-import { randomUUID } from 'node:crypto';
 import { message, newMessage } from '@relay/attention';
 import { countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
@@ -61,7 +61,7 @@ export async function createSession(
       return {
         ...record.session,
         taskId,
-        message: message(randomUUID(), 'USER', body.message, record.session.createdAt),
+        message: message(userItemUuid(taskId), 'USER', body.message, record.session.createdAt),
         ...unconfirmed,
         key,
         version: record.version,
@@ -71,7 +71,7 @@ export async function createSession(
   const { key, version, ...response } = accepted.response;
   if (!accepted.replayed) {
     const { taskId: _taskId, message: said, images: _images, ...session } = response;
-    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message });
+    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
     // The session first: a client must know what the message belongs to.
     await deps.publisher.session({ ownerId: userId, key, version, session });
     await deps.publisher.append(userId, newMessage(session.id, said));

@@ -10,7 +10,21 @@ export interface HistoryRange {
   limit?: number;
   before?: string;
   after?: string;
+  /** Items, where the daemon has them. */
+  parts?: boolean;
+  /** With `parts`, instead of a cursor: what changed after this version. */
+  changed?: number;
 }
+
+/** A page of a daemon with `transcript`, as the JSON of an object: forwarded and never decoded. */
+interface ItemsPage {
+  readonly json: string;
+}
+type Page = MessagePage | ItemsPage;
+const isItems = (page: Page): page is ItemsPage => 'json' in page;
+
+/** The answer to a request: a body, or its JSON. */
+export type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
 
 /** Further pages that are asked for where a daemon answers the first messages of a range instead of the last ones. */
 const maxMore = 10;
@@ -21,17 +35,21 @@ const maxMore = 10;
  * cursor to go on from with `after`, and `hasMore` says that there is more.
  * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
-async function askForPage(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<MessagePage> {
+async function askForPage(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<Page> {
   const first = await askOnce(deps, record, range);
+  if (isItems(first)) return first;
   if (!mayBeTheFirstOnes(first, record, range)) return first;
   const wanted = range.limit ?? limits.historyPageDefault;
   let [messages, behind] = [first.messages, first.newestUuid];
   for (let more = 0; more < maxMore && behind !== null; more += 1) {
     // The pages so far are worth more than an error about one that may not exist.
-    const next = await askOnce(deps, record, { ...range, limit: limits.historyPage, after: behind }).catch(
-      () => undefined,
-    );
-    if (next === undefined || next.messages.length === 0) break;
+    const next: Page | undefined = await askOnce(deps, record, {
+      ...range,
+      parts: false,
+      limit: limits.historyPage,
+      after: behind,
+    }).catch(() => undefined);
+    if (next === undefined || isItems(next) || next.messages.length === 0) break;
     messages = [...messages, ...next.messages].slice(-wanted);
     behind = next.hasMore && next.newestUuid !== behind ? next.newestUuid : null;
   }
@@ -49,20 +67,33 @@ function mayBeTheFirstOnes(page: MessagePage, { session }: SessionRecord, { befo
 }
 
 /** @throws as `askForPage` */
-async function askOnce(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<MessagePage> {
+async function askOnce(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<Page> {
   requireNamed(record, 'history');
+  const { limit = limits.historyPageDefault, before, after, parts, changed } = range;
+  const since = parts ? changed : undefined;
   const command = {
     v: 1,
     kind: 'history',
     sessionId: record.nativeId,
-    limit: range.limit ?? limits.historyPageDefault,
-    ...(range.before === undefined ? {} : { before: range.before }),
-    ...(range.after === undefined ? {} : { after: range.after }),
+    limit,
+    ...(before === undefined || since !== undefined ? {} : { before }),
+    ...(after === undefined || since !== undefined ? {} : { after }),
+    ...(parts ? { parts } : {}),
+    ...(since === undefined ? {} : { changed: since }),
   } as const;
-  const reply = await askDaemon(deps, record.session.deviceId, command, 'page');
-  const { messages, hasMore, oldestUuid, newestUuid } = reply;
-  return { messages, hasMore, oldestUuid, newestUuid };
+  const { deviceId } = record.session;
+  const reply = parts
+    ? await askDaemon(deps, deviceId, command, 'page', 'items')
+    : await askDaemon(deps, deviceId, command, 'page');
+  const { hasMore, oldestUuid, newestUuid } = reply;
+  if (reply.kind === 'page') return { messages: reply.messages, hasMore, oldestUuid, newestUuid };
+  const { version, reset, rest } = reply;
+  const head = { v: version, ...(reset ? { reset } : {}), hasMore, oldestUuid, newestUuid };
+  return { json: withMembers(head, rest) };
 }
+
+/** The JSON of an object with further members: `rest` is the text of another one without its opening brace. */
+const withMembers = (head: object, rest: string): string => `${JSON.stringify(head).slice(0, -1)},${rest}`;
 
 /** GET /api/sessions/:id/messages. @throws as `askForPage`, and SESSION_NOT_FOUND */
 export async function readMessages(
@@ -70,8 +101,9 @@ export async function readMessages(
   userId: string,
   sessionId: string,
   range: HistoryRange,
-): Promise<MessagePage> {
-  return askForPage(deps, await requireSession(deps.database.prisma, userId, sessionId), range);
+): Promise<HistoryAnswer<MessagePage>> {
+  const page = await askForPage(deps, await requireSession(deps.database.prisma, userId, sessionId), range);
+  return isItems(page) ? page : { body: page };
 }
 
 /**
@@ -84,13 +116,15 @@ export async function readSession(
   userId: string,
   sessionId: string,
   range: HistoryRange,
-): Promise<SessionDetail> {
+): Promise<HistoryAnswer<SessionDetail>> {
   const record = await requireSession(deps.database.prisma, userId, sessionId);
   if (!record.placeholder && (await deps.backplane.audience(userId).catch(() => 0)) > 0) {
     deps.tell(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
   }
   try {
-    return { ...record.session, ...(await askForPage(deps, record, range)) };
+    const page = await askForPage(deps, record, range);
+    if (isItems(page)) return { json: withMembers(record.session, page.json.slice(1)) };
+    return { body: { ...record.session, ...page } };
   } catch (error) {
     const known = error instanceof RelayError ? error : undefined;
     if (!known && !(error instanceof BackplaneError)) throw error;
@@ -98,6 +132,7 @@ export async function readSession(
       code: known?.code ?? 'SERVICE_UNAVAILABLE',
       error: known?.message ?? 'The relay cannot ask the device right now.',
     };
-    return { ...record.session, messages: [], hasMore: false, oldestUuid: null, newestUuid: null, messagesError };
+    const none = { messages: [], hasMore: false, oldestUuid: null, newestUuid: null };
+    return { body: { ...record.session, ...none, messagesError } };
   }
 }

@@ -1,8 +1,8 @@
 /** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
-import { randomUUID } from 'node:crypto';
 import { message, newMessage } from '@relay/attention';
 import { enqueueMessage, findSession, readSessions } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { withSession } from './find.ts';
@@ -58,7 +58,7 @@ export async function sendMessage(
       }
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');
-      const said = message(randomUUID(), 'USER', body.content, record.session.updatedAt);
+      const said = message(userItemUuid(enqueued.taskId), 'USER', body.content, record.session.updatedAt);
       return {
         taskId: enqueued.taskId,
         sessionId: record.session.id,
@@ -73,7 +73,7 @@ export async function sendMessage(
   });
   const { key, ...response } = accepted.response;
   if (!accepted.replayed) {
-    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.content });
+    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.content, uuid: response.message.uuid });
     await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
     await deps.publisher.sessions([key]);
     deps.tell(deviceId, { v: 1, kind: 'wake' });

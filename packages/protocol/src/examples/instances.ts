@@ -1,6 +1,7 @@
 /** What instances say to each other: one golden example per kind. */
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
+import { itemPage, versionAt } from './transcript.ts';
 import { deviceId, messages, nativeId, sessionKey, summary, tasks, userId } from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
@@ -8,7 +9,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   cancel: { v: 1, kind: 'cancel', taskId: tasks.cancelled },
   changed: { v: 1, kind: 'changed', sessionKey },
   open: { v: 1, kind: 'open', sessionKey },
-  history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, after: messages[0].uuid },
+  history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
@@ -21,6 +22,14 @@ export const replyExamples: ExamplesOf<typeof replies> = {
     messages: messages.slice(1),
     hasMore: false,
     oldestUuid: messages[1].uuid,
+    newestUuid: messages[3].uuid,
+  },
+  items: {
+    v: 1,
+    kind: 'items',
+    version: itemPage.v,
+    hasMore: false,
+    oldestUuid: messages[0].uuid,
     newestUuid: messages[3].uuid,
   },
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },

@@ -44,6 +44,7 @@ export const TranscriptFrame = frame(
     sessionId: sessionId('Canonical session id'),
     v: version('Version of the session'),
     ops: operationList,
+    offset,
   },
 );
 

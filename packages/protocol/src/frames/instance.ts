@@ -8,6 +8,7 @@
  */
 import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
+import { version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
 const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
@@ -34,6 +35,8 @@ export const commands = {
     limit: Type.Integer({ minimum: 1, maximum: limits.historyPage }),
     before: maybe(id('Only messages before this one')),
     after: maybe(id('Only messages after this one')),
+    parts: maybe(flag('Items, where the daemon has them: answered by `items` then')),
+    changed: maybe(version('With `parts`, instead of a cursor: what changed after this version')),
   }),
   ask_context: versioned(
     'ask_context',
@@ -65,6 +68,17 @@ export const replies = {
     oldestUuid: nullable(opaque('First uuid')),
     newestUuid: nullable(opaque('Last uuid')),
   }),
+  items: versioned(
+    'items',
+    'A page of items: this head, a line break, and the text of the object from `"messages":` on, which is not decoded.',
+    {
+      version: version('Version of the session'),
+      reset: maybe(flag('What the app has is to be dropped')),
+      hasMore: flag('More were left out'),
+      oldestUuid: nullable(opaque('First uuid')),
+      newestUuid: nullable(opaque('Last uuid')),
+    },
+  ),
   session_context: versioned('session_context', 'What the daemon answered.', {
     context: text('The context as JSON', { maxLength: limits.contextBytes }),
   }),
@@ -120,6 +134,8 @@ export const userFrameKinds = {
   s: 'single',
   /** task_output: not in the history, only for clients that asked. */
   o: 'output',
+  /** transcript: not in the history, only for clients that asked for it, or as task_output for those that asked for that. */
+  t: 'transcript',
 } as const;
 export type UserFrameKind = keyof typeof userFrameKinds;
 
@@ -130,6 +146,27 @@ export function decodeUserFrame(body: string): { kind: UserFrameKind; text: stri
   const kind = body.charAt(0);
   return kind in userFrameKinds ? { kind: kind as UserFrameKind, text: body.slice(1) } : undefined;
 }
+
+/** What a user frame `t` says besides the frame of apps: of which task it is, and the place of its added text among the outputs of that task. */
+export interface TranscriptHead {
+  taskId?: string;
+  /** Only where text was added. */
+  sequence?: number;
+}
+
+/** The text of a user frame `t`: the head, a line break, and the attention frame. */
+export const encodeTranscript = (head: TranscriptHead, frameText: string): string =>
+  `${JSON.stringify(head)}\n${frameText}`;
+
+/** Splits the text of a user frame `t`. The head is written by an instance and believed. */
+export function decodeTranscript(text: string): { head: () => TranscriptHead; frameText: string } {
+  const end = text.indexOf('\n');
+  return { head: () => JSON.parse(text.slice(0, end)) as TranscriptHead, frameText: text.slice(end + 1) };
+}
+
+/** The head of a page of items, and the rest of its object as text: from `"messages":` to its end. */
+export const encodeItems = (head: Extract<Reply, { kind: 'items' }>, rest: string): string =>
+  `${JSON.stringify(head)}\n${rest}`;
 
 type Members<T extends Record<string, Parameters<typeof Type.Union>[0][number]>> = {
   [K in keyof T]: Static<T[K]>;

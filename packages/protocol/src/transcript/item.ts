@@ -127,8 +127,8 @@ export interface AnyPart {
 
 /** Kinds that a reader who knows no parts gets as messages. */
 const plain: ReadonlySet<string> = new Set<PartKind>(['user', 'text', 'question', 'error']);
-export const isPlain = (item: { part?: { kind: string } | undefined }): boolean =>
-  item.part === undefined || plain.has(item.part.kind);
+export const isPlain = ({ part }: { part?: unknown }): boolean =>
+  typeof part !== 'object' || part === null || plain.has((part as { kind?: unknown }).kind as string);
 
 /** Fields of an item beside those of a message. */
 export const itemFields = {
