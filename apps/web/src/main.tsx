@@ -1,13 +1,14 @@
 /** Makes what the pages work with, and shows them. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createClient } from './api/client.ts';
+import { createClient } from '@relay/client';
+import { requestTimeoutMs } from './api/bounds.ts';
 import { App } from './app.tsx';
 import { createAccess } from './auth/access.ts';
 import { createAccount } from './auth/account.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
-import { createLive } from './live/live.ts';
+import { createLive } from './live.ts';
 import { readPlace } from './place.ts';
 import { RoomsProvider } from './rooms.ts';
 import './styles/base.css';
@@ -22,15 +23,16 @@ const access = createAccess({
   onOtherPerson: () => window.location.reload(),
 });
 const account = createAccount(place);
-const client = createClient(place, access);
-const live = createLive({ place, ticket: client.ticket, renewAccess: () => access.renew() });
-access.onToken((token) => live.renew(token));
-access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
-// A machine that slept may hold a socket that is dead, and does not know it.
-document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible' && access.state.kind === 'in')
-    access.bearer().then(live.renew, () => undefined);
+const client = createClient({
+  baseUrl: place.publicUrl,
+  getToken: ({ refused }) => (refused === undefined ? access.bearer() : access.renew(refused)),
+  timeoutMs: requestTimeoutMs,
+  // A person sees what went wrong, and tries again.
+  retries: 0,
 });
+const live = createLive({ client, renewAccess: () => access.renew() });
+access.onToken(() => live.refresh());
+access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
 if (!place.isElsewhere) void access.open();
 
 createRoot(document.getElementById('root')!).render(

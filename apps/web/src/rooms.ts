@@ -1,10 +1,9 @@
 /** What the pages work with, made once in main and handed down: who is signed in, the relay's API, the live socket. */
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from 'react';
-import type { AttentionFrame } from '@relay/protocol';
-import type { Client } from './api/client.ts';
+import type { Client } from '@relay/client';
 import type { Access, AccessState } from './auth/access.ts';
 import type { Account } from './auth/account.ts';
-import type { Live, LiveState } from './live/live.ts';
+import type { Live, LiveFrame, LiveState } from './live.ts';
 import type { Place } from './place.ts';
 
 export interface Rooms {
@@ -35,7 +34,7 @@ export function useLiveState(): LiveState {
 }
 
 /** Hears every frame while the component is there; always the newest `listener` is called. */
-export function useFrames(listener: (frame: AttentionFrame) => void): void {
+export function useFrames(listener: (frame: LiveFrame) => void): void {
   const { live } = useRooms();
   const newest = useRef(listener);
   useEffect(() => {

@@ -1,4 +1,6 @@
-/** Why something did not work, with a stable code: the relay's own, one of the sign-in, or one of the three made here. */
+/** Why something did not work, with a stable code: the relay's own, one of the sign-in, or one of those made here. */
+import { BadAnswerError, NetworkError, RelayError, TimeoutError } from '@relay/client';
+
 export class Refusal extends Error {
   readonly code: string;
   /** 0 when there was no answer. */
@@ -14,5 +16,19 @@ export class Refusal extends Error {
   }
 }
 
-export const refusalOf = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal('UNEXPECTED', error instanceof Error ? error.message : String(error));
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof RelayError)
+    return new Refusal(error.code, error.message === error.code ? '' : error.message, error.status, error.retryAfter);
+  if (error instanceof NetworkError) return new Refusal('OFFLINE', '');
+  if (error instanceof TimeoutError) return new Refusal('TIMEOUT', '');
+  // The sign-in refuses without a code when it was asked too often.
+  if (error instanceof BadAnswerError)
+    return new Refusal(error.status === 429 ? 'RATE_LIMITED' : 'BAD_ANSWER', '', error.status, secondsIn(error));
+  return new Refusal('UNEXPECTED', error instanceof Error ? error.message : String(error));
+}
+
+function secondsIn({ headers }: BadAnswerError): number | undefined {
+  const seconds = Number(headers.get('Retry-After') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : undefined;
+}

@@ -1,5 +1,6 @@
 /** The person's account: what stands under `/auth`. Goes by the cookie of the sign-in, not by tokens. */
-import { askJson } from '../api/http.ts';
+import { request } from '@relay/client';
+import { requestTimeoutMs } from '../api/bounds.ts';
 import type { Place } from '../place.ts';
 
 export interface SignInStatus {
@@ -42,8 +43,10 @@ export interface GoOn {
 export type Account = ReturnType<typeof createAccount>;
 
 export function createAccount({ publicUrl }: Place) {
-  const get = <T>(path: string) => askJson<T>(`${publicUrl}/auth${path}`);
-  const post = <T>(path: string, body: object = {}) => askJson<T>(`${publicUrl}/auth${path}`, { method: 'POST', body });
+  const ask = async <T>(path: string, more: object = {}) =>
+    (await request(`${publicUrl}/auth${path}`, { timeoutMs: requestTimeoutMs, ...more })).body as T;
+  const get = <T>(path: string) => ask<T>(path);
+  const post = <T>(path: string, body: object = {}) => ask<T>(path, { method: 'POST', body });
   return {
     status: () => get<SignInStatus>('/relay/status'),
     checkInvitation: (token: string) =>
@@ -61,7 +64,7 @@ export function createAccount({ publicUrl }: Place) {
     signOut: () => post<unknown>('/sign-out'),
     signOutEverywhere: () => post<unknown>('/relay/sign-out-everywhere'),
     me: () => get<Me>('/relay/me'),
-    /** Shows again that it is this person. @throws Refusal INVALID_PASSWORD */
+    /** Shows again that it is this person. @throws RelayError INVALID_PASSWORD */
     confirm: (password: string) => post<unknown>('/relay/confirm', { password }),
     rename: (name: string) => post<unknown>('/update-user', { name }),
     changePassword: (currentPassword: string, newPassword: string) =>

@@ -3,8 +3,9 @@
  * page. The verifier and the state live in this call and nowhere else.
  */
 import * as oauth from 'oauth4webapi';
-import { requestTimeoutMs, ask } from '../api/http.ts';
-import { Refusal } from '../api/refusal.ts';
+import { request } from '@relay/client';
+import { requestTimeoutMs } from '../api/bounds.ts';
+import { Refusal, refusalOf } from '../api/refusal.ts';
 import type { Place } from '../place.ts';
 
 const scopes = 'sessions:read sessions:write devices:read devices:write';
@@ -74,12 +75,13 @@ export async function tokenForSignIn(place: Place): Promise<Token | undefined> {
 /** The sign-in answers a fetch with the address instead of a redirect: no frame and no leaving is needed. */
 async function redirectTarget(url: URL): Promise<URL> {
   try {
-    const { url: target } = (await (await ask(url.href)).json()) as { url?: unknown };
+    const { body } = await request(url.href, { timeoutMs: requestTimeoutMs });
+    const { url: target } = (body ?? {}) as { url?: unknown };
     if (typeof target !== 'string') throw failed('no address in the answer');
     return new URL(target, url);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) throw new Refusal('NO_SIGN_IN', '', 404);
-    throw error;
+    const refusal = refusalOf(error);
+    throw refusal.status === 404 ? new Refusal('NO_SIGN_IN', '', 404) : refusal;
   }
 }
 

@@ -41,7 +41,7 @@ export function Activity({
   const { client } = useRooms();
   const what = doing(session, device);
   const sinceMs = useSince(`${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`);
-  const cancel = useAction(() => client.cancel(session.id));
+  const cancel = useAction(() => client.call('cancelSession', { params: { id: session.id } }));
   const code = session.lastTask?.code;
   return (
     <div className="activity">

@@ -17,8 +17,8 @@ export function Commands({ sessionId, text, onChoose }: CommandsProps) {
   useEffect(() => {
     if (!isWanted) return undefined;
     let isCurrent = true;
-    client.commands(sessionId).then(
-      (commands) => isCurrent && setKnown(commands),
+    client.call('listCommands', { params: { id: sessionId } }).then(
+      ({ commands }) => isCurrent && setKnown(commands),
       // Whoever knows a command can write it.
       () => undefined,
     );

@@ -1,6 +1,7 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Device, Message, Prompt, Session } from '@relay/protocol';
+import { sendingTimeout } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
 import { Commands } from './commands.tsx';
 import { type Attached, ImagePicker, pasting, takesImages, useImages } from './images.tsx';
@@ -34,7 +35,12 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     // The same words to another question are another answer.
     const what = JSON.stringify([session.prompt?.at, content, attached.map(({ previewUrl }) => previewUrl)]);
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
-    const { message } = await client.sendMessage(session.id, content, key.of(what), dataUrls);
+    const { message } = await client.call('sendMessage', {
+      params: { id: session.id },
+      body: dataUrls.length > 0 ? { content, images: dataUrls } : { content },
+      idempotencyKey: key.of(what),
+      ...sendingTimeout(dataUrls),
+    });
     sent(content, attached);
     onSaid(message);
   });

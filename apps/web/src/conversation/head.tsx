@@ -18,7 +18,7 @@ interface HeadProps {
 export function Head({ session, device, onChange }: HeadProps) {
   const { client } = useRooms();
   const archive = useAction(async () =>
-    onChange(await client.changeSession(session.id, { archived: !session.archived })),
+    onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
   );
   const [renaming, setRenaming] = useState(false);
   return (
@@ -47,7 +47,7 @@ function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onD
   const { client } = useRooms();
   const [title, setTitle] = useState(session.title);
   const rename = useAction(async () => {
-    onChange(await client.changeSession(session.id, { title: title.trim() }));
+    onChange(await client.call('updateSession', { params: { id: session.id }, body: { title: title.trim() } }));
     onDone();
   });
   const submit = (event: FormEvent) => {

@@ -1,6 +1,7 @@
 /** One session as it is right now: loaded once, then kept up by frames. */
 import { useEffect, useRef } from 'react';
 import type { AttentionFrame, Message, Session, SessionDetail } from '@relay/protocol';
+import { pageSize } from '../api/bounds.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
@@ -57,7 +58,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   const shown = useRef<Message[]>([]);
   const updates = useRef(0);
   const resource = useResource(id, async (): Promise<Conversation> => {
-    const detail = await client.session(id);
+    const detail = await client.call('readSession', { params: { id }, query: { limit: pageSize } });
     return {
       session: sessionOf(detail),
       // A machine that does not answer right now takes nothing away that was read before.
@@ -100,7 +101,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     const timer = setInterval(() => {
       if (document.visibilityState !== 'visible') return;
       const before = updates.current;
-      client.session(id, 1).then(
+      client.call('readSession', { params: { id }, query: { limit: 1 } }).then(
         (detail) => {
           if (updates.current === before) change((now) => ({ ...now, session: sessionOf(detail) }));
         },
@@ -113,7 +114,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   const loadOlder = async () => {
     const oldest = resource.kind === 'ready' ? resource.value.messages[0] : undefined;
     if (!oldest) return;
-    const page = await client.olderMessages(id, oldest.uuid);
+    const page = await client.call('readMessages', { params: { id }, query: { limit: pageSize, before: oldest.uuid } });
     change((now) => ({ ...now, messages: withOlder(page.messages, now.messages), hasMore: page.hasMore }));
   };
   return { resource, said, changed, loadOlder };

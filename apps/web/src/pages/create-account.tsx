@@ -1,7 +1,7 @@
 /** `/setup`, `/invite` and `/sign-up`: a new account, with a link or, where the relay is open, without. */
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Refusal } from '../api/refusal.ts';
+import { refusalOf } from '../api/refusal.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
@@ -38,7 +38,7 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
       (await account.checkInvitation(token).then(
         () => true,
         (error: unknown) => {
-          if (error instanceof Refusal && error.code === 'NOT_FOUND') return false;
+          if (refusalOf(error).code === 'NOT_FOUND') return false;
           throw error;
         },
       ));

@@ -1,9 +1,8 @@
 /** `/devices/:id`: one machine, its name, its connections, and its end. */
 import { type FormEvent, useState } from 'react';
-import type { Device } from '@relay/protocol';
+import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { Refusal } from '../api/refusal.ts';
-import type { Connection } from '../api/client.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
@@ -50,7 +49,10 @@ export function DevicePage() {
 
 function Found({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
   const { client } = useRooms();
-  const connections = useResource(device.id, () => client.connections(device.id));
+  const connections = useResource(device.id, async () => {
+    const { connections } = await client.call('listConnections', { params: { id: device.id } });
+    return connections;
+  });
   useFrames((frame) => {
     if (frame.type === 'resync' || (frame.type === 'device_status' && frame.deviceId === device.id))
       connections.reload();
@@ -107,7 +109,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
   const [name, setName] = useState(device.name);
   const [saved, setSaved] = useState(false);
   const rename = useAction(async () => {
-    onChange(await client.renameDevice(device.id, name.trim()));
+    onChange(await client.call('updateDevice', { params: { id: device.id }, body: { name: name.trim() } }));
     setSaved(true);
   });
   const submit = (event: FormEvent) => {
@@ -138,6 +140,8 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
   );
 }
 
+type Connection = ConnectionList['connections'][number];
+
 function endOf({ disconnectedAt, closeCode, reason }: Connection): string {
   if (disconnectedAt === undefined) return 'connected';
   const why = [reason, closeCode].filter((part) => part !== undefined && part !== '').join(', ');
@@ -166,7 +170,7 @@ function Remove({ device }: { device: Device }) {
   const [, navigate] = useLocation();
   const [asking, setAsking] = useState(false);
   const remove = useAction(async () => {
-    await client.removeDevice(device.id);
+    await client.call('deleteDevice', { params: { id: device.id } });
     navigate('/devices', { replace: true });
   });
   return (

@@ -2,6 +2,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
+import { sendingTimeout } from '../api/bounds.ts';
 import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -59,7 +60,11 @@ function Form({ devices }: { devices: Device[] }) {
     };
     const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
-    const { id, message: first } = await client.startSession(body, key.of(what), dataUrls);
+    const { id, message: first } = await client.call('createSession', {
+      body: dataUrls.length > 0 ? { ...body, images: dataUrls } : body,
+      idempotencyKey: key.of(what),
+      ...sendingTimeout(dataUrls),
+    });
     key.done();
     navigate(sessionPath(id), { replace: true, state: { first } });
   });

@@ -59,14 +59,14 @@ export function RegisterDevice() {
 
 function Question({ code, onOther }: { code: string; onOther: () => void }) {
   const { client } = useRooms();
-  const detail = useResource(code, () => client.readCode(code));
+  const detail = useResource(code, () => client.call('readCode', { params: { userCode: code } }));
   const [decided, setDecided] = useState<{ deviceId: string; sinceMs: number } | 'denied'>();
   const approve = useRecentAction(async () => {
-    const { deviceId } = await client.approveCode(code);
+    const { deviceId } = await client.call('approveCode', { params: { userCode: code } });
     setDecided({ deviceId, sinceMs: Date.now() });
   });
   const deny = useAction(async () => {
-    await client.denyCode(code);
+    await client.call('denyCode', { params: { userCode: code } });
     setDecided('denied');
   });
   const submit = (event: FormEvent) => {
@@ -161,7 +161,8 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
   const { client } = useRooms();
   const [online, setOnline] = useState(false);
   const look = useResource(deviceId, async () => {
-    const found = (await client.devices()).find(({ id }) => id === deviceId);
+    const { devices } = await client.call('listDevices');
+    const found = devices.find(({ id }) => id === deviceId);
     if (found?.status === 'online') setOnline(true);
     return found;
   });

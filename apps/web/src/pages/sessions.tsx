@@ -1,6 +1,7 @@
 /** `/sessions`: conversations, newest first. */
 import type { AttentionFrame, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
+import { pageSize } from '../api/bounds.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
@@ -47,16 +48,17 @@ export function Sessions() {
   const filter: Filter = { device: query.get('device') ?? undefined, archived: query.has('archived') };
   const devices = useDevices();
   const asked = {
+    limit: pageSize,
     ...(filter.device === undefined ? {} : { deviceId: filter.device }),
     archived: filter.archived ? ('true' as const) : ('false' as const),
   };
-  const list = useResource<Listed>(JSON.stringify(filter), () => client.sessions(asked));
+  const list = useResource<Listed>(JSON.stringify(filter), () => client.call('listSessions', { query: asked }));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, filter));
   });
   const more = useAction(async (cursor: string) => {
-    const next = await client.sessions({ ...asked, cursor });
+    const next = await client.call('listSessions', { query: { ...asked, cursor } });
     list.change((now) => ({
       sessions: [...now.sessions, ...next.sessions.filter(({ id }) => !now.sessions.some((one) => one.id === id))],
       nextCursor: next.nextCursor,

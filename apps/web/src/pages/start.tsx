@@ -7,7 +7,7 @@ import { useResource } from '../ui/resource.ts';
 
 export function Start() {
   const { client } = useRooms();
-  const devices = useResource('', () => client.devices());
+  const devices = useResource('', async () => (await client.call('listDevices')).devices);
   if (devices.kind === 'ready')
     return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
   return (

@@ -1,5 +1,6 @@
 /** Of `/account`: everything the relay keeps of a person as a file, and the end of the account. */
 import { type FormEvent, useState } from 'react';
+import { exportTimeoutMs } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
@@ -20,7 +21,10 @@ function save(text: string, name: string): void {
 
 export function ExportData() {
   const { client } = useRooms();
-  const load = useAction(async () => save(JSON.stringify(await client.exportAccount(), null, 2), 'relay-account.json'));
+  const load = useAction(async () => {
+    const all = await client.call('exportMe', { timeoutMs: exportTimeoutMs });
+    save(JSON.stringify(all, null, 2), 'relay-account.json');
+  });
   return (
     <section aria-labelledby="your-data">
       <h2 id="your-data">Your data</h2>
@@ -36,7 +40,9 @@ export function ExportData() {
 export function DeleteAccount() {
   const { access, client } = useRooms();
   const [typed, setTyped] = useState('');
-  const remove = useRecentAction(() => access.leave(() => client.deleteAccount(confirmation)));
+  const remove = useRecentAction(() =>
+    access.leave(() => client.call('deleteMe', { body: { confirm: confirmation }, timeoutMs: exportTimeoutMs })),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void remove.run();

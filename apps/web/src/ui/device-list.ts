@@ -5,7 +5,7 @@ import { type Resource, useResource } from './resource.ts';
 
 export function useDevices(): Resource<Device[]> {
   const { client } = useRooms();
-  const devices = useResource('', () => client.devices());
+  const devices = useResource('', async () => (await client.call('listDevices')).devices);
   useFrames((frame) => {
     if (frame.type === 'resync') devices.reload();
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));

@@ -1,0 +1,94 @@
+/**
+ * The live side of the pages: one stream per tab while a person is signed in. It never gives up; what frames mean is the business
+ * of the pages.
+ */
+import { type AttentionItem, type AttentionStream, type Client, backoffMs } from '@relay/client';
+
+export type LiveFrame = Exclude<AttentionItem, { type: 'connection' | 'unknown' }>;
+
+export type LiveState =
+  | { kind: 'off' }
+  | { kind: 'connecting' }
+  | { kind: 'live' }
+  /** The next attempt is at this time. */
+  | { kind: 'waiting'; untilMs: number };
+
+export interface Live {
+  readonly state: LiveState;
+  subscribe: (listener: () => void) => () => void;
+  /** Every frame, in order. `resync` and, of sessions, `sessions_changed` mean: what you have may be old, load it again. */
+  onFrame: (listener: (frame: LiveFrame) => void) => () => void;
+  start: () => void;
+  stop: () => void;
+  /** There is another token. */
+  refresh: () => void;
+}
+
+export interface LiveDeps {
+  client: Pick<Client, 'attention'>;
+  /** The credential was refused: gets another one, or finds out that nobody is signed in. */
+  renewAccess: () => Promise<unknown>;
+}
+
+export function createLive({ client, renewAccess }: LiveDeps): Live {
+  let state: LiveState = { kind: 'off' };
+  let stream: AttentionStream | undefined;
+  let running: AbortController | undefined;
+  const listeners = new Set<() => void>();
+  const frameListeners = new Set<(frame: LiveFrame) => void>();
+
+  const become = (next: LiveState) => {
+    state = next;
+    for (const listener of listeners) listener();
+  };
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let since = '';
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      const current = client.attention({ since, events: ['output'], signal });
+      stream = current;
+      try {
+        for await (const item of current) {
+          if (item.type === 'connection') {
+            if (item.state === 'live') failures = 0;
+            become(item.state === 'waiting' ? { kind: 'waiting', untilMs: item.untilMs } : { kind: item.state });
+          } else if (item.type !== 'unknown') for (const listener of frameListeners) listener(item);
+        }
+      } catch {
+        // The relay does not want this credential: another one may be welcome, and signed out stops us.
+        await renewAccess().catch(() => undefined);
+      }
+      since = current.offset;
+      if (signal.aborted) return;
+      const waitMs = backoffMs(failures, Math.random());
+      become({ kind: 'waiting', untilMs: Date.now() + waitMs });
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onFrame: (listener) => {
+      frameListeners.add(listener);
+      return () => frameListeners.delete(listener);
+    },
+    start: () => {
+      if (running) return;
+      running = new AbortController();
+      void run(running.signal);
+    },
+    stop: () => {
+      running?.abort();
+      running = undefined;
+      stream = undefined;
+      if (state.kind !== 'off') become({ kind: 'off' });
+    },
+    refresh: () => stream?.refresh(),
+  };
+}
