@@ -25,7 +25,7 @@ describe('access_granted', () => {
 
   /** A later frame for everybody: nothing was before it that is not in the inbox. */
   const settled = async (apps: TestApp[], deviceId: string, user: string) => {
-    expect((await relay.call('DELETE', `/api/devices/${deviceId}`, { user })).status).toBe(204);
+    expect((await relay.call('deleteDevice', { params: { id: deviceId }, user })).status).toBe(204);
     for (const app of apps) await app.next('device_removed');
   };
 
@@ -45,7 +45,7 @@ describe('access_granted', () => {
         at: expect.stringMatching(/^\d{4}-.*Z$/),
         offset: expect.any(String),
       });
-    const { body } = await relay.call('GET', '/api/notifications', { user: 'wren' });
+    const { body } = await relay.call('listNotifications', { user: 'wren' });
     expect(body.notifications).toEqual([
       expect.objectContaining({ cause: 'device_allowed', deviceId, name: expect.stringMatching(/./), sessionId: '' }),
     ]);
@@ -56,7 +56,7 @@ describe('access_granted', () => {
     expect(stranger.inbox.count('access_granted')).toBe(1);
     // Today's frames, and no other.
     const seen = await registerDevice(relay, { user: 'wren' });
-    const created = await relay.call('POST', '/api/sessions', {
+    const created = await relay.call('createSession', {
       user: 'wren',
       body: { deviceId: seen.deviceId, message: 'hello' },
     });
@@ -67,11 +67,11 @@ describe('access_granted', () => {
 
   it('S18: a denied device is told to nobody', async () => {
     const app = await connectApp(relay, { user: 'finch', since: '' });
-    const { body } = await relay.call('POST', '/api/devices/code', {
+    const { body } = await relay.call('requestCode', {
       user: null,
       body: { hostname: 'denied', agent_type: 'scripted' },
     });
-    await relay.call('POST', `/api/devices/code/${body.user_code as string}/deny`, { user: 'finch' });
+    await relay.call('denyCode', { params: { userCode: body.user_code }, user: 'finch' });
     await registerDevice(relay, { user: 'finch' });
     expect(await app.next('access_granted')).not.toMatchObject({ name: 'denied' });
     expect(app.inbox.count('access_granted')).toBe(1);

@@ -35,9 +35,7 @@ describe('DELETE /api/me', () => {
     expect((await browser.send('POST', '/auth/relay/invitations', { body: {} })).status).toBe(201);
     const ibex = await personWith(relay, 'ibex', (await signedInWeb(browser)).access_token);
     const stranger = await personWith(relay, 'gnu', relay.token('gnu'));
-    const waiting = await ibex.relay.call('POST', '/api/devices/code', {
-      body: { hostname: 'waitingibex', agent_type: 'scripted' },
-    });
+    const waiting = await ibex.relay.call('requestCode', { body: { hostname: 'waitingibex', agent_type: 'scripted' } });
     expect(waiting.status).toBe(200);
     const words = [...ibex.words, 'mailibex', 'nameibex', 'waitingibex', id];
     const before = await everything();
@@ -45,7 +43,7 @@ describe('DELETE /api/me', () => {
     expect(found(before, words).length).toBeGreaterThanOrEqual(words.length - 3);
     const keptBefore = found(before, stranger.words);
 
-    const answer = await ibex.relay.call('DELETE', '/api/me', { body: { confirm } });
+    const answer = await ibex.relay.call('deleteMe', { body: { confirm } });
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(await ibex.app.closed).toMatchObject({ code: 4401 });
     expect(await ibex.daemon.closed).toMatchObject({ code: 4404 });
@@ -63,18 +61,18 @@ describe('DELETE /api/me', () => {
     await expect(connectDaemon(relay, { registration: ibex.daemon.registration })).rejects.toMatchObject({
       body: { code: 'TOKEN_REVOKED' },
     });
-    expect((await stranger.relay.call('GET', '/api/sessions')).body.sessions).toHaveLength(1);
+    expect((await stranger.relay.call('listSessions')).body.sessions).toHaveLength(1);
     expect(stranger.daemon.socket.readyState).toBe(stranger.daemon.socket.OPEN);
-    await stranger.relay.call('DELETE', '/api/me', { body: { confirm } });
+    await stranger.relay.call('deleteMe', { body: { confirm } });
   });
 
   it('S4: leaves nothing of a person whom another service knows, who may begin anew', async () => {
     const kudu = await personWith(relay, 'kudu', relay.token('kudu', { email: 'mailkudu@example.com' }));
     expect(found(await everything(), kudu.words).length).toBeGreaterThan(9);
-    expect((await kudu.relay.call('DELETE', '/api/me', { body: { confirm } })).status).toBe(204);
+    expect((await kudu.relay.call('deleteMe', { body: { confirm } })).status).toBe(204);
     await kudu.daemon.closed;
     expect(found(await everything(), [...kudu.words, 'mailkudu'])).toEqual([]);
-    expect((await kudu.relay.call('GET', '/api/me')).body).toMatchObject({ code: 'TOKEN_REVOKED' });
+    expect((await kudu.relay.call('me')).body).toMatchObject({ code: 'TOKEN_REVOKED' });
     await relay.database.prisma.accountDeletion.findUniqueOrThrow({ where: { userId: kudu.userId } });
     await backdate();
     await swept();
@@ -142,7 +140,7 @@ describe('DELETE /api/me', () => {
       await browser.signUp('first@example.com');
       const { access_token: token } = await signedInWeb(browser);
       const headers = { Authorization: `Bearer ${token}` };
-      expect((await lone.call('DELETE', '/api/me', { user: null, headers, body: { confirm } })).status).toBe(204);
+      expect((await lone.call('deleteMe', { user: null, headers, body: { confirm } })).status).toBe(204);
       const invitation = /setup#token=([\w-]+)/.exec(told.at(-1)!)![1]!;
       const next = new Browser(lone);
       expect((await next.send('GET', '/auth/relay/status')).body).toMatchObject({ hasAccounts: false });

@@ -25,10 +25,8 @@ describe('GET /api/me/export', () => {
     const invited = await browser.send('POST', '/auth/relay/invitations', { body: {} });
     const ibex = await personWith(relay, 'ibex', (await signedInWeb(browser)).access_token);
     const gnu = await personWith(relay, 'gnu', relay.token('gnu', { email: 'mailgnu@example.com', name: 'namegnu' }));
-    const waiting = await ibex.relay.call('POST', '/api/devices/code', {
-      body: { hostname: 'waitingibex', agent_type: 'scripted' },
-    });
-    await ibex.relay.call('POST', '/api/sessions', {
+    const waiting = await ibex.relay.call('requestCode', { body: { hostname: 'waitingibex', agent_type: 'scripted' } });
+    await ibex.relay.call('createSession', {
       body: { deviceId: ibex.daemon.deviceId, message: 'queuedibex', title: 'deletedibex' },
     });
     const last = await ibex.daemon.next('task_start', ({ instruction }) => instruction === 'queuedibex');
@@ -69,12 +67,12 @@ describe('GET /api/me/export', () => {
     ];
     const secrets = [
       ...[ibex.daemon.registration.refreshToken, invitation, cli.access_token, cli.refresh_token!, ibex.token],
-      ...[hash(invitation), waiting.body.device_code as string, ...rows],
+      ...[hash(invitation), waiting.body.device_code, ...rows],
     ];
     expect(secrets.length).toBeGreaterThan(12);
     expect(found(answer.text, secrets)).toEqual([]);
 
-    const theirs = await gnu.relay.call('GET', '/api/me/export');
+    const theirs = await gnu.relay.call('exportMe');
     expect(validator(AccountExport)(theirs.body)).toMatchObject({ ok: true });
     expect(theirs.body).toMatchObject({ account: { id: gnu.userId, email: 'mailgnu@example.com', name: 'namegnu' } });
     expect(found(theirs.text, [...ibex.words, 'mailibex'])).toEqual([]);
@@ -82,13 +80,13 @@ describe('GET /api/me/export', () => {
 
   it('S4: holds images that wait, and no session that was deleted', async () => {
     const oryx = await personWith(relay, 'oryx', relay.token('oryx'));
-    const [session] = (await oryx.relay.call('GET', '/api/sessions')).body.sessions as { id: string }[];
-    await oryx.relay.call('DELETE', `/api/sessions/${encodeURIComponent(session!.id)}`);
+    const [session] = (await oryx.relay.call('listSessions')).body.sessions as { id: string }[];
+    await oryx.relay.call('deleteSession', { params: { id: session!.id } });
     await oryx.daemon.close();
-    const { body } = await oryx.relay.call('POST', '/api/sessions', {
+    const { body } = await oryx.relay.call('createSession', {
       body: { deviceId: oryx.daemon.deviceId, message: 'look', images: [pixel] },
     });
-    const { text, body: document } = await oryx.relay.call('GET', '/api/me/export');
+    const { text, body: document } = await oryx.relay.call('exportMe');
     if (body.code === 'NOT_SUPPORTED_BY_DEVICE') throw new Error('the scripted daemon rules images out');
     expect((document as { tasks: unknown[] }).tasks).toMatchObject([{ instruction: 'look', images: [pixel] }]);
     expect(found(text, ['renamedoryx', 'titleoryx', 'resultoryx'])).toEqual([]);
@@ -129,7 +127,7 @@ describe('GET /api/me/export', () => {
 
   it('S4: needs both scopes, and is limited to six times in ten minutes', async () => {
     const call = (scopes?: string[]) =>
-      relay.call('GET', '/api/me/export', {
+      relay.call('exportMe', {
         user: null,
         headers: { Authorization: `Bearer ${relay.token('kudu', scopes ? { scopes } : {})}` },
       });

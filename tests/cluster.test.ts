@@ -18,7 +18,7 @@ describeWith(
       for (const gateway of [0, 1]) {
         const daemon = await connectDaemon(cluster, { gateway });
         const apps = [await connectApp(cluster, { api: 0 }), await connectApp(cluster, { api: 1 })];
-        const { body } = await cluster.call('POST', '/api/sessions', {
+        const { body } = await cluster.call('createSession', {
           api: gateway,
           body: { deviceId: daemon.deviceId, message: `over ${gateway}` },
         });
@@ -40,14 +40,14 @@ describeWith(
       const statuses: number[] = [];
       for (let round = 0; round < 10; round += 1) {
         const body = { deviceId, message: `${round}` };
-        statuses.push((await cluster.call('POST', '/api/sessions', { user: 'eager', api: round % 2, body })).status);
+        statuses.push((await cluster.call('createSession', { user: 'eager', api: round % 2, body })).status);
       }
       expect(statuses.filter((status) => status === 201)).toHaveLength(8);
       expect(statuses.slice(8)).toEqual([429, 429]);
     });
 
     it('let a ticket in once, whichever of them is asked', async () => {
-      const ticket = async () => (await cluster.call('POST', '/api/ws-tickets', { api: 0 })).body.ticket as string;
+      const ticket = async () => (await cluster.call('createTicket', { api: 0 })).body.ticket;
       const used = await ticket();
       const app = await connectApp(cluster, { api: 1, credential: 'ticket', token: used });
       await expect(connectApp(cluster, { api: 0, credential: 'ticket', token: used })).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describeWith(
       const older = await connectDaemon(cluster, { registration, gateway: 0 });
       const newer = await connectDaemon(cluster, { registration, gateway: 1 });
       expect((await older.closed).code).toBe(4409);
-      expect((await cluster.call('DELETE', `/api/devices/${registration.deviceId}`, { api: 1 })).status).toBe(204);
+      expect((await cluster.call('deleteDevice', { params: { id: registration.deviceId }, api: 1 })).status).toBe(204);
       expect((await newer.closed).code).toBe(4404);
       for (const gateway of [0, 1])
         await expect(connectDaemon(cluster, { registration, gateway })).rejects.toMatchObject({ status: 401 });
@@ -69,11 +69,11 @@ describeWith(
 
     it('bring a task that runs to its end when the gateway of its daemon is killed', async () => {
       const daemon = await connectDaemon(cluster, { gateway: 0 });
-      const { body } = await cluster.call('POST', '/api/sessions', {
+      const { body } = await cluster.call('createSession', {
         user: 'alice',
         body: { deviceId: daemon.deviceId, message: 'a long job' },
       });
-      const taskId = body.taskId as string;
+      const taskId = body.taskId;
       await daemon.next('task_start');
       daemon.event(taskId, 'SESSION_STARTED', { session_id: 'killed' });
       const app = await connectApp(cluster, { api: 1 });
@@ -95,7 +95,7 @@ describeWith(
       expect(await app.next('new_message', (frame) => frame.sessionId === id)).toMatchObject({
         message: { content: 'done after all' },
       });
-      expect((await cluster.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({ state: 'completed' });
+      expect((await cluster.call('readTask', { params: { id: taskId } })).body).toMatchObject({ state: 'completed' });
       expect(again.inbox.count('task_start')).toBe(0);
       await cluster.gateways[0]!.start();
       await again.close();
@@ -116,13 +116,13 @@ describeWith(
       const left = cluster.apis[1]!.leave();
       expect((await app.closed).code).toBe(1001);
       expect(await left).toBe(0);
-      const { body } = await cluster.call('POST', '/api/sessions', {
+      const { body } = await cluster.call('createSession', {
         user: 'roller',
         body: { deviceId: daemon.deviceId, message: 'with one api' },
       });
-      expect(await daemon.next('task_start')).toMatchObject({ task_id: body.taskId as string });
+      expect(await daemon.next('task_start')).toMatchObject({ task_id: body.taskId });
       await cluster.apis[1]!.start();
-      expect((await cluster.call('GET', '/ready', { api: 1, user: null })).status).toBe(200);
+      expect((await cluster.call('ready', { api: 1, user: null })).status).toBe(200);
     }, 120_000);
   },
 );

@@ -42,10 +42,7 @@ describe('R3: two instances that publish one session', () => {
   const lastHeard = (id: string) =>
     app.inbox.all.filter((frame) => frame.type === 'session_update' && shown(frame).id === id).at(-1);
   const create = async () => {
-    const { body } = await relay.call('POST', '/api/sessions', {
-      api: 1,
-      body: { deviceId: daemon.deviceId, message: 'go' },
-    });
+    const { body } = await relay.call('createSession', { api: 1, body: { deviceId: daemon.deviceId, message: 'go' } });
     return body as { id: string; taskId: string };
   };
   const path = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
@@ -59,9 +56,7 @@ describe('R3: two instances that publish one session', () => {
     await app.next('session_update', (frame) => shown(frame).title === title);
   };
   const rest = async (id: string) =>
-    ((await relay.call('GET', '/api/sessions', { api: 1 })).body.sessions as Shown[]).find(
-      (session) => session.id === id,
-    )!;
+    ((await relay.call('listSessions', { api: 1 })).body.sessions as Shown[]).find((session) => session.id === id)!;
 
   it('cross, and the older one is not heard', async () => {
     const { id } = await create();
@@ -91,7 +86,7 @@ describe('R3: two instances that publish one session', () => {
         rename(id, `title ${round}`, 0),
         relay.call('POST', `${path(id)}/messages`, { api: 1, body: { content: 'and then' } }),
         rename(id, `other ${round}`, 1),
-        relay.call('POST', '/api/watched-sessions', { api: 0, body: { sessionId: id } }),
+        relay.call('watch', { api: 0, body: { sessionId: id } }),
       ];
       daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'a file' });
       daemon.event(taskId, 'TASK_COMPLETE', { result: `done ${round}` });

@@ -42,7 +42,7 @@ export function reportSets(daemon: TestDaemon, name: string): void {
 export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
   const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
   const headers = { 'Idempotency-Key': `key-${name}` };
-  const created = await relay.call('POST', '/api/sessions', {
+  const created = await relay.call('createSession', {
     headers,
     body: { deviceId: daemon.deviceId, message: `${first} message`, title, projectPath: `/${project}` },
   });
@@ -53,7 +53,7 @@ export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestAp
   daemon.event(taskId, 'SESSION_STARTED', { session_id: renamed });
   const id = `${daemon.deviceId}:scripted:${renamed}`;
   await app.next('session_update', ({ session }) => (session as { id: string }).id === id);
-  expect((await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } })).status).toBe(201);
+  expect((await relay.call('watch', { body: { sessionId: id } })).status).toBe(201);
   daemon.event(taskId, 'AGENT_RESPONSE', { session_id: renamed, content: said, uuid: `uuid-${name}` });
   daemon.event(taskId, 'TASK_COMPLETE', { session_id: renamed, result });
   await app.next('new_message', ({ message }) => (message as { content: string }).content === result);
@@ -66,7 +66,7 @@ export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestAp
     type: 'report_sessions',
     sessions: [{ session_id: renamed, title, project: `/${project}`, file_path: `/${file}`, last_message: said }],
   });
-  const sent = await relay.call('POST', pathOf(id, '/messages'), { headers, body: { content: `${said} more` } });
+  const sent = await relay.call('sendMessage', { params: { id }, headers, body: { content: `${said} more` } });
   const { taskId: nextTaskId } = sent.body as { taskId: string };
   await daemon.next('task_resume', (frame) => frame.task_id === nextTaskId);
   daemon.event(nextTaskId, 'WAIT_FOR_USER', {
@@ -99,10 +99,10 @@ export async function personWith(relay: TestRelay, name: string, token: string):
   const app = await connectApp(relay, { token, since: '' });
   const registration = await registerDevice(own, { hostname: `hostname${name}` });
   const daemon = await connectDaemon(own, { registration });
-  await own.call('PATCH', `/api/devices/${daemon.deviceId}`, { body: { name: `device${name}` } });
+  await own.call('updateDevice', { params: { id: daemon.deviceId }, body: { name: `device${name}` } });
   reportSets(daemon, name);
   await converse(own, daemon, app, name);
-  const me = (await own.call('GET', '/api/me')).body as { id: string };
+  const me = (await own.call('me')).body as { id: string };
   const words = [...wordsOf(name), `hostname${name}`, `device${name}`, `key-${name}`, `folder${name}`, `set${name}`];
   return { relay: own, token, userId: me.id, app, daemon, words };
 }

@@ -10,7 +10,7 @@ import {
   dumpTestBus,
   startRelay,
 } from '@relay/testing';
-import { converse, dumpDatabase, found, pathOf, reportSets, wordsOf } from './erasure-scene.ts';
+import { converse, dumpDatabase, found, reportSets, wordsOf } from './erasure-scene.ts';
 
 describe('what was deleted', () => {
   let relay: TestRelay;
@@ -33,7 +33,7 @@ describe('what was deleted', () => {
     expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
     const { offset } = await app.next('session_update', () => true);
     const tasks = await relay.database.prisma.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
-    expect((await relay.call('DELETE', pathOf(id))).status).toBe(204);
+    expect((await relay.call('deleteSession', { params: { id } })).status).toBe(204);
     await app.next('session_removed');
     // Late ends come too late.
     for (const task of tasks)
@@ -61,17 +61,17 @@ describe('what was deleted', () => {
     const known = (id: string) => app.next('session_update', ({ session }) => (session as { id: string }).id === id);
     report('nativeyak', { title: 'titleyak', last_activity: at(-9), message_count: 1 });
     await known(idOf('nativeyak'));
-    await relay.call('DELETE', pathOf(idOf('nativeyak')));
+    await relay.call('deleteSession', { params: { id: idOf('nativeyak') } });
     report('nativeyak', { title: 'titleyak', last_message: 'saidyak', last_activity: at(-8), message_count: 2 });
     await known(idOf('marker'));
     await app.next('session_update', ({ session }) => (session as { messageCount: number }).messageCount === 2);
     const [marker] = await relay.database.prisma.session.findMany({ where: { nativeId: 'marker' } });
     expect(marker!.title).toBe('titleyak');
-    await relay.call('DELETE', pathOf(idOf('marker')));
+    await relay.call('deleteSession', { params: { id: idOf('marker') } });
     expect(found(await everything(), ['nativeyak', 'titleyak', 'saidyak'])).toEqual([]);
     report('nativeyak', { title: 'titleyak', last_activity: at(5), message_count: 3 });
     await known(idOf('nativeyak'));
-    const { body } = await relay.call('GET', '/api/sessions');
+    const { body } = await relay.call('listSessions');
     const sessions = body.sessions as { id: string; title: string; messageCount: number }[];
     expect(sessions.find(({ id }) => id === idOf('nativeyak'))).toMatchObject({ title: 'titleyak', messageCount: 3 });
   });
@@ -82,14 +82,11 @@ describe('what was deleted', () => {
       user: null,
       body: { hostname: words[0], agent_type: 'scripted', device_name: words[1] },
     });
-    await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`);
-    const token = await relay.call('POST', '/api/devices/token', {
-      user: null,
-      body: { device_code: code.body.device_code },
-    });
+    await relay.call('approveCode', { params: { userCode: code.body.user_code as string } });
+    const token = await relay.call('pollCode', { user: null, body: { device_code: code.body.device_code } });
     const registration = {
-      deviceId: token.body.device_id as string,
-      refreshToken: token.body.refresh_token as string,
+      deviceId: token.body.device_id,
+      refreshToken: token.body.refresh_token,
       user: 'alice',
       agentType: 'scripted',
     };
@@ -97,7 +94,7 @@ describe('what was deleted', () => {
     reportSets(other, 'worg');
     await converse(relay, other, app, 'worg');
     expect(found(await everything(), [...words, ...wordsOf('worg')]).length).toBeGreaterThanOrEqual(13);
-    expect((await relay.call('DELETE', `/api/devices/${other.deviceId}`)).status).toBe(204);
+    expect((await relay.call('deleteDevice', { params: { id: other.deviceId } })).status).toBe(204);
     await app.next('device_removed', ({ deviceId }) => deviceId === other.deviceId);
     await other.closed;
     expect(found(await everything(), [...words, ...wordsOf('worg')])).toEqual([]);
@@ -111,7 +108,7 @@ describe('what was deleted', () => {
     await purge(prisma, 86_400);
     await relay.apis[0]!.backplane.forget('alice');
     expect(found(await dumpDatabase(relay), wordsOf('vole'))).toEqual([]);
-    expect((await relay.call('GET', pathOf(id))).status).toBe(404);
+    expect((await relay.call('readSession', { params: { id } })).status).toBe(404);
   });
 
   it('S4: results are cut an hour after their task ended, and all are gone after 30 days', async () => {
@@ -135,6 +132,6 @@ describe('what was deleted', () => {
     await ended(31 * 24, {});
     await purge(prisma, 86_400);
     expect(await result()).toBe('…');
-    await relay.call('DELETE', pathOf(id));
+    await relay.call('deleteSession', { params: { id } });
   });
 });

@@ -89,7 +89,7 @@ interface Line {
 async function servesOthers(): Promise<void> {
   const daemon = await connectDaemon(relay, { user: 'alice' });
   const app = await connectApp(relay, { user: 'alice' });
-  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
+  const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
   expect(created.status).toBe(201);
   await daemon.next('task_start', ({ task_id: id }) => id === created.body.taskId);
   await app.next('new_message');

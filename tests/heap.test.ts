@@ -25,9 +25,9 @@ describe('R11: a process with 160 MiB of heap', () => {
 
   /** Another user's task goes out, ends, and is heard of. */
   const serves = async () => {
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
     expect(created.status).toBe(201);
-    const task = created.body.taskId as string;
+    const task = created.body.taskId;
     await daemon.next('task_start', ({ task_id: id }) => id === task, 60_000);
     daemon.event(task, 'TASK_COMPLETE', { session_id: `native-${task}`, result: `done ${task}` });
     const isEnd = (frame: object) => (frame as { message: { content: string } }).message.content === `done ${task}`;

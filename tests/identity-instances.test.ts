@@ -72,15 +72,14 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
   const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
   const ask = async () => {
     const body = { hostname: 'desk', agent_type: 'scripted' };
-    return (await outside.call('POST', '/api/devices/code', { user: null, body })).body as {
+    return (await outside.call('requestCode', { user: null, body })).body as {
       user_code: string;
       device_code: string;
     };
   };
   const approve = (accessToken: string, userCode: string) =>
-    outside.call('POST', `/api/devices/code/${userCode}/approve`, { user: null, headers: bearer(accessToken) });
-  const poll = (deviceCode: string) =>
-    outside.call('POST', '/api/devices/token', { user: null, body: { device_code: deviceCode } });
+    outside.call('approveCode', { params: { userCode }, user: null, headers: bearer(accessToken) });
+  const poll = (deviceCode: string) => outside.call('pollCode', { user: null, body: { device_code: deviceCode } });
   const codeOf = async (accessToken: string) => (await callWith(outside, accessToken)).body.code as string | undefined;
   /** Apps on both instances. */
   const apps = (accessToken: string): Promise<TestApp[]> =>
@@ -197,10 +196,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       const { user_code: userCode, device_code: deviceCode } = await ask();
       const answers = await Promise.all([approve(alice, userCode), approve(alice, userCode)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-      const deny = await outside.call('POST', `/api/devices/code/${userCode}/deny`, {
-        user: null,
-        headers: bearer(alice),
-      });
+      const deny = await outside.call('denyCode', { params: { userCode }, user: null, headers: bearer(alice) });
       expect(deny.body.code).toBe('CODE_ALREADY_USED');
       expect((await poll(deviceCode)).status).toBe(200);
     });
@@ -213,7 +209,8 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
         const { deviceId, refreshToken } = (await poll(deviceCode)).body as { deviceId: string; refreshToken: string };
         const registration = { deviceId, refreshToken, agentType: 'scripted', user: 'nobody' };
         const daemon = await connectDaemon(outside, { registration });
-        const removal = await outside.call('DELETE', `/api/devices/${deviceId}`, {
+        const removal = await outside.call('deleteDevice', {
+          params: { id: deviceId },
           user: null,
           headers: bearer(alice),
         });
@@ -314,7 +311,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     it('may be a ticket, which opens one socket and no second one, wherever it is shown', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       const ticketOf = async () =>
-        (await outside.call('POST', '/api/ws-tickets', { user: null, headers: bearer(alice) })).body.ticket as string;
+        (await outside.call('createTicket', { user: null, headers: bearer(alice) })).body.ticket;
       const once = await ticketOf();
       await (await connectApp(outside, { token: once, credential: 'ticket' })).close();
       for (let turn = 0; turn < 2; turn += 1)

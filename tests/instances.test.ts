@@ -14,7 +14,7 @@ describe('two apis and two gateways', () => {
     for (const gateway of [0, 1]) {
       const daemon = await connectDaemon(relay, { gateway });
       const apps = [await connectApp(relay, { api: 0 }), await connectApp(relay, { api: 1 })];
-      const { body } = await relay.call('POST', '/api/sessions', {
+      const { body } = await relay.call('createSession', {
         api: gateway,
         body: { deviceId: daemon.deviceId, message: `over ${gateway}` },
       });
@@ -37,18 +37,18 @@ describe('two apis and two gateways', () => {
     const older = await connectDaemon(relay, { registration, gateway: 0 });
     const newer = await connectDaemon(relay, { registration, gateway: 1 });
     expect((await older.closed).code).toBe(4409);
-    const { body } = await relay.call('POST', '/api/sessions', {
+    const { body } = await relay.call('createSession', {
       body: { deviceId: registration.deviceId, message: 'to the newer one' },
     });
-    expect(await newer.next('task_start')).toMatchObject({ task_id: body.taskId as string });
-    expect((await relay.call('GET', '/api/devices')).body.devices).toContainEqual(
+    expect(await newer.next('task_start')).toMatchObject({ task_id: body.taskId });
+    expect((await relay.call('listDevices')).body.devices).toContainEqual(
       expect.objectContaining({ id: registration.deviceId, status: 'online' }),
     );
   });
 
   it('close the live socket of a removed device on whichever instance holds it', async () => {
     const daemon = await connectDaemon(relay, { gateway: 1 });
-    expect((await relay.call('DELETE', `/api/devices/${daemon.deviceId}`, { api: 1 })).status).toBe(204);
+    expect((await relay.call('deleteDevice', { params: { id: daemon.deviceId }, api: 1 })).status).toBe(204);
     expect((await daemon.closed).code).toBe(4404);
     await expect(connectDaemon(relay, { registration: daemon.registration, gateway: 0 })).rejects.toMatchObject({
       status: 401,
@@ -62,12 +62,12 @@ describe('two apis and two gateways', () => {
     for (let round = 0; round < 6; round += 1) {
       const daemon = await connectDaemon(relay, { registration, gateway: round % 2 });
       const posts = Array.from({ length: 3 }, (_, index) =>
-        relay.call('POST', '/api/sessions', {
+        relay.call('createSession', {
           api: index % 2,
           body: { deviceId: registration.deviceId, message: `${round}.${index}` },
         }),
       );
-      for (const { body } of await Promise.all(posts)) sent.push(body.taskId as string);
+      for (const { body } of await Promise.all(posts)) sent.push(body.taskId);
       await daemon.next('task_start');
       await daemon.drop();
       for (const frame of daemon.inbox.all)
@@ -75,7 +75,7 @@ describe('two apis and two gateways', () => {
           seen.set(frame.task_id as string, (seen.get(frame.task_id as string) ?? 0) + 1);
     }
     const last = await connectDaemon(relay, { registration });
-    const { body } = await relay.call('POST', '/api/sessions', {
+    const { body } = await relay.call('createSession', {
       body: { deviceId: registration.deviceId, message: 'the last' },
     });
     await last.next('task_start', (frame) => frame.task_id === body.taskId);
@@ -84,7 +84,7 @@ describe('two apis and two gateways', () => {
     expect([...seen.values()].filter((times) => times !== 1)).toEqual([]);
     // Nothing that was accepted is still waiting, and what was not seen has an end that says so.
     for (const taskId of sent) {
-      const { state } = (await relay.call('GET', `/api/tasks/${taskId}`)).body as { state: string };
+      const { state } = (await relay.call('readTask', { params: { id: taskId } })).body as { state: string };
       expect(seen.has(taskId) ? ['sent', 'unknown'] : ['unknown']).toContain(state);
     }
   });
@@ -94,10 +94,10 @@ describe('two apis and two gateways', () => {
     const daemon = await connectDaemon(relay, { registration, gateway: 1 });
     await relay.gateways[1]!.kill();
     await daemon.closed;
-    const { body } = await relay.call('POST', '/api/sessions', {
+    const { body } = await relay.call('createSession', {
       body: { deviceId: registration.deviceId, message: 'after the crash' },
     });
     const again = await connectDaemon(relay, { registration, gateway: 0 });
-    expect(await again.next('task_start')).toMatchObject({ task_id: body.taskId as string });
+    expect(await again.next('task_start')).toMatchObject({ task_id: body.taskId });
   });
 });

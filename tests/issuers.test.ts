@@ -334,16 +334,14 @@ describe('several issuers', () => {
     const ids = [];
     for (const token of tokens) ids.push((await callWith(here, token)).body.id as string);
     expect(ids).toEqual([`${first.issuer}|alice`, `${second.issuer}|alice`, ownId, `${first.issuer}|${ownId}`]);
-    const code = await here.call('POST', '/api/devices/code', { user: null, body: { hostname: 'h', agent_type: 'a' } });
-    const approved = await here.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`, {
+    const code = await here.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
+    const approved = await here.call('approveCode', {
+      params: { userCode: code.body.user_code },
       user: null,
       headers: { Authorization: `Bearer ${own.access_token}` },
     });
     expect(approved.status).toBe(200);
-    await here.call('POST', '/api/devices/token', {
-      user: null,
-      body: { device_code: code.body.device_code as string },
-    });
+    await here.call('pollCode', { user: null, body: { device_code: code.body.device_code } });
     const devices = [];
     for (const token of tokens)
       devices.push(((await callWith(here, token, '/api/devices')).body as { devices: object[] }).devices.length);
@@ -364,8 +362,7 @@ describe('several issuers', () => {
     const shipped = await startRelayProcess({ env: { AUTH_BUILTIN: 'off', AUTH_DEV_ISSUER: 'off', AUTH_ISSUERS } });
     try {
       const me = async (token: string) =>
-        (await shipped.call('GET', '/api/me', { user: null, headers: { Authorization: `Bearer ${token}` } }))
-          .body as object;
+        (await shipped.call('me', { user: null, headers: { Authorization: `Bearer ${token}` } })).body as object;
       expect(await me((await first.tokenFor('alice')).access)).toMatchObject({ id: `${first.issuer}|alice` });
       expect(await me((await second.tokenFor('bob')).access)).toMatchObject({ id: `${second.issuer}|bob` });
       expect(await me((await stranger.tokenFor('eve')).access)).toMatchObject({ code: 'INVALID_TOKEN' });

@@ -60,20 +60,18 @@ describeWith('kubectl', 'the queries', () => {
     });
     // Whatever has a label shows it once it has happened.
     await fetch(`${relay.url}/ready`);
-    await relay.call('GET', '/api/sessions/nobody');
+    await relay.call('readSession', { params: { id: 'nobody' } });
     await expect(connectDaemon(relay, { headers: { Authorization: 'Bearer no' } })).rejects.toThrow();
     await expect(connectApp(relay, { token: 'no' })).rejects.toThrow();
     const app = await connectApp(relay, { since: '' });
     const daemon = await connectDaemon(relay);
     daemon.send({ type: 'unheard_of' });
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'hello' },
-    });
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'hello' } });
     const start = await daemon.next('task_start');
     daemon.event(start.task_id as string, 'SESSION_STARTED', { session_id: 'native' });
     daemon.event(start.task_id as string, 'TASK_COMPLETE', { result: 'done' });
     await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'AGENT');
-    const history = relay.call('GET', `/api/sessions/${body.id as string}/messages`);
+    const history = relay.call('readMessages', { params: { id: body.id } });
     const asked = await daemon.next('get_messages');
     daemon.send({
       type: 'messages',

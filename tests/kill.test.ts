@@ -15,16 +15,16 @@ describe('kill -9 of the process', () => {
   it('keeps the lists as they were, and a task that still runs goes on after the daemon is back', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
-    const { body: created } = await relay.call('POST', '/api/sessions', {
+    const { body: created } = await relay.call('createSession', {
       body: { deviceId: daemon.deviceId, message: 'a long job' },
     });
     const { task_id: taskId } = await daemon.next('task_start');
     daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'native-1' });
     daemon.send({ type: 'status', running_tasks: [taskId] });
     const id = `${daemon.deviceId}:scripted:native-1`;
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: created.id as string } });
+    await relay.call('watch', { body: { sessionId: created.id } });
     // The answer to a history request comes after everything above was handled.
-    const asked = relay.call('GET', `/api/sessions/${id}/messages`);
+    const asked = relay.call('readMessages', { params: { id } });
     const request = await daemon.next('get_messages');
     daemon.send({
       type: 'messages',
@@ -35,18 +35,18 @@ describe('kill -9 of the process', () => {
     });
     await asked;
     const before = {
-      sessions: (await relay.call('GET', '/api/sessions')).body as unknown,
-      devices: (await relay.call('GET', '/api/devices')).body as { devices: object[] },
-      watched: (await relay.call('GET', '/api/watched-sessions')).body as unknown,
+      sessions: (await relay.call('listSessions')).body as unknown,
+      devices: (await relay.call('listDevices')).body as { devices: object[] },
+      watched: (await relay.call('listWatched')).body as unknown,
     };
 
     await relay.end('SIGKILL');
     await daemon.closed;
     relay = await startRelayProcess({ dataDir: relay.dataDir });
 
-    expect((await relay.call('GET', '/api/sessions')).body).toEqual(before.sessions);
-    expect((await relay.call('GET', '/api/watched-sessions')).body).toEqual(before.watched);
-    expect((await relay.call('GET', '/api/devices')).body).toMatchObject({ devices: [{ id: daemon.deviceId }] });
+    expect((await relay.call('listSessions')).body).toEqual(before.sessions);
+    expect((await relay.call('listWatched')).body).toEqual(before.watched);
+    expect((await relay.call('listDevices')).body).toMatchObject({ devices: [{ id: daemon.deviceId }] });
     const again = await connectDaemon(relay, {
       registration: daemon.registration,
       hello: [
@@ -55,11 +55,13 @@ describe('kill -9 of the process', () => {
       ],
     });
     expect(await again.next('watch_session')).toMatchObject({ session_id: 'native-1' });
-    expect((await relay.call('GET', `/api/tasks/${taskId as string}`)).body).toMatchObject({ state: 'running' });
+    expect((await relay.call('readTask', { params: { id: taskId as string } })).body).toMatchObject({
+      state: 'running',
+    });
     const app = await connectApp(relay);
     again.event(taskId as string, 'TASK_COMPLETE', { result: 'finished after all' });
     expect(await app.next('new_message')).toMatchObject({ sessionId: id, message: { content: 'finished after all' } });
-    expect((await relay.call('GET', `/api/tasks/${taskId as string}`)).body).toMatchObject({
+    expect((await relay.call('readTask', { params: { id: taskId as string } })).body).toMatchObject({
       state: 'completed',
       result: 'finished after all',
     });
@@ -69,7 +71,7 @@ describe('kill -9 of the process', () => {
   it('says that a task is unknown when the daemon that came back does not know it, and never sends it again', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
-    const { body: created } = await relay.call('POST', '/api/sessions', {
+    const { body: created } = await relay.call('createSession', {
       body: { deviceId: daemon.deviceId, message: 'did it arrive?' },
     });
     await daemon.next('task_start');
@@ -79,14 +81,14 @@ describe('kill -9 of the process', () => {
 
     const again = await connectDaemon(relay, { registration: daemon.registration });
     // A second session arrives after whatever the first would have caused.
-    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'a new one' } });
+    await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'a new one' } });
     expect(await again.next('task_start')).toMatchObject({ instruction: 'a new one' });
     expect(again.inbox.count('task_start')).toBe(1);
-    expect((await relay.call('GET', `/api/tasks/${created.taskId as string}`)).body).toMatchObject({
+    expect((await relay.call('readTask', { params: { id: created.taskId } })).body).toMatchObject({
       state: 'unknown',
       error: { code: 'DELIVERY_UNKNOWN' },
     });
-    expect((await relay.call('GET', `/api/sessions/${created.id as string}`)).body).toMatchObject({
+    expect((await relay.call('readSession', { params: { id: created.id } })).body).toMatchObject({
       status: 'failed',
       lastTask: { code: 'DELIVERY_UNKNOWN' },
     });
@@ -96,14 +98,14 @@ describe('kill -9 of the process', () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
     await daemon.close();
-    const { body: created } = await relay.call('POST', '/api/sessions', {
+    const { body: created } = await relay.call('createSession', {
       body: { deviceId: daemon.deviceId, message: 'for later' },
     });
     await relay.end('SIGKILL');
     relay = await startRelayProcess({ dataDir: relay.dataDir });
     const again = await connectDaemon(relay, { registration: daemon.registration });
     expect(await again.next('task_start')).toMatchObject({
-      task_id: created.taskId as string,
+      task_id: created.taskId,
       instruction: 'for later',
     });
   }, 180_000);
@@ -111,7 +113,7 @@ describe('kill -9 of the process', () => {
   it('refuses a second process on the same folder, and says who holds it', async () => {
     relay = await startRelayProcess();
     await expect(startRelayProcess({ dataDir: relay.dataDir })).rejects.toThrow(String(relay.process.pid));
-    expect((await relay.call('GET', '/health', { user: null })).status).toBe(200);
+    expect((await relay.call('health', { user: null })).status).toBe(200);
   }, 180_000);
 
   it('leaves with exit code 0 on SIGTERM and tells everybody to come back', async () => {

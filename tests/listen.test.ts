@@ -46,13 +46,11 @@ describe('the example that listens', () => {
     const daemon = await connectDaemon(relay);
     const example = listen(relay.token(), relay.url);
     expect(await example.nextSaid()).toContain('Listening');
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'hello' },
-    });
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'hello' } });
     expect(await example.nextPrinted()).toBe('session_update  pending');
     expect(await example.nextPrinted()).toBe('new_message     USER     "hello"');
     expect(await example.nextPrinted()).toBe('session_update  pending');
-    daemon.event(body.taskId as string, 'OUTPUT', { output: 'line\n' });
+    daemon.event(body.taskId, 'OUTPUT', { output: 'line\n' });
     expect(await example.nextPrinted()).toBe('session_update  active');
     expect(await example.nextPrinted()).toBe('task_output     "line\\n"');
     example.interrupt();
@@ -64,11 +62,9 @@ describe('the example that listens', () => {
     const daemon = await connectDaemon(relay);
     const example = listen(relay.token(), '--json', relay.url);
     expect(await example.nextSaid()).toContain('Listening');
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'hello' },
-    });
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'hello' } });
     const frame = JSON.parse(await example.nextPrinted()) as unknown;
-    expect(frame).toMatchObject({ type: 'session_update', session: { id: body.id as string } });
+    expect(frame).toMatchObject({ type: 'session_update', session: { id: body.id } });
     example.interrupt();
     await example.exitCode;
     await daemon.close();

@@ -34,10 +34,10 @@ async function makeLines(daemon: TestDaemon, count: number): Promise<void> {
 
 /** A task is accepted, reaches the daemon, and ends. */
 async function serves(relay: RelayProcess, daemon: TestDaemon): Promise<void> {
-  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
+  const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
   expect(created.status).toBe(201);
   await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
-  daemon.event(created.body.taskId as string, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
+  daemon.event(created.body.taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
 }
 
 /** A disk of its own, ended with the test. */
@@ -136,25 +136,24 @@ describe('R11: the disk of DATA_DIR', () => {
       const relay = await start({ dataDir: join(disk, 'data'), env: { STATUS_WAIT_MS: '60000' } });
       const daemon = await connectDaemon(relay);
       await serves(relay, daemon);
-      const ready = async () => (await relay.call('GET', '/ready', { user: null })).status;
+      const ready = async () => (await relay.call('ready', { user: null })).status;
       const makeRoom = fill(disk);
       const accepted: string[] = [];
       const statuses = new Set<number>();
       // Until it says so: files of the database have room of their own for a while.
       while (!statuses.has(503)) {
-        const created = await relay.call('POST', '/api/sessions', {
+        const created = await relay.call('createSession', {
           body: { deviceId: daemon.deviceId, message: 'x'.repeat(50_000) },
         });
         statuses.add(created.status);
-        if (created.status === 201) accepted.push(created.body.id as string);
+        if (created.status === 201) accepted.push(created.body.id);
       }
       expect([...statuses].filter((status) => ![201, 503].includes(status))).toEqual([]);
       while ((await ready()) !== 503);
-      expect((await relay.call('GET', '/health', { user: null })).status).toBe(200);
+      expect((await relay.call('health', { user: null })).status).toBe(200);
       makeRoom();
       while ((await ready()) !== 200);
-      for (const id of accepted)
-        expect((await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}`)).status).toBe(200);
+      for (const id of accepted) expect((await relay.call('readSession', { params: { id } })).status).toBe(200);
       await serves(relay, daemon);
       expect(await relay.end('SIGTERM')).toBe(0);
     },

@@ -46,31 +46,29 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
     );
   };
   const begin = async () => {
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'work' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
     expect(created.status).toBe(201);
     await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     return created.body as { taskId: string; id: string };
   };
   const stateOf = async (taskId: string) =>
     (await database.prisma.task.findUniqueOrThrow({ where: { id: taskId }, select: { state: true } })).state;
-  const ready = async () => (await relay.call('GET', '/ready', { user: null })).status;
+  const ready = async () => (await relay.call('ready', { user: null })).status;
 
   it('what changes something is 503 with Retry-After, what reads is answered, /ready is 503, and an end waits', async () => {
     const { taskId } = await begin();
     await setReadOnly('on');
-    const refused = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'not now' },
-    });
+    const refused = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'not now' } });
     expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await relay.call('GET', '/api/sessions')).status).toBe(200);
+    expect((await relay.call('listSessions')).status).toBe(200);
     while ((await ready()) !== 503);
     daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
     daemon.socket.ping('receipt');
     let receipt = false;
     const receipted = once(daemon.socket, 'pong').then(() => (receipt = true));
     // It answers, and has not taken the end.
-    expect((await relay.call('GET', '/api/sessions')).status).toBe(200);
+    expect((await relay.call('listSessions')).status).toBe(200);
     expect({ receipt, state: await stateOf(taskId) }).toEqual({ receipt: false, state: 'sent' });
     await setReadOnly('off');
     await receipted;

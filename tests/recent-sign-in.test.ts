@@ -13,7 +13,7 @@ describe('what lets a machine or a program in', () => {
 
   const ask = async () => {
     const body = { hostname: 'laptop', agent_type: 'scripted' };
-    const answer = await relay.call('POST', '/api/devices/code', { user: null, body });
+    const answer = await relay.call('requestCode', { user: null, body });
     return answer.body as { user_code: string; device_code: string };
   };
   const decide = (token: string, code: string, what: 'approve' | 'deny' = 'approve', api = 0) =>
@@ -23,7 +23,7 @@ describe('what lets a machine or a program in', () => {
       headers: { Authorization: `Bearer ${token}` },
     });
   const poll = ({ device_code }: { device_code: string }) =>
-    relay.call('POST', '/api/devices/token', { user: null, body: { device_code } });
+    relay.call('pollCode', { user: null, body: { device_code } });
   const signedInAgo = (userId: string, seconds: number) =>
     relay.database.prisma.login.updateMany({
       where: { userId },

@@ -11,11 +11,9 @@ describe('a stranger', () => {
   beforeAll(async () => {
     relay = await startRelay();
     daemon = await connectDaemon(relay, { user: 'alice' });
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'mine' },
-    });
-    sessionId = body.id as string;
-    taskId = body.taskId as string;
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'mine' } });
+    sessionId = body.id;
+    taskId = body.taskId;
     await daemon.next('task_start');
   });
   afterAll(() => relay.stop());
@@ -55,7 +53,7 @@ describe('a stranger', () => {
   );
 
   it('cannot start a session on my device', async () => {
-    const answer = await relay.call('POST', '/api/sessions', {
+    const answer = await relay.call('createSession', {
       user: 'mallory',
       body: { deviceId: daemon.deviceId, message: 'hi' },
     });
@@ -63,18 +61,19 @@ describe('a stranger', () => {
   });
 
   it('cannot watch my session, and stopping to watch it tells nothing', async () => {
-    expect(
-      (await relay.call('POST', '/api/watched-sessions', { user: 'mallory', body: { sessionId } })).body,
-    ).toMatchObject({ code: 'SESSION_NOT_FOUND' });
-    expect(
-      (await relay.call('DELETE', '/api/watched-sessions', { user: 'mallory', body: { sessionId } })).body,
-    ).toEqual({ sessionId, watched: false });
+    expect((await relay.call('watch', { user: 'mallory', body: { sessionId } })).body).toMatchObject({
+      code: 'SESSION_NOT_FOUND',
+    });
+    expect((await relay.call('unwatch', { user: 'mallory', body: { sessionId } })).body).toEqual({
+      sessionId,
+      watched: false,
+    });
   });
 
   it('has empty lists', async () => {
-    expect((await relay.call('GET', '/api/sessions', { user: 'mallory' })).body).toEqual({ sessions: [] });
-    expect((await relay.call('GET', '/api/devices', { user: 'mallory' })).body).toEqual({ devices: [] });
-    expect((await relay.call('GET', '/api/watched-sessions', { user: 'mallory' })).body).toEqual({
+    expect((await relay.call('listSessions', { user: 'mallory' })).body).toEqual({ sessions: [] });
+    expect((await relay.call('listDevices', { user: 'mallory' })).body).toEqual({ devices: [] });
+    expect((await relay.call('listWatched', { user: 'mallory' })).body).toEqual({
       sessionIds: [],
       watchedSessions: [],
     });
@@ -93,7 +92,7 @@ describe('a stranger', () => {
 
   it('cannot use my device token as a user, nor as another device', async () => {
     const { refreshToken } = daemon.registration;
-    const asUser = await relay.call('GET', '/api/sessions', {
+    const asUser = await relay.call('listSessions', {
       user: null,
       headers: { Authorization: `Bearer ${refreshToken}` },
     });
@@ -102,7 +101,8 @@ describe('a stranger', () => {
     await expect(connectDaemon(relay, { registration: { ...other.registration, refreshToken } })).rejects.toMatchObject(
       { status: 401, body: { code: 'INVALID_TOKEN' } },
     );
-    const removal = await relay.call('DELETE', `/api/devices/${other.deviceId}`, {
+    const removal = await relay.call('deleteDevice', {
+      params: { id: other.deviceId },
       user: null,
       headers: { Authorization: `Bearer ${refreshToken}` },
     });

@@ -39,7 +39,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const { port } = collector.address() as AddressInfo;
     relay = await startRelayProcess({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
     const daemon = await connectDaemon(relay);
-    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: secret } });
+    await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: secret } });
     await daemon.next('task_start');
     await fetch(`${relay.url}/health`);
     await fetch(`${relay.url}/api/sessions?limit=5`, {

@@ -32,11 +32,11 @@ describe('S10: the bounds of one person', () => {
   it('S10: as many devices as one may have can be approved, and a removed one makes room', async () => {
     relay = await startRelay({ config: { devicesPerUser: 2 } });
     const ask = async () => {
-      const { body } = await relay.call('POST', '/api/devices/code', {
+      const { body } = await relay.call('requestCode', {
         user: null,
         body: { hostname: 'laptop', agent_type: 'scripted' },
       });
-      return body.user_code as string;
+      return body.user_code;
     };
     const decide = (code: string, verb: 'approve' | 'deny') => relay.call('POST', `/api/devices/code/${code}/${verb}`);
     const daemon = await connectDaemon(relay);
@@ -45,7 +45,7 @@ describe('S10: the bounds of one person', () => {
     const code = await ask();
     expect(await decide(code, 'approve')).toMatchObject({ status: 409, body: { code: 'TOO_MANY_DEVICES' } });
     expect((await decide(await ask(), 'deny')).status).toBe(200);
-    await relay.call('DELETE', `/api/devices/${daemon.deviceId}`);
+    await relay.call('deleteDevice', { params: { id: daemon.deviceId } });
     expect((await decide(code, 'approve')).status).toBe(200);
   });
 
@@ -65,7 +65,7 @@ describe('S10: the bounds of one person', () => {
     for (const daemon of daemons) await daemon.close();
     const images = [image('png', { bytes: 500 * 1024 })];
     const send = (n: number) =>
-      relay.call('POST', '/api/sessions', { body: { deviceId: daemons[n]!.deviceId, message: 'look', images } });
+      relay.call('createSession', { body: { deviceId: daemons[n]!.deviceId, message: 'look', images } });
     expect((await send(0)).status).toBe(201);
     expect(await send(1)).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
   });
@@ -84,18 +84,16 @@ describe('S10: the bounds of one person', () => {
         SELECT 'k' || n, owner_id, device_id, agent_type, 'n' || n, '', 'report', '', '', '', 0, 'idle'
         FROM sessions, generate_series(1, 1000) n RETURNING key, owner_id)
       INSERT INTO watched_sessions (user_id, session_key) SELECT owner_id, key FROM made`;
-    const refused = await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    const refused = await relay.call('watch', { body: { sessionId: id } });
     expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_WATCHED' } });
-    const again = await relay.call('POST', '/api/watched-sessions', {
-      body: { sessionId: id.replace('one more', 'n7') },
-    });
+    const again = await relay.call('watch', { body: { sessionId: id.replace('one more', 'n7') } });
     expect(again.status).toBe(200);
   });
 
   it('S8: the addresses of one /64 have one limit, those of the next another', async () => {
     relay = await startRelay({ config: { trustProxy: 1, rateLimitPerMinute: 2 } });
     const from = async (address: string) =>
-      (await relay.call('GET', '/api/me', { user: null, headers: { 'X-Forwarded-For': address } })).status;
+      (await relay.call('me', { user: null, headers: { 'X-Forwarded-For': address } })).status;
     expect(await from('2001:db8:1:2::1')).toBe(401);
     expect(await from('2001:db8:1:2:ffff::7')).toBe(401);
     expect(await from('2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBe(429);

@@ -43,7 +43,7 @@ export interface Begun {
 
 /** A session whose first task runs and which the daemon has named. */
 export async function begin({ relay, daemon, app }: Scene, nativeId: string, message = 'hello'): Promise<Begun> {
-  const answer = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message } });
+  const answer = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message } });
   const { id: placeholder, taskId } = answer.body as { id: string; taskId: string };
   await daemon.next('task_start', (frame) => frame.task_id === taskId);
   daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });

@@ -24,9 +24,7 @@ describe('K13: a command that could not be brought while the backplane stood sti
   afterAll(() => relay.stop());
 
   const create = async (message: string) => {
-    const { status, body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message },
-    });
+    const { status, body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message } });
     expect(status).toBe(201);
     return body as { id: string; taskId: string };
   };
@@ -51,7 +49,7 @@ describe('K13: a command that could not be brought while the backplane stood sti
     still = how;
     const triedAgain = untilFailed(2);
     const session = encodeURIComponent(`${daemon.deviceId}:${daemon.registration.agentType}:${taskId}`);
-    while ((await relay.call('POST', `/api/sessions/${session}/cancel`)).status !== 202);
+    while ((await relay.call('cancelSession', { params: { id: session } })).status !== 202);
     await triedAgain;
     still = undefined;
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);

@@ -19,11 +19,11 @@ describe('what a daemon declares', () => {
   let daemon: TestDaemon;
 
   const device = async ({ deviceId }: Pick<TestDaemon, 'deviceId'>) => {
-    const { body } = await relay.call('GET', '/api/devices');
+    const { body } = await relay.call('listDevices');
     return (body.devices as { id: string; capabilities: string[] }[]).find(({ id }) => id === deviceId);
   };
   const create = (deviceId: string, images?: string[]) =>
-    relay.call('POST', '/api/sessions', { body: { deviceId, message: 'what is this?', images } });
+    relay.call('createSession', { body: { deviceId, message: 'what is this?', images } });
   const again = (list: string | undefined) =>
     connectDaemon(relay, {
       registration: daemon.registration,
@@ -49,7 +49,7 @@ describe('what a daemon declares', () => {
     expect(created).toMatchObject({ status: 201, body: { images: 'unconfirmed' } });
     const start = await field.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(start.images).toEqual([png]);
-    field.event(created.body.taskId as string, 'TASK_COMPLETE', { result: 'a cat', session_id: 'cat' });
+    field.event(created.body.taskId, 'TASK_COMPLETE', { result: 'a cat', session_id: 'cat' });
     await until(async () => (await readSession(relay, idOf(field, 'cat')))?.status === 'idle');
     const messages = path(idOf(field, 'cat'), '/messages');
     const sent = await relay.call('POST', messages, { body: { content: 'and this?', images: [png] } });
@@ -79,9 +79,9 @@ describe('what a daemon declares', () => {
     const start = await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(start.images).toEqual([png]);
     expect((await device(daemon))?.capabilities).toEqual(['images']);
-    const row = () => relay.database.prisma.task.findUnique({ where: { id: created.body.taskId as string } });
+    const row = () => relay.database.prisma.task.findUnique({ where: { id: created.body.taskId } });
     expect((await row())?.images).toContain('base64');
-    daemon.event(created.body.taskId as string, 'TASK_COMPLETE', { result: 'a cat', session_id: 'seen' });
+    daemon.event(created.body.taskId, 'TASK_COMPLETE', { result: 'a cat', session_id: 'seen' });
     const isOurs = (frame: Frame) => sessionIn(frame).id === idOf(daemon, 'seen') && sessionIn(frame).status === 'idle';
     await app.next('session_update', isOurs);
     expect((await row())?.images).toBeNull();
@@ -94,7 +94,7 @@ describe('what a daemon declares', () => {
     daemon = await again('usage');
     const told = await app.next('new_message', (frame) => (frame.message as { role: string }).role === 'SYSTEM');
     expect(told).toMatchObject({ sessionId: created.body.id, message: { content: expect.stringContaining('images') } });
-    expect((await relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({
+    expect((await relay.call('readTask', { params: { id: taskId } })).body).toMatchObject({
       state: 'failed',
       error: { code: 'NOT_SUPPORTED_BY_DEVICE' },
     });
@@ -108,7 +108,7 @@ describe('what a daemon declares', () => {
   });
 
   describe('context', () => {
-    const read = (nativeId: string) => relay.call('GET', path(idOf(daemon, nativeId), '/context'));
+    const read = (nativeId: string) => relay.call('readContext', { params: { id: idOf(daemon, nativeId) } });
 
     beforeAll(async () => {
       await daemon.close();
@@ -138,7 +138,7 @@ describe('what a daemon declares', () => {
     it('is asked in the older spelling of a daemon that was released with it', async () => {
       const older = await connectDaemon(relay, { headers: declaring('context') });
       await idleSession(relay, older, app, 'older');
-      const answer = relay.call('GET', path(idOf(older, 'older'), '/context'));
+      const answer = relay.call('readContext', { params: { id: idOf(older, 'older') } });
       const asked = await older.next('context_request');
       expect(asked).toEqual({ type: 'context_request', request_id: expect.any(String), session_id: 'older' });
       older.send({
@@ -147,7 +147,7 @@ describe('what a daemon declares', () => {
         context: { used_tokens: 7, max_tokens: 'x' },
       });
       expect(await answer).toMatchObject({ status: 200, body: { usedTokens: 7, maxTokens: null } });
-      expect(await relay.call('GET', path(idOf(older, 'older'), '/summary'))).toMatchObject({
+      expect(await relay.call('readSummary', { params: { id: idOf(older, 'older') } })).toMatchObject({
         status: 409,
         body: { code: 'NOT_SUPPORTED_BY_DEVICE' },
       });
@@ -172,12 +172,12 @@ describe('what a daemon declares', () => {
     });
 
     it('is not there for a stranger, an unnamed session, or a device that is away', async () => {
-      expect(await relay.call('GET', path(idOf(daemon, 'deep'), '/context'), { user: 'bob' })).toMatchObject({
+      expect(await relay.call('readContext', { params: { id: idOf(daemon, 'deep') }, user: 'bob' })).toMatchObject({
         status: 404,
         body: { code: 'SESSION_NOT_FOUND' },
       });
       const created = await create(daemon.deviceId);
-      expect(await relay.call('GET', path(created.body.id as string, '/context'))).toMatchObject({
+      expect(await relay.call('readContext', { params: { id: created.body.id } })).toMatchObject({
         status: 409,
         body: { code: 'SESSION_NOT_RESOLVED' },
       });

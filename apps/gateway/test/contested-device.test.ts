@@ -36,7 +36,7 @@ describe('a device that two daemons take from each other', () => {
   afterEach(() => relay.stop());
 
   const noted = async () => {
-    const { body } = await relay.call('GET', `/api/devices/${registration.deviceId}/connections`);
+    const { body } = await relay.call('listConnections', { params: { id: registration.deviceId } });
     return body.connections as { closeCode?: number }[];
   };
   /** Daemons come back after a second at the earliest: the one before has been noted by then. */
@@ -60,7 +60,7 @@ describe('a device that two daemons take from each other', () => {
     }
   };
   const device = async () => {
-    const { body } = await relay.call('GET', '/api/devices');
+    const { body } = await relay.call('listDevices');
     return (body.devices as { id: string; conflict: unknown }[]).find(({ id }) => id === registration.deviceId)!;
   };
   const conflict = () => until('a conflict', async () => (await device()).conflict ?? undefined);
@@ -106,7 +106,7 @@ describe('a device that two daemons take from each other', () => {
     expect(carried).toMatchObject([{ cause: 'device_conflict', deviceId: registration.deviceId, title: 'laptop' }]);
     // However it goes on: a refused daemon, another replacement.
     await refusal(machines[1]);
-    const { body } = await relay.call('GET', '/api/notifications');
+    const { body } = await relay.call('listNotifications');
     expect(body.notifications).toMatchObject([
       { cause: 'device_conflict', deviceId: registration.deviceId, sessionId: '' },
       { cause: 'device_allowed', deviceId: registration.deviceId, sessionId: '' },
@@ -115,9 +115,7 @@ describe('a device that two daemons take from each other', () => {
 
   it('F17: one of them keeps its place and ends its tasks; the other is told when to come again', async () => {
     const owner = await quarrel();
-    const created = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: registration.deviceId, message: 'go' },
-    });
+    const created = await relay.call('createSession', { body: { deviceId: registration.deviceId, message: 'go' } });
     await owner.next('task_start');
     const other = await refusal(machines[1]);
     expect(other).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
@@ -128,9 +126,9 @@ describe('a device that two daemons take from each other', () => {
       body: { code: 'RATE_LIMITED', error: expect.stringMatching(/again/) },
     });
     expect(Number(capable.headers['retry-after'])).toBeGreaterThanOrEqual(10);
-    owner.event(created.body.taskId as string, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
+    owner.event(created.body.taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
     const ended = await until('the end of the task', async () => {
-      const { body } = await relay.call('GET', `/api/tasks/${created.body.taskId}`);
+      const { body } = await relay.call('readTask', { params: { id: created.body.taskId } });
       return body.state === 'completed' ? (body as { result: string }) : undefined;
     });
     expect(ended).toMatchObject({ result: 'done' });
@@ -141,9 +139,7 @@ describe('a device that two daemons take from each other', () => {
     await refusal(machines[1]);
     await owner.close();
     const other = await machines[1]();
-    const created = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: registration.deviceId, message: 'go' },
-    });
+    const created = await relay.call('createSession', { body: { deviceId: registration.deviceId, message: 'go' } });
     const { task_id: taskId } = await other.next('task_start');
     expect(taskId).toBe(created.body.taskId);
   });

@@ -2,7 +2,30 @@
  * What the tests of the daemons' door have in common: sessions that run, and clocks made of frames. A frame of a daemon is
  * handled after all frames it sent before, so whatever comes of it proves that those were handled.
  */
-import type { Frame, TestApp, TestDaemon, TestRelay } from '@relay/testing';
+import {
+  type Frame,
+  type RelayOptions,
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  startRelay,
+} from '@relay/testing';
+
+/** A relay with one daemon and one app of alice. */
+export interface Scene {
+  relay: TestRelay;
+  daemon: TestDaemon;
+  app: TestApp;
+}
+
+export async function openScene(options?: RelayOptions): Promise<Scene> {
+  const relay = await startRelay(options);
+  const daemon = await connectDaemon(relay);
+  const app = await connectApp(relay);
+  return { relay, daemon, app };
+}
 
 /** A session of the protocol, as far as tests look into it. */
 export interface Seen {
@@ -33,7 +56,7 @@ export async function begin(
   daemon: TestDaemon,
   body: Record<string, unknown> = {},
 ): Promise<{ taskId: string; pendingId: string }> {
-  const created = await relay.call('POST', '/api/sessions', {
+  const created = await relay.call('createSession', {
     user: daemon.registration.user,
     body: { deviceId: daemon.deviceId, message: 'begin', ...body },
   });
@@ -109,13 +132,13 @@ export async function say(
   content: string,
   fields: Record<string, unknown> = {},
 ): Promise<string> {
-  const sent = await relay.call('POST', path(sessionId, '/messages'), { body: { content, ...fields } });
+  const sent = await relay.call('sendMessage', { params: { id: sessionId }, body: { content, ...fields } });
   if (sent.status !== 202) throw new Error(`not accepted: ${sent.text}`);
   return (sent.body as { taskId: string }).taskId;
 }
 
 export async function readTask(relay: TestRelay, taskId: string) {
-  return (await relay.call('GET', `/api/tasks/${taskId}`)).body as {
+  return (await relay.call('readTask', { params: { id: taskId } })).body as {
     state: string;
     kind: string;
     sessionId: string;
@@ -129,7 +152,7 @@ export async function readTask(relay: TestRelay, taskId: string) {
 
 /** The session as lists show it, by its canonical id. Asks no daemon. */
 export async function readSession(relay: TestRelay, sessionId: string, user = 'alice'): Promise<Seen | undefined> {
-  const { sessions } = (await relay.call('GET', '/api/sessions', { user })).body as { sessions: Seen[] };
+  const { sessions } = (await relay.call('listSessions', { user })).body as { sessions: Seen[] };
   return sessions.find((session) => session.id === sessionId);
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPublisher } from '@relay/attention';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, idOf, idleSession, messageIn, path, run, say, sessionIn, tick, until } from './conversation.ts';
+import { begin, idOf, idleSession, messageIn, run, say, sessionIn, tick, until } from './conversation.ts';
 
 type Path = 'task' | 'transcript' | 'activity';
 
@@ -230,7 +230,9 @@ describe('one message, whichever way it comes', () => {
         'new_message',
         (frame) => frame.sessionId === id && messageIn(frame).content === 'at the desk',
       );
-      expect((await short.call('GET', path(id, '?limit=1')).catch(() => ({ status: 0 }))).status).toBe(200);
+      expect(
+        (await short.call('readSession', { params: { id }, query: { limit: 1 } }).catch(() => ({ status: 0 }))).status,
+      ).toBe(200);
     } finally {
       await short.stop();
     }

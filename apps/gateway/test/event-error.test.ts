@@ -1,17 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, end, messageIn, path, readSession, readTask, run, say, tick } from './conversation.ts';
+import { type Scene, begin, end, messageIn, openScene, readSession, readTask, run, say, tick } from './conversation.ts';
 
 describe('event ERROR', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   it('is a message of the system, then the session, failed', async () => {
@@ -49,7 +41,7 @@ describe('event ERROR', () => {
       state: 'cancelled',
       error: { code: 'SESSION_NOT_RESOLVED' },
     });
-    expect(await relay.call('POST', path(pendingId, '/messages'), { body: { content: 'hello?' } })).toMatchObject({
+    expect(await relay.call('sendMessage', { params: { id: pendingId }, body: { content: 'hello?' } })).toMatchObject({
       status: 409,
       body: { code: 'SESSION_NOT_RESOLVED' },
     });
@@ -57,7 +49,7 @@ describe('event ERROR', () => {
 
   it('after a cancel is shown and changes nothing', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled');
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     daemon.event(taskId, 'ERROR', { error: 'interrupted' });
     await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'interrupted');
     await tick(daemon, app);

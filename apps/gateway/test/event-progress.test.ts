@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, end, path, readSession, run, say, sessionIn, tick, until } from './conversation.ts';
+import { counted, end, readSession, run, say, sessionIn, tick, until } from './conversation.ts';
 
 describe('event PROGRESS', () => {
   let relay: TestRelay;
@@ -101,7 +101,7 @@ describe('event PROGRESS', () => {
     daemon.event(taskId, 'PROGRESS', { action: 'first' });
     daemon.event(taskId, 'PROGRESS', { action: 'too late' });
     await tick(daemon, app);
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     await daemon.next('task_cancel');
     // The daemon has not heard of it yet.
     daemon.event(taskId, 'PROGRESS', { action: 'still at it' });
@@ -118,7 +118,7 @@ describe('event PROGRESS', () => {
     daemon.event(taskId, 'PROGRESS', { action: 'first' });
     daemon.event(taskId, 'PROGRESS', { action: 'second' });
     await tick(daemon, app);
-    await relay.call('PATCH', path(id), { body: { title: 'Another title' } });
+    await relay.call('updateSession', { params: { id }, body: { title: 'Another title' } });
     await say(relay, id, 'and another thing');
     daemon.event(taskId, 'PROGRESS', { action: 'third' });
     expect(await progressOf(id, 'third')).toMatchObject({
@@ -152,7 +152,7 @@ describe('event PROGRESS', () => {
   });
 
   it('confirms a task that was only sent', async () => {
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     daemon.event(created.body.taskId, 'PROGRESS', { action: 'Starting' });
     expect(await progressOf(created.body.id, 'Starting')).toMatchObject({

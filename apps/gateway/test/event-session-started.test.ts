@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, counted, idOf, readTask, run, say, sessionIn, tick } from './conversation.ts';
+import { connectDaemon } from '@relay/testing';
+import { type Scene, begin, counted, idOf, openScene, readTask, run, say, sessionIn, tick } from './conversation.ts';
 
 describe('event SESSION_STARTED', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   it('names the session, confirms the task, and tells apps the id it had', async () => {
@@ -81,6 +74,6 @@ describe('event SESSION_STARTED', () => {
     await tick(daemon, app);
     expect(await invalid()).toBe(before + 3);
     expect((await readTask(relay, taskId)).sessionId).toBe(pendingId);
-    expect((await relay.call('GET', `/api/sessions/${encodeURIComponent(another)}`)).body.id).toBe(another);
+    expect((await relay.call('readSession', { params: { id: another } })).body.id).toBe(another);
   });
 });

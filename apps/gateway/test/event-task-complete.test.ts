@@ -1,18 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import {
-  begin,
-  counted,
-  end,
-  messageIn,
-  path,
-  readSession,
-  readTask,
-  run,
-  say,
-  sessionIn,
-  tick,
-} from './conversation.ts';
+import { begin, counted, end, messageIn, readSession, readTask, run, say, sessionIn, tick } from './conversation.ts';
 
 describe('event TASK_COMPLETE', () => {
   let relay: TestRelay;
@@ -92,7 +80,7 @@ describe('event TASK_COMPLETE', () => {
 
   it('of a task that was cancelled is shown, and revives nothing', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled');
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'too late' });
     await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'too late');
     await tick(daemon, app);
@@ -106,7 +94,7 @@ describe('event TASK_COMPLETE', () => {
 
   it('of a session that was deleted is shown to nobody', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'deleted');
-    await relay.call('DELETE', path(id));
+    await relay.call('deleteSession', { params: { id } });
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'unheard' });
     await tick(daemon, app);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, end, idOf, messageIn, path, readSession, run, sessionIn, tick } from './conversation.ts';
+import { counted, end, idOf, messageIn, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
   let relay: TestRelay;
@@ -90,7 +90,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
   it('of a deleted session are shown to nobody', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'deleted' }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'deleted'));
-    await relay.call('DELETE', path(idOf(daemon, 'deleted')));
+    await relay.call('deleteSession', { params: { id: idOf(daemon, 'deleted') } });
     transcript('AGENT_RESPONSE', { session_id: 'deleted', uuid: 'd1', content: 'unheard' });
     await tick(daemon, app);
     expect(saidIn(idOf(daemon, 'deleted'))).toEqual([]);

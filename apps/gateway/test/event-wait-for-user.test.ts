@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, end, messageIn, path, readSession, readTask, run, say, tick } from './conversation.ts';
+import { counted, end, messageIn, readSession, readTask, run, say, tick } from './conversation.ts';
 
 describe('event WAIT_FOR_USER', () => {
   let relay: TestRelay;
@@ -92,7 +92,7 @@ describe('event WAIT_FOR_USER', () => {
 
   it('of a task that was cancelled is shown, and asks nothing', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled');
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Too late?' });
     expect(await said(id)).toMatchObject({ content: 'Too late?' });
     await tick(daemon, app);

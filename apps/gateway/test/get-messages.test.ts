@@ -18,7 +18,7 @@ describe('get_messages', () => {
 
   it('asks for the native session and always carries a limit', async () => {
     const id = await idleSession(relay, daemon, app, 'native:1');
-    const page = relay.call('GET', path(id, '/messages'));
+    const page = relay.call('readMessages', { params: { id } });
     const asked = await daemon.next('get_messages');
     expect(asked).toEqual({ type: 'get_messages', request_id: expect.any(String), session_id: 'native:1', limit: 50 });
     answer(asked.request_id);
@@ -49,7 +49,7 @@ describe('get_messages', () => {
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'renamed-2' });
     await end(daemon, app, taskId);
     for (const id of [pendingId, idOf(daemon, 'renamed-1'), idOf(daemon, 'renamed-2')]) {
-      const session = relay.call('GET', path(id));
+      const session = relay.call('readSession', { params: { id } });
       const asked = await daemon.next('get_messages');
       expect(asked.session_id).toBe('renamed-2');
       answer(asked.request_id);
@@ -59,11 +59,13 @@ describe('get_messages', () => {
 
   it('is not sent for a session that has no name yet', async () => {
     const { pendingId } = await begin(relay, daemon);
-    expect(await relay.call('GET', path(pendingId, '/messages'))).toMatchObject({
+    expect(await relay.call('readMessages', { params: { id: pendingId } })).toMatchObject({
       status: 409,
       body: { code: 'SESSION_NOT_RESOLVED' },
     });
-    expect((await relay.call('GET', path(pendingId))).body.messagesError.code).toBe('SESSION_NOT_RESOLVED');
+    expect((await relay.call('readSession', { params: { id: pendingId } })).body.messagesError!.code).toBe(
+      'SESSION_NOT_RESOLVED',
+    );
     const before = daemon.inbox.count('get_messages');
     await nextStart(relay, daemon);
     expect(daemon.inbox.count('get_messages')).toBe(before);
@@ -74,7 +76,7 @@ describe('get_messages', () => {
     try {
       const there = await connectDaemon(two, { gateway: 1 });
       const id = await idleSession(two, there, await connectApp(two), 'native');
-      const page = two.call('GET', path(id, '/messages'), { api: 1 });
+      const page = two.call('readMessages', { params: { id }, api: 1 });
       const asked = await there.next('get_messages');
       there.send({ type: 'messages', request_id: asked.request_id, messages: [], has_more: true });
       expect((await page).body).toMatchObject({ hasMore: true });

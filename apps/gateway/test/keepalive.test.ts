@@ -43,8 +43,8 @@ describe('ping and pong', () => {
     const daemon = await connectDaemon(relay, { pong: false });
     expect(await daemon.closed).toEqual({ code: 4408, reason: 'heartbeat timeout' });
     await until(async () => {
-      const { body } = await relay.call('GET', `/api/devices/${daemon.deviceId}/connections`);
-      return body.connections[0].closeCode === 4408;
+      const { body } = await relay.call('listConnections', { params: { id: daemon.deviceId } });
+      return body.connections[0]!.closeCode === 4408;
     });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { messageIn, path, readTask, run, tick } from './conversation.ts';
+import { messageIn, readTask, run, tick } from './conversation.ts';
 
 describe('the late end of a task', () => {
   let relay: TestRelay;
@@ -17,7 +17,7 @@ describe('the late end of a task', () => {
 
   it('R6: is shown once, however often and however late it is repeated', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'late');
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     for (let time = 0; time < 3; time += 1) {
       daemon.event(taskId, 'TASK_COMPLETE', { result: 'Too late\n' });
       await tick(daemon, app);

@@ -41,7 +41,7 @@ describe('the log of a gateway', () => {
     const daemon = await connectDaemon(relay);
     for (let n = 0; n < 5; n += 1) daemon.event('t', 'WAIT_FOR_USER', { prompt: { text: 'my secret' } });
     daemon.send({ type: 'something new' });
-    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'later' } });
+    await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'later' } });
     await daemon.next('task_start');
     daemon.event('t', 'PROGRESS', { action: 'x' });
     await daemon.close();

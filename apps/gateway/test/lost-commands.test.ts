@@ -9,7 +9,17 @@ import {
   connectDaemon,
   startRelay,
 } from '@relay/testing';
-import { idOf, idleSession, path, readSession, readTask, run, say, sessionIn } from './conversation.ts';
+import {
+  type Scene,
+  idOf,
+  idleSession,
+  openScene,
+  readSession,
+  readTask,
+  run,
+  say,
+  sessionIn,
+} from './conversation.ts';
 
 /** Commands of this kind do not reach the gateway: as while Redis is away, or when they come too late. Counts them. */
 const losing = (relay: TestRelay, kind: Command['kind']) => {
@@ -37,22 +47,15 @@ const holdingMarks = (relay: TestRelay) => {
 };
 
 describe('a command that its gateway did not hear', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterEach(() => void jest.restoreAllMocks());
   afterAll(() => relay.stop());
 
   it('to cancel, is made up for by a sweep; what the agent says of its work brings nothing back', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'unheard');
     const lost = losing(relay, 'cancel');
-    expect((await relay.call('POST', path(id, '/cancel'))).status).toBe(202);
+    expect((await relay.call('cancelSession', { params: { id } })).status).toBe(202);
     expect(await daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: taskId });
     expect(lost.length).toBeGreaterThanOrEqual(1);
     daemon.event(taskId, 'PROGRESS', { action: 'Ignoring you' });
@@ -68,8 +71,7 @@ describe('a command that its gateway did not hear', () => {
     losing(relay, 'wake');
     const held = holdingMarks(relay);
     try {
-      for (const { deviceId } of daemons)
-        await relay.call('POST', '/api/sessions', { body: { deviceId, message: 'unheard' } });
+      for (const { deviceId } of daemons) await relay.call('createSession', { body: { deviceId, message: 'unheard' } });
       for (const each of daemons) await each.next('task_start', ({ instruction }) => instruction === 'unheard');
     } finally {
       for (const release of held) release();
@@ -80,14 +82,14 @@ describe('a command that its gateway did not hear', () => {
     const id = await idleSession(relay, daemon, app, 'looked-at');
     const lost = losing(relay, 'changed');
     const watched = (frame: Frame) => frame.session_id === 'looked-at';
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    await relay.call('watch', { body: { sessionId: id } });
     expect(await daemon.next('watch_session', watched)).toMatchObject({ file_path: '' });
-    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+    await relay.call('unwatch', { body: { sessionId: id } });
     await daemon.next('unwatch_session', watched);
     // The api repeats what it could not send (K13), and none of it arrived.
     expect(lost.length).toBeGreaterThanOrEqual(2);
     // Sweeps that find nothing new say nothing.
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: await sweptAfter() } });
+    await relay.call('watch', { body: { sessionId: await sweptAfter() } });
     await daemon.next('watch_session', (frame) => frame.session_id === 'swept-after');
     expect([daemon.inbox.count('watch_session', watched), daemon.inbox.count('unwatch_session', watched)]).toEqual([
       1, 1,
@@ -98,7 +100,7 @@ describe('a command that its gateway did not hear', () => {
   it('about a title, is made up for by a sweep: progress shows the session as it is', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'renamed');
     losing(relay, 'changed');
-    await relay.call('PATCH', path(id), { body: { title: 'Another title' } });
+    await relay.call('updateSession', { params: { id }, body: { title: 'Another title' } });
     await app.next('session_update', (frame) => sessionIn(frame).title === 'Another title');
     const shown = () =>
       app.inbox.all.some(
@@ -130,7 +132,7 @@ describe('between two sweeps', () => {
   it('a cancel that its gateway did not hear comes before the next message of the session', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'before-the-next');
     const lost = losing(relay, 'cancel');
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     const next = await say(relay, id, 'something else');
     await daemon.next('task_resume', (frame) => frame.task_id === next);
     expect(lost).toHaveLength(1);
@@ -142,8 +144,7 @@ describe('between two sweeps', () => {
   it('tasks that were claimed together are written together, however long the backplane takes', async () => {
     const { registration } = daemon;
     await daemon.close();
-    const create = (message: string) =>
-      relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message } });
+    const create = (message: string) => relay.call('createSession', { body: { deviceId: daemon.deviceId, message } });
     const created = [await create('one'), await create('two')];
     const held = holdingMarks(relay);
     daemon = await connectDaemon(relay, { registration });

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, end, idOf, messageIn, path, readSession, readTask, run, say, tick } from './conversation.ts';
+import { type TestApp, connectDaemon } from '@relay/testing';
+import {
+  type Scene,
+  counted,
+  end,
+  idOf,
+  messageIn,
+  openScene,
+  readSession,
+  readTask,
+  run,
+  say,
+  tick,
+} from './conversation.ts';
 
 /** Promise: a daemon that works on a task which the database lost is heard all the same: its words are those of their session. */
 describe('a task that the database lost while its daemon runs it', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   const loseTask = (id: string) => relay.database.prisma.task.delete({ where: { id } });
@@ -68,7 +73,7 @@ describe('a task that the database lost while its daemon runs it', () => {
 
   it('R11: of a session that was deleted nothing is shown, and without a session it is ignored and counted', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'erased');
-    await relay.call('DELETE', path(id));
+    await relay.call('deleteSession', { params: { id } });
     await loseTask(taskId);
     const ignored = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown task' });
     const before = await ignored();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, idleSession, path, tick, until } from './conversation.ts';
+import { counted, idleSession, tick, until } from './conversation.ts';
 
 describe('messages', () => {
   let relay: TestRelay;
@@ -17,7 +17,7 @@ describe('messages', () => {
   });
   /** Asks for a page with this limit, so that no two requests are the same. */
   const ask = async (limit: number) => {
-    const answer = relay.call('GET', path(id, `/messages?limit=${limit}`));
+    const answer = relay.call('readMessages', { params: { id }, query: { limit } });
     const asked = await daemon.next('get_messages', (frame) => frame.limit === limit);
     return { answer, requestId: asked.request_id as string };
   };
@@ -76,7 +76,7 @@ describe('messages', () => {
       status: 502,
       body: { code: 'DEVICE_ERROR', error: expect.stringContaining('no such file') },
     });
-    const session = relay.call('GET', path(id, '?limit=5'));
+    const session = relay.call('readSession', { params: { id }, query: { limit: 5 } });
     const asked = await daemon.next('get_messages', (frame) => frame.limit === 5);
     daemon.send({ type: 'messages', request_id: asked.request_id, error: 'no such file' });
     expect(await session).toMatchObject({
@@ -121,16 +121,18 @@ describe('messages', () => {
     const messages = [stored('long', 'é'.repeat(200_000)), stored('short')];
     daemon.send({ type: 'messages', request_id: requestId, messages });
     const [long, short] = (await answer).body.messages;
-    expect(Buffer.byteLength(long.content)).toBe(256 * 1024);
-    expect(long.truncated).toBe(true);
+    expect(Buffer.byteLength(long!.content)).toBe(256 * 1024);
+    expect(long!.truncated).toBe(true);
     expect(short).not.toHaveProperty('truncated');
   });
 
   it('answers everybody who asked the same at the same time with one request', async () => {
     const asks = () => counted(relay, 'relay_commands_total', { kind: 'history', outcome: 'ack' });
     const before = await asks();
-    const answers = Array.from({ length: 5 }, () => relay.call('GET', path(id, '/messages?limit=10&before=u9')));
-    const other = relay.call('GET', path(id, '/messages?limit=10&after=u9'));
+    const answers = Array.from({ length: 5 }, () =>
+      relay.call('readMessages', { params: { id }, query: { limit: 10, before: 'u9' } }),
+    );
+    const other = relay.call('readMessages', { params: { id }, query: { limit: 10, after: 'u9' } });
     const asked = await daemon.next('get_messages', (frame) => frame.before_uuid === 'u9');
     const different = await daemon.next('get_messages', (frame) => frame.after_uuid === 'u9');
     await until(async () => (await asks()) === before + 6);
@@ -144,11 +146,11 @@ describe('messages', () => {
   it('of a daemon that leaves is not waited for', async () => {
     const leaving = await connectDaemon(relay);
     const session = await idleSession(relay, leaving, app, 'leaving');
-    const answer = relay.call('GET', path(session, '/messages'));
+    const answer = relay.call('readMessages', { params: { id: session } });
     await leaving.next('get_messages');
     await leaving.drop();
     expect(await answer).toMatchObject({ status: 503, body: { code: 'DEVICE_OFFLINE' } });
-    expect((await relay.call('GET', path(session))).body).toMatchObject({
+    expect((await relay.call('readSession', { params: { id: session } })).body).toMatchObject({
       messages: [],
       messagesError: { code: 'DEVICE_OFFLINE' },
     });

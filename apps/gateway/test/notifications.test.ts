@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { end, idOf, path, readTask, run, say, sessionIn, tick, until } from './conversation.ts';
+import { end, idOf, readTask, run, say, sessionIn, tick, until } from './conversation.ts';
 
 interface Noted {
   sessionId: string;
@@ -31,14 +31,14 @@ describe('notifications', () => {
   let app: TestApp;
   const carrier = new Carrier();
 
-  const watch = (id: string) => relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+  const watch = (id: string) => relay.call('watch', { body: { sessionId: id } });
   const watchedRun = async (nativeId: string) => {
     const started = await run(relay, daemon, app, nativeId);
     await watch(started.id);
     return started;
   };
   const notedOf = async (id: string, user = 'alice') => {
-    const { body } = await relay.call('GET', '/api/notifications', { user });
+    const { body } = await relay.call('listNotifications', { user });
     return (body.notifications as Noted[]).filter((one) => one.sessionId === id);
   };
   const causes = async (id: string) => (await notedOf(id)).map(({ cause }) => cause);
@@ -148,18 +148,18 @@ describe('notifications', () => {
     await end(daemon, app, unwatched.taskId);
     const { taskId, id } = await watchedRun('silent');
     daemon.event(taskId, 'PROGRESS', { action: 'x' });
-    await relay.call('POST', path(id, '/cancel'));
+    await relay.call('cancelSession', { params: { id } });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'too late' });
     const stopped = await watchedRun('stopped');
-    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: stopped.id } });
+    await relay.call('unwatch', { body: { sessionId: stopped.id } });
     await end(daemon, app, stopped.taskId);
     await tick(daemon, app);
     for (const session of [unwatched.id, id, stopped.id]) expect(await notedOf(session)).toEqual([]);
   });
 
   it('follow a session that was watched before it had a name', async () => {
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
-    const taskId = created.body.taskId as string;
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const taskId = created.body.taskId;
     await daemon.next('task_start', (frame) => frame.task_id === taskId);
     await watch(created.body.id);
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'done', session_id: 'named-late' });
@@ -170,7 +170,7 @@ describe('notifications', () => {
     const { taskId, id } = await watchedRun('private');
     await end(daemon, app, taskId);
     expect(await notedOf(id)).toHaveLength(1);
-    expect((await relay.call('GET', '/api/notifications', { user: 'bob' })).body.notifications).toEqual([]);
+    expect((await relay.call('listNotifications', { user: 'bob' })).body.notifications).toEqual([]);
   });
 
   it('are sent by one instance, once', async () => {
@@ -195,13 +195,13 @@ describe('notifications', () => {
       const desk = await connectDaemon(patient);
       const watcher = await connectApp(patient);
       const { taskId, id } = await run(patient, desk, watcher, nativeId);
-      await patient.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+      await patient.call('watch', { body: { sessionId: id } });
       await end(desk, watcher, taskId);
       return id;
     };
     const stateIs = (id: string, state: string) =>
       until(async () => {
-        const { notifications } = (await patient.call('GET', '/api/notifications')).body as { notifications: Noted[] };
+        const { notifications } = (await patient.call('listNotifications')).body as { notifications: Noted[] };
         return notifications.some((one) => one.sessionId === id && one.state === state);
       });
 

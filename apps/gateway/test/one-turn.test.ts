@@ -9,7 +9,7 @@ import {
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
-import { messageIn, path, say, sessionIn } from './conversation.ts';
+import { messageIn, say, sessionIn } from './conversation.ts';
 
 describe('one turn, one set of messages', () => {
   let relay: TestRelay;
@@ -28,9 +28,7 @@ describe('one turn, one set of messages', () => {
   const start = async (habits: Habits) => {
     const daemon = await startFieldDaemon(relay, { habits });
     daemons.push(daemon);
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'begin' },
-    });
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'begin' } });
     const task = await daemon.nextTask();
     const id = `${daemon.deviceId}:${daemon.registration.agentType}:${task.native}`;
     await app.next('session_update', (frame) => frame.previousId === body.id);
@@ -76,7 +74,7 @@ describe('one turn, one set of messages', () => {
   it('F2c, A3: two turns that end with the same words are two messages', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ spokenTurns });
-      await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+      await relay.call('watch', { body: { sessionId: id } });
       await daemon.next('watch_session');
       daemon.finish(task, 'Done.');
       daemon.finish(await more(daemon, id), 'Done.');
@@ -118,7 +116,7 @@ describe('one turn, one set of messages', () => {
     daemon.say(task, 'B');
     daemon.send({ type: 'event', event_type: 'TASK_COMPLETE', task_id: task.id, result: 'A\n\nB\n\nC' });
     expect(await heard(daemon, id)).toEqual(['A', 'B', 'C']);
-    const read = await relay.call('GET', path(id));
+    const read = await relay.call('readSession', { params: { id } });
     expect(read.body).toMatchObject({ status: 'idle', lastMessage: 'A\n\nB\n\nC' });
   });
 });

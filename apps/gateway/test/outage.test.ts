@@ -140,9 +140,9 @@ describe('an outage of the database', () => {
   });
 
   it('leaves queued tasks queued, and they are written when it is over', async () => {
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: idOf(daemon, 'patient') } });
+    await relay.call('watch', { body: { sessionId: idOf(daemon, 'patient') } });
     await daemon.close();
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'wait' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'wait' } });
     daemon = await connectDaemon(relay, { registration: daemon.registration, hello: [] });
     await daemon.next('watch_session');
     database.setDown(true);
@@ -162,9 +162,9 @@ describe('an outage of the database', () => {
     await daemon.close();
     const taskIds: string[] = [];
     for (const body of messages) {
-      const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, ...body } });
+      const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, ...body } });
       expect(created.status).toBe(201);
-      taskIds.push(created.body.taskId as string);
+      taskIds.push(created.body.taskId);
     }
     daemon = await connectDaemon(relay, { ...known, hello: [] });
     const before = database.failures;

@@ -12,7 +12,7 @@ import {
   startRelay,
 } from '@relay/testing';
 import { endTask, withDevice } from '@relay/database';
-import { messageIn, path, readSession, readTask, say, sessionIn } from './conversation.ts';
+import { messageIn, readSession, readTask, say, sessionIn } from './conversation.ts';
 
 describe('the outcome of a task', () => {
   let relay: TestRelay;
@@ -41,9 +41,7 @@ describe('the outcome of a task', () => {
   const start = async (habits: Habits) => {
     const daemon = await startFieldDaemon(relay, { habits });
     daemons.push(daemon);
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'begin' },
-    });
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'begin' } });
     const task = await daemon.nextTask();
     const id = `${daemon.deviceId}:${daemon.registration.agentType}:${task.native}`;
     await app.next('session_update', (frame) => frame.previousId === body.id);
@@ -76,7 +74,7 @@ describe('the outcome of a task', () => {
     ['ends its turns without a text', { emptyResult: true, statusOnce: true }],
   ])('F1: of a task that ended in the gap of a reconnect is found, when its daemon %s', async (_, habits) => {
     const { daemon, task, id } = await start(habits);
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    await relay.call('watch', { body: { sessionId: id } });
     daemon.say(task, 'let me see');
     const behind = await say(relay, id, 'and then?');
     await daemon.drop();
@@ -91,10 +89,10 @@ describe('the outcome of a task', () => {
     const said = await heard(daemon, id);
     expect(said.map(({ content }) => content)).toEqual([...(habits.spokenTurns ? ['let me see'] : []), 'the answer']);
     expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
-    const { body } = await relay.call('GET', '/api/notifications');
+    const { body } = await relay.call('listNotifications');
     const ofSessions = (body.notifications as { sessionId: string }[]).filter(({ sessionId }) => sessionId !== '');
     expect(ofSessions).toMatchObject([{ sessionId: id, cause: 'done' }]);
-    await relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+    await relay.call('unwatch', { body: { sessionId: id } });
     await relay.database.prisma.$executeRawUnsafe('DELETE FROM notifications');
   });
 
@@ -170,7 +168,7 @@ describe('the outcome of a task', () => {
       if (!arrives) socket.removeAllListeners('message');
       const taskId = await say(relay, id, words);
       const task = arrives ? await daemon.nextTask() : { id: taskId, native: first.native, instruction: words };
-      while ((await readTask(relay, taskId)).state !== 'sent') await relay.call('GET', '/api/sessions');
+      while ((await readTask(relay, taskId)).state !== 'sent') await relay.call('listSessions');
       await daemon.drop();
       return { daemon, task, id };
     };
@@ -277,9 +275,7 @@ describe('a silent task', () => {
     try {
       const app = await connectApp(relay);
       const daemon = await startFieldDaemon(relay, { habits: { neverActive: true, growingStatus: true } });
-      const { body } = await relay.call('POST', '/api/sessions', {
-        body: { deviceId: daemon.deviceId, message: 'build it' },
-      });
+      const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'build it' } });
       const task = await daemon.nextTask();
       await app.next('session_update', (frame) => frame.previousId === body.id);
       // As an instance that leaves writes it down, while the daemon is here already.
@@ -293,7 +289,7 @@ describe('a silent task', () => {
       daemon.atDesk(task.native, 'AGENT', 'as you like');
       for (let n = 0; n < 40; n += 1) {
         daemon.report();
-        await relay.call('GET', '/api/sessions');
+        await relay.call('listSessions');
       }
       expect(await readTask(relay, task.id)).toMatchObject({ state: 'waiting' });
       await daemon.stop();
@@ -307,9 +303,7 @@ describe('a silent task', () => {
     try {
       const habits = { growingStatus: true, hidesItsSessions: true, neverNames: true, neverActive: true };
       const daemon = await startFieldDaemon(relay, { habits });
-      const { body } = await relay.call('POST', '/api/sessions', {
-        body: { deviceId: daemon.deviceId, message: 'build it' },
-      });
+      const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'build it' } });
       const task = await daemon.nextTask();
       const until = async (state: string) => {
         while ((await readTask(relay, task.id)).state !== state) daemon.report();
@@ -346,9 +340,7 @@ describe('a silent task', () => {
     try {
       const app = await connectApp(relay);
       const daemon = await startFieldDaemon(relay, { habits: { neverActive: true } });
-      const { body } = await relay.call('POST', '/api/sessions', {
-        body: { deviceId: daemon.deviceId, message: 'build it' },
-      });
+      const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'build it' } });
       const task = await daemon.nextTask();
       await app.next('session_update', (frame) => frame.previousId === body.id);
       daemon.say(task, 'I run the build');
@@ -357,10 +349,10 @@ describe('a silent task', () => {
         // Asked only once for as long as nothing is heard: by one report or by the next one.
         while (daemon.inbox.count('get_messages') <= n) {
           daemon.report();
-          await relay.call('GET', '/api/sessions');
+          await relay.call('listSessions');
         }
       }
-      expect((await relay.call('GET', path(body.id))).body).toMatchObject({
+      expect((await relay.call('readSession', { params: { id: body.id } })).body).toMatchObject({
         status: 'active',
         lastTask: { state: 'running' },
       });

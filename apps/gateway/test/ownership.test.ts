@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, counted, idleSession, nextStart, path, readTask, run, tick, until } from './conversation.ts';
+import { begin, counted, idleSession, nextStart, readTask, run, tick, until } from './conversation.ts';
 
 describe('one device, one connection', () => {
   let relay: TestRelay;
@@ -13,7 +13,7 @@ describe('one device, one connection', () => {
       .filter((frame) => frame.type === 'device_status' && frame.deviceId === device.deviceId)
       .map((frame) => frame.status);
   const connectionsOf = async (device: { deviceId: string }) =>
-    (await relay.call('GET', `/api/devices/${device.deviceId}/connections`)).body.connections as {
+    (await relay.call('listConnections', { params: { id: device.deviceId } })).body.connections as {
       closeCode?: number;
       reason?: string;
       instance: string;
@@ -56,7 +56,7 @@ describe('one device, one connection', () => {
     const older = await connectDaemon(relay);
     const id = await idleSession(relay, older, app, 'native');
     const newer = await again(older, 1);
-    const page = relay.call('GET', path(id, '/messages'));
+    const page = relay.call('readMessages', { params: { id } });
     const asked = await newer.next('get_messages');
     newer.send({ type: 'messages', request_id: asked.request_id, messages: [] });
     expect((await page).status).toBe(200);
@@ -66,7 +66,7 @@ describe('one device, one connection', () => {
   it('who asked the older connection is told at once that it has gone', async () => {
     const older = await connectDaemon(relay);
     const id = await idleSession(relay, older, app, 'asked');
-    const page = relay.call('GET', path(id, '/messages'));
+    const page = relay.call('readMessages', { params: { id } });
     await older.next('get_messages');
     await again(older, 1);
     expect(await page).toMatchObject({ status: 503, body: { code: 'DEVICE_OFFLINE' } });
@@ -96,7 +96,7 @@ describe('one device, one connection', () => {
     await other.close();
     await app.next('device_status', (frame) => frame.deviceId === other.deviceId && frame.status === 'offline');
     expect(statusesOf(newer)).toEqual(['online']);
-    expect((await relay.call('GET', '/api/devices')).body.devices).toContainEqual(
+    expect((await relay.call('listDevices')).body.devices).toContainEqual(
       expect.objectContaining({ id: newer.deviceId, status: 'online' }),
     );
   });
@@ -120,8 +120,8 @@ describe('one device, one connection', () => {
     const first = await connectDaemon(relay);
     const others = await Promise.all([0, 1, 0, 1, 0, 1].map((gateway) => again(first, gateway)));
     const all = [first, ...others];
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: first.deviceId, message: 'one' } });
-    const taskId = created.body.taskId as string;
+    const created = await relay.call('createSession', { body: { deviceId: first.deviceId, message: 'one' } });
+    const taskId = created.body.taskId;
     const winner = await Promise.any(
       all.map((daemon) => daemon.next('task_start', (frame) => frame.task_id === taskId).then(() => daemon)),
     );
@@ -136,7 +136,7 @@ describe('one device, one connection', () => {
     for (const gateway of [0, 1]) {
       const daemon = await connectDaemon(relay, { gateway });
       const { taskId } = await begin(relay, daemon);
-      expect((await relay.call('DELETE', `/api/devices/${daemon.deviceId}`)).status).toBe(204);
+      expect((await relay.call('deleteDevice', { params: { id: daemon.deviceId } })).status).toBe(204);
       expect(await daemon.closed).toEqual({ code: 4404, reason: 'device deleted' });
       await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
       expect((await relay.database.prisma.task.findUnique({ where: { id: taskId } }))?.state).toBe('cancelled');
@@ -148,7 +148,7 @@ describe('one device, one connection', () => {
     const daemon = await connectDaemon(relay, { gateway: 1 });
     const { deviceId, refreshToken } = daemon.registration;
     const headers = { Authorization: `Bearer ${refreshToken}` };
-    expect((await relay.call('DELETE', `/api/devices/${deviceId}`, { user: null, headers })).status).toBe(204);
+    expect((await relay.call('deleteDevice', { params: { id: deviceId }, user: null, headers })).status).toBe(204);
     expect(await daemon.closed).toMatchObject({ code: 4404 });
   });
 

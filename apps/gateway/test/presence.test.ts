@@ -11,13 +11,13 @@ describe('online and offline', () => {
       .filter((frame) => frame.type === 'device_status' && frame.deviceId === deviceId)
       .map((frame) => frame.status);
   const deviceOf = async (deviceId: string) =>
-    (
-      (await relay.call('GET', '/api/devices')).body.devices as { id: string; status: string; lastSeenAt: string }[]
-    ).find((device) => device.id === deviceId)!;
+    ((await relay.call('listDevices')).body.devices as { id: string; status: string; lastSeenAt: string }[]).find(
+      (device) => device.id === deviceId,
+    )!;
   const noted = (deviceId: string) =>
     until(async () => {
-      const { body } = await relay.call('GET', `/api/devices/${deviceId}/connections`);
-      return body.connections[0].disconnectedAt !== undefined;
+      const { body } = await relay.call('listConnections', { params: { id: deviceId } });
+      return body.connections[0]!.disconnectedAt !== undefined;
     });
   /** A device that comes and goes now: everybody's grace that began before is over when it is announced. */
   const graceOver = async () => {
@@ -60,10 +60,10 @@ describe('online and offline', () => {
   it('a message that must not wait asks for the live socket, not for the grace', async () => {
     const daemon = await connectDaemon(relay);
     const body = { deviceId: daemon.deviceId, message: 'now', queueTtlSeconds: 0 };
-    expect(await relay.call('POST', '/api/sessions', { body })).toMatchObject({ status: 201 });
+    expect(await relay.call('createSession', { body })).toMatchObject({ status: 201 });
     await daemon.close();
     await noted(daemon.deviceId);
-    expect(await relay.call('POST', '/api/sessions', { body })).toMatchObject({
+    expect(await relay.call('createSession', { body })).toMatchObject({
       status: 503,
       body: { code: 'DEVICE_OFFLINE' },
     });

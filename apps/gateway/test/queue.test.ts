@@ -5,7 +5,6 @@ import {
   idOf,
   idleSession,
   nextStart,
-  path,
   readSession,
   readTask,
   run,
@@ -25,7 +24,7 @@ describe('the queue of a session', () => {
       .filter((frame) => frame.type === 'task_resume' && frame.session_id === nativeId)
       .map((frame) => frame.message);
   const resumed = (taskId: string) => daemon.next('task_resume', (frame) => frame.task_id === taskId);
-  const cancel = (id: string) => relay.call('POST', path(id, '/cancel'));
+  const cancel = (id: string) => relay.call('cancelSession', { params: { id } });
   /** The daemon is silent when its history is asked for the task. */
   const unknown = async (taskId: string) => {
     await until(async () => (await readTask(relay, taskId)).state !== 'sent');
@@ -81,7 +80,7 @@ describe('the queue of a session', () => {
   it('takes twenty messages behind the one that runs, and refuses the next', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'full');
     for (let count = 1; count <= 20; count += 1) await say(relay, id, `message ${count}`);
-    const refused = await relay.call('POST', path(id, '/messages'), { body: { content: 'one too many' } });
+    const refused = await relay.call('sendMessage', { params: { id }, body: { content: 'one too many' } });
     expect(refused).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'room' });
     await daemon.next('task_resume', (frame) => frame.message === 'message 1');
@@ -91,7 +90,7 @@ describe('the queue of a session', () => {
   it('keeps a message for a device that is away, and writes it when it is back', async () => {
     const away = await connectDaemon(relay);
     await away.close();
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: away.deviceId, message: 'later' } });
+    const created = await relay.call('createSession', { body: { deviceId: away.deviceId, message: 'later' } });
     expect(await readTask(relay, created.body.taskId)).toMatchObject({ state: 'queued' });
     const back = await connectDaemon(relay, { registration: away.registration });
     expect(await back.next('task_start')).toMatchObject({ task_id: created.body.taskId, instruction: 'later' });
@@ -119,8 +118,8 @@ describe('the queue of a session', () => {
     const away = await connectDaemon(relay);
     await away.close();
     const body = { deviceId: away.deviceId, message: 'too late', queueTtlSeconds: 1 };
-    const created = await relay.call('POST', '/api/sessions', { body });
-    const id = created.body.id as string;
+    const created = await relay.call('createSession', { body });
+    const id = created.body.id;
     const behind = await say(relay, id, 'behind it');
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'failed');
     expect(await readTask(relay, created.body.taskId)).toMatchObject({ state: 'expired' });
@@ -128,7 +127,7 @@ describe('the queue of a session', () => {
       state: 'cancelled',
       error: { code: 'SESSION_NOT_RESOLVED' },
     });
-    expect(await relay.call('POST', path(id, '/messages'), { body: { content: 'hello?' } })).toMatchObject({
+    expect(await relay.call('sendMessage', { params: { id }, body: { content: 'hello?' } })).toMatchObject({
       status: 409,
       body: { code: 'SESSION_NOT_RESOLVED' },
     });
@@ -150,7 +149,7 @@ describe('the queue of a session', () => {
     const id = await idleSession(relay, away, app, 'now-or-never');
     await away.close();
     await until(async () => {
-      const sent = await relay.call('POST', path(id, '/messages'), { body: { content: 'now', queueTtlSeconds: 0 } });
+      const sent = await relay.call('sendMessage', { params: { id }, body: { content: 'now', queueTtlSeconds: 0 } });
       return sent.status === 503 && sent.body.code === 'DEVICE_OFFLINE';
     });
   });
@@ -252,7 +251,7 @@ describe('the queue of a session', () => {
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
     await tick(daemon, app);
     expect(await readSession(relay, pendingId)).toMatchObject({ status: 'idle' });
-    expect(await relay.call('POST', path(pendingId, '/messages'), { body: { content: 'more' } })).toMatchObject({
+    expect(await relay.call('sendMessage', { params: { id: pendingId }, body: { content: 'more' } })).toMatchObject({
       status: 409,
       body: { code: 'SESSION_NOT_RESOLVED' },
     });
@@ -266,7 +265,7 @@ describe('the queue of a session', () => {
       const { taskId, id } = await run(two, there, watcher, 'far');
       const contents = Array.from({ length: 6 }, (_, index) => `m${index}`);
       for (const [index, content] of contents.entries())
-        await two.call('POST', path(id, '/messages'), { api: index % 2, body: { content } });
+        await two.call('sendMessage', { params: { id }, api: index % 2, body: { content } });
       there.event(taskId, 'TASK_COMPLETE', { result: '' });
       for (const content of contents) {
         const frame = await there.next('task_resume');

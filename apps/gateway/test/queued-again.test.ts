@@ -1,18 +1,11 @@
 /** Promise: a task that the database queues again, because it was set back in time, does not reach its daemon a second time (R10, R11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { end, readTask, run, say, tick } from './conversation.ts';
+import { connectDaemon } from '@relay/testing';
+import { type Scene, end, openScene, readTask, run, say, tick } from './conversation.ts';
 
 describe('a task that the database queues again', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   const setBack = (id: string) =>

@@ -14,7 +14,6 @@ import {
   idOf,
   messageIn,
   nextStart,
-  path,
   readSession,
   readTask,
   run,
@@ -125,8 +124,8 @@ describe('the first status after a reconnect', () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled-away');
     const other = await run(relay, daemon, app, 'deleted-away');
     await daemon.drop();
-    await relay.call('POST', path(id, '/cancel'));
-    await relay.call('DELETE', path(other.id));
+    await relay.call('cancelSession', { params: { id } });
+    await relay.call('deleteSession', { params: { id: other.id } });
     daemon = await connectDaemon(relay, {
       registration: daemon.registration,
       hello: [status(taskId, other.taskId, 'stranger')],
@@ -188,9 +187,7 @@ describe('no status in time after a reconnect', () => {
     const sent = await begin(relay, older);
     const running = await run(relay, older, app, 'running');
     await older.drop();
-    const created = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: older.deviceId, message: 'queued' },
-    });
+    const created = await relay.call('createSession', { body: { deviceId: older.deviceId, message: 'queued' } });
     const newer = await connect(older);
     expect(await newer.next('task_start')).toMatchObject({ task_id: created.body.taskId });
     expect(await readTask(relay, sent.taskId)).toMatchObject({ state: 'unknown' });
@@ -205,7 +202,7 @@ describe('no status in time after a reconnect', () => {
     await (await connect(older)).drop();
     // Its wait begins later, so it ends later.
     const clock = await connect();
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: clock.deviceId, message: 'clock' } });
+    const created = await relay.call('createSession', { body: { deviceId: clock.deviceId, message: 'clock' } });
     await clock.next('task_start', (frame) => frame.task_id === created.body.taskId);
     const newer = await connect(older, [status(taskId)]);
     await tick(newer, app);

@@ -67,7 +67,7 @@ describe('S3: a large report', () => {
     await app.next('session_update');
     other.send({ type: 'report_sessions', sessions: [{ session_id: 'small', title: 'of bob' }] });
     await bob.next('session_update', (frame) => sessionIn(frame).title === 'of bob');
-    const listed = await relay.call('GET', '/api/sessions', { user: 'bob' });
+    const listed = await relay.call('listSessions', { user: 'bob' });
     expect(listed.status).toBe(200);
     expect(await countOf(relay, large.deviceId)).toBeLessThan(entries);
     await app.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`);
@@ -95,14 +95,10 @@ describe('S3: a large report', () => {
     const leftOut = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'sessions of a device' });
     await until(async () => (await leftOut()) === 300);
 
-    const refused = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'one more' },
-    });
+    const refused = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'one more' } });
     expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SESSIONS' } });
-    await relay.call('DELETE', `/api/sessions/${encodeURIComponent(idOf(daemon, 's299'))}`);
-    const accepted = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'one more' },
-    });
+    await relay.call('deleteSession', { params: { id: idOf(daemon, 's299') } });
+    const accepted = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'one more' } });
     expect(accepted.status).toBe(201);
     await relay.stop();
   });

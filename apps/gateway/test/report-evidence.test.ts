@@ -1,7 +1,7 @@
 /** Reports are compared with themselves (contract §10): what they may change about a session, and what the clock of a daemon may not. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { end, idOf, path, readSession, run, sessionIn, tick } from './conversation.ts';
+import { end, idOf, readSession, run, sessionIn, tick } from './conversation.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -69,7 +69,7 @@ describe('what a report says about a session', () => {
     daemon.send({ type: 'session_activity', session_id: native, is_completion: true, last_activity: at(2) });
     expect(await read(native)).toMatchObject({ status: 'failed' });
     // A message that is sent does.
-    await relay.call('POST', path(idOf(daemon, native), '/messages'), { body: { content: 'again' } });
+    await relay.call('sendMessage', { params: { id: idOf(daemon, native) }, body: { content: 'again' } });
     await daemon.next('task_resume');
     expect(await read(native)).toMatchObject({ status: 'active' });
   });
@@ -122,7 +122,7 @@ describe('what a report says about a session', () => {
     const before = at(hourMs);
     report({ session_id: native, last_activity: before });
     await tick(daemon, app);
-    await relay.call('DELETE', path(idOf(daemon, native)));
+    await relay.call('deleteSession', { params: { id: idOf(daemon, native) } });
     report({ session_id: native, last_activity: before, title: 'not yet' });
     daemon.send({ type: 'session_activity', session_id: native, last_activity: before, last_message: 'nor now' });
     expect(await read(native)).toBeUndefined();

@@ -8,7 +8,7 @@ import {
   connectDaemon,
   startRelay,
 } from '@relay/testing';
-import { counted, end, idOf, path, readSession, run, sessionIn, tick } from './conversation.ts';
+import { counted, end, idOf, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('report_sessions', () => {
   let relay: TestRelay;
@@ -160,7 +160,7 @@ describe('report_sessions', () => {
     expect((await readSession(relay, id))?.title).toBe('begin named');
     report({ session_id: 'named', title: 'By the daemon' });
     expect(await updateOf('named')).toMatchObject({ title: 'By the daemon' });
-    await relay.call('PATCH', path(id), { body: { title: 'By Alice' } });
+    await relay.call('updateSession', { params: { id }, body: { title: 'By Alice' } });
     report({ session_id: 'named', title: 'By the daemon, again' });
     await tick(daemon, app);
     expect((await readSession(relay, id))?.title).toBe('By Alice');
@@ -184,7 +184,7 @@ describe('report_sessions', () => {
   it('brings a deleted session back only when it was active after the deletion', async () => {
     report({ session_id: 'gone', last_activity: '2026-01-01T00:00:00Z' });
     await updateOf('gone');
-    expect((await relay.call('DELETE', path(idOf(daemon, 'gone')))).status).toBe(204);
+    expect((await relay.call('deleteSession', { params: { id: idOf(daemon, 'gone') } })).status).toBe(204);
     report({ session_id: 'gone', last_activity: '2026-01-02T00:00:00Z', title: 'not yet' });
     await tick(daemon, app);
     expect(await readSession(relay, idOf(daemon, 'gone'))).toBeUndefined();
@@ -212,7 +212,7 @@ describe('report_sessions', () => {
     });
     expect(await updateOf('x'.repeat(512))).toMatchObject({ title: 'just fits' });
     expect(await dropped()).toBe(before + 9);
-    const { body } = await relay.call('GET', '/api/sessions');
+    const { body } = await relay.call('listSessions');
     const ids = (body.sessions as { id: string }[]).map(({ id }) => id);
     expect(ids.filter((id) => /PENDING-|wrong|huge/.test(id))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, end, idOf, messageIn, path, readSession, readTask, run, say, sessionIn, tick } from './conversation.ts';
+import { begin, end, idOf, messageIn, readSession, readTask, run, say, sessionIn, tick } from './conversation.ts';
 
 describe('resolving a placeholder', () => {
   let relay: TestRelay;
@@ -15,11 +15,10 @@ describe('resolving a placeholder', () => {
     sessionIn(await app.next('session_update', (frame) => frame.previousId === previousId));
   /** What a route answers that accepts any id of a session. */
   const canonical = async (id: string) => {
-    const { status, body } = await relay.call('PATCH', path(id), { body: { archived: false } });
-    return status === 200 ? (body.id as string) : status;
+    const { status, body } = await relay.call('updateSession', { params: { id }, body: { archived: false } });
+    return status === 200 ? body.id : status;
   };
-  const ids = async () =>
-    ((await relay.call('GET', '/api/sessions')).body.sessions as { id: string }[]).map(({ id }) => id);
+  const ids = async () => ((await relay.call('listSessions')).body.sessions as { id: string }[]).map(({ id }) => id);
 
   beforeAll(async () => {
     relay = await startRelay();
@@ -71,12 +70,14 @@ describe('resolving a placeholder', () => {
     const { taskId, pendingId, id } = await run(relay, daemon, app, 'alias');
     await end(daemon, app, taskId);
     expect(await canonical(pendingId)).toBe(id);
-    const watched = await relay.call('POST', '/api/watched-sessions', { body: { sessionId: pendingId } });
+    const watched = await relay.call('watch', { body: { sessionId: pendingId } });
     expect(watched.body).toEqual({ sessionId: id, watched: true });
-    const sent = await relay.call('POST', path(pendingId, '/messages'), { body: { content: 'by the old id' } });
+    const sent = await relay.call('sendMessage', { params: { id: pendingId }, body: { content: 'by the old id' } });
     expect(sent.body).toMatchObject({ sessionId: id });
     await daemon.next('task_resume', (frame) => frame.session_id === 'alias');
-    expect((await relay.call('POST', path(pendingId, '/cancel'))).body).toMatchObject({ taskId: sent.body.taskId });
+    expect((await relay.call('cancelSession', { params: { id: pendingId } })).body).toMatchObject({
+      taskId: sent.body.taskId,
+    });
     expect(await ids()).toContain(id);
     expect(await ids()).not.toContain(pendingId);
   });
@@ -91,7 +92,7 @@ describe('resolving a placeholder', () => {
       last_activity: old,
     });
     const { taskId, pendingId } = await begin(relay, daemon, { message: 'take it up' });
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: pendingId } });
+    await relay.call('watch', { body: { sessionId: pendingId } });
     const followUp = await say(relay, pendingId, 'and then');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'reported' });
     const id = idOf(daemon, 'reported');
@@ -109,7 +110,7 @@ describe('resolving a placeholder', () => {
     expect(await daemon.next('watch_session', (frame) => frame.session_id === 'reported')).toMatchObject({
       file_path: 'r.jsonl',
     });
-    expect((await relay.call('GET', '/api/watched-sessions')).body.sessionIds).toContain(id);
+    expect((await relay.call('listWatched')).body.sessionIds).toContain(id);
     // The tasks moved.
     expect(await readTask(relay, taskId)).toMatchObject({ sessionId: id, state: 'running' });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'merged' });

@@ -53,7 +53,7 @@ describe('sessions_changed', () => {
     expect(await modern.next('sessions_changed', ({ count }) => count !== entries)).toMatchObject({ count: 50 });
     await settled('after fifty');
     expect(modern.inbox.count('session_update')).toBe(before + 1);
-    const listed = await relay.call('GET', '/api/sessions?limit=100');
+    const listed = await relay.call('listSessions', { query: { limit: 100 } });
     const { sessions } = listed.body as { sessions: { title: string }[] };
     expect(sessions.filter(({ title }) => title === 'fifty').length).toBeGreaterThan(0);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, idOf, idleSession, nextStart, path, readTask, until } from './conversation.ts';
+import { begin, idOf, idleSession, nextStart, readTask, until } from './conversation.ts';
 
 describe('report_slash_commands', () => {
   let relay: TestRelay;
@@ -8,7 +8,7 @@ describe('report_slash_commands', () => {
   let daemon: TestDaemon;
 
   const read = (id: string, user?: string) =>
-    relay.call('GET', path(id, '/commands'), user === undefined ? {} : { user });
+    relay.call('listCommands', { params: { id }, ...(user === undefined ? {} : { user }) });
   const commands = async (nativeId: string) => (await read(idOf(daemon, nativeId))).body.commands as unknown;
   /** Frames are handled in order: when a later task has been written, the report has been read. */
   const report = async (fields: Record<string, unknown>) => {

@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, counted, idOf, nextStart, readTask, run, sessionIn, tick } from './conversation.ts';
+import { connectDaemon } from '@relay/testing';
+import {
+  type Scene,
+  begin,
+  counted,
+  idOf,
+  nextStart,
+  openScene,
+  readTask,
+  run,
+  sessionIn,
+  tick,
+} from './conversation.ts';
 
 describe('status', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay({ config: { statusWaitMs: 60_000 } });
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene({ config: { statusWaitMs: 60_000 } })));
   afterAll(() => relay.stop());
 
   it('confirms a task that it lists: sent becomes running, and the session active', async () => {
@@ -54,8 +58,8 @@ describe('status', () => {
       hello: [{ type: 'report_sessions', sessions: [{ session_id: 'old' }] }],
     });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(late, 'old'));
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: late.deviceId, message: 'wait' } });
-    await relay.call('POST', '/api/watched-sessions', { body: { sessionId: idOf(late, 'old') } });
+    const created = await relay.call('createSession', { body: { deviceId: late.deviceId, message: 'wait' } });
+    await relay.call('watch', { body: { sessionId: idOf(late, 'old') } });
     await late.next('watch_session');
     expect(late.inbox.count('task_start')).toBe(0);
     late.send({ type: 'status', running_tasks: [] });

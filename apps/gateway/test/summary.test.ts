@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FieldDaemon, type TestRelay, startFieldDaemon, startRelay } from '@relay/testing';
-import { path } from './conversation.ts';
 
 describe('GET /api/sessions/:id/summary', () => {
   let relay: TestRelay;
@@ -11,20 +10,22 @@ describe('GET /api/sessions/:id/summary', () => {
   beforeAll(async () => {
     relay = await startRelay({ config: { daemonReplyTimeoutMs: 500 } });
     daemon = await startFieldDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'auto-update' } });
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     const task = await daemon.nextTask();
     native = task.native;
     daemon.finish(task, 'done');
     await daemon.connection!.inbox.next('task_start', () => true);
     id = `${daemon.deviceId}:field_agent:${native}`;
-    for (let known = false; !known;) known = (await relay.call('GET', path(created.body.id as string))).body.id === id;
+    for (let known = false; !known;)
+      known = (await relay.call('readSession', { params: { id: created.body.id } })).body.id === id;
   });
   afterAll(async () => {
     await daemon.stop();
     await relay.stop();
   });
 
-  const read = (user?: string) => relay.call('GET', path(id, '/summary'), user === undefined ? {} : { user });
+  const read = (user?: string) =>
+    relay.call('readSummary', { params: { id }, ...(user === undefined ? {} : { user }) });
 
   it('F13: asks a daemon in the field in its own words, and shows what it answers', async () => {
     const answer = read();
@@ -76,7 +77,8 @@ describe('GET /api/sessions/:id/summary', () => {
   });
 
   describe('POST /api/sessions/:id/release', () => {
-    const release = (user?: string) => relay.call('POST', path(id, '/release'), user === undefined ? {} : { user });
+    const release = (user?: string) =>
+      relay.call('releaseSession', { params: { id }, ...(user === undefined ? {} : { user }) });
 
     it.each(['released', 'not_held', 'busy', 'foreign', 'shared', 'unknown_session', 'failed', 'a_new_word'])(
       'F15: answers that the session is %s',

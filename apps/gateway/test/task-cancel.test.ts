@@ -5,7 +5,6 @@ import {
   end,
   idleSession,
   nextStart,
-  path,
   readSession,
   readTask,
   run,
@@ -19,7 +18,7 @@ describe('task_cancel', () => {
   let daemon: TestDaemon;
   let app: TestApp;
 
-  const cancel = (id: string) => relay.call('POST', path(id, '/cancel'));
+  const cancel = (id: string) => relay.call('cancelSession', { params: { id } });
 
   beforeAll(async () => {
     relay = await startRelay();

@@ -1,22 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { end, idOf, idleSession, path, readTask, run, say, sessionIn } from './conversation.ts';
+import { type Scene, end, idOf, idleSession, openScene, readTask, run, say, sessionIn } from './conversation.ts';
 
 describe('task_resume', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   it('carries a follow-up to the native session, as a task of its own', async () => {
     const id = await idleSession(relay, daemon, app, 'native:1');
-    const sent = await relay.call('POST', path(id, '/messages'), { body: { content: 'and now?' } });
+    const sent = await relay.call('sendMessage', { params: { id }, body: { content: 'and now?' } });
     expect(sent.body).toMatchObject({ sessionId: id, state: 'queued', message: { role: 'USER', content: 'and now?' } });
     expect(await daemon.next('task_resume')).toEqual({
       type: 'task_resume',

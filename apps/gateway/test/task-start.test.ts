@@ -1,21 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSession, withDevice } from '@relay/database';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { connectDaemon } from '@relay/testing';
+import { type Scene, openScene } from './conversation.ts';
 
 describe('task_start', () => {
-  let relay: TestRelay;
-  let daemon: TestDaemon;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    relay = await startRelay();
-    daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
-  });
+  let { relay, daemon, app } = {} as Scene;
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
   it('carries the first message of a new session to the daemon, and the conversation back to the app', async () => {
-    const created = await relay.call('POST', '/api/sessions', {
+    const created = await relay.call('createSession', {
       body: { deviceId: daemon.deviceId, message: 'hello agent', projectPath: '/tmp' },
     });
     expect(created.status).toBe(201);
@@ -43,7 +37,7 @@ describe('task_start', () => {
     expect(
       await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle'),
     ).toBeDefined();
-    const read = relay.call('GET', `/api/sessions/${encodeURIComponent(created.body.id as string)}`);
+    const read = relay.call('readSession', { params: { id: created.body.id } });
     const asked = await daemon.next('get_messages');
     daemon.send({
       type: 'messages',
@@ -62,9 +56,7 @@ describe('task_start', () => {
   });
 
   it('names no working directory where there is none', async () => {
-    const created = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: 'anywhere' },
-    });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'anywhere' } });
     expect(await daemon.next('task_start')).toEqual({
       type: 'task_start',
       task_id: created.body.taskId,

@@ -10,7 +10,7 @@ import {
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
-import { messageIn, path, readTask, say, sessionIn } from './conversation.ts';
+import { messageIn, readTask, say, sessionIn } from './conversation.ts';
 
 describe('a session that was never named', () => {
   let relay: TestRelay;
@@ -35,10 +35,8 @@ describe('a session that was never named', () => {
   };
   const idOf = (daemon: FieldDaemon, native: string) => `${daemon.deviceId}:${daemon.registration.agentType}:${native}`;
   const begin = async (daemon: FieldDaemon, instruction: string) => {
-    const { body } = await relay.call('POST', '/api/sessions', {
-      body: { deviceId: daemon.deviceId, message: instruction },
-    });
-    return { pendingId: body.id as string, task: await daemon.nextTask() };
+    const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: instruction } });
+    return { pendingId: body.id, task: await daemon.nextTask() };
   };
   const ended = (pendingId: string, state: string) =>
     app.next('session_update', (frame) => {
@@ -46,13 +44,13 @@ describe('a session that was never named', () => {
       return id === pendingId && lastTask?.state === state;
     });
   const cancel = async (daemon: FieldDaemon, pendingId: string, task: FieldTask) => {
-    await relay.call('POST', path(pendingId, '/cancel'));
+    await relay.call('cancelSession', { params: { id: pendingId } });
     await daemon.next('task_cancel', (frame) => frame.task_id === task.id);
   };
   const named = async (pendingId: string) =>
     sessionIn(await app.next('session_update', (frame) => frame.previousId === pendingId));
   const sessionsOf = async (daemon: FieldDaemon) =>
-    ((await relay.call('GET', '/api/sessions')).body.sessions as { id: string }[])
+    ((await relay.call('listSessions')).body.sessions as { id: string }[])
       .map(({ id }) => id)
       .filter((id) => id.startsWith(daemon.deviceId))
       .sort();
@@ -85,7 +83,7 @@ describe('a session that was never named', () => {
   ])('F18: has the outcome of its first task in its history, when that %s', async (how, habits) => {
     const daemon = await daemonWith({ ...habits, neverNames: true });
     const { pendingId, task } = await begin(daemon, `build it: ${how}`);
-    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('GET', '/api/sessions');
+    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
     await daemon.drop();
     daemon.finish(task, 'it is built');
     await daemon.connect();
@@ -178,7 +176,7 @@ describe('a session that was never named', () => {
     const { pendingId, task } = await begin(daemon, 'a secret');
     expect(await kept()).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
     await cancel(daemon, pendingId, task);
-    await relay.call('DELETE', path(pendingId));
+    await relay.call('deleteSession', { params: { id: pendingId } });
     expect(await kept()).toEqual([]);
     const other = await begin(daemon, 'another');
     daemon.send({

@@ -55,7 +55,7 @@ describe('the upgrade to /ws/daemon', () => {
 
   it('takes the type from the record for the sessions of a daemon that names none', async () => {
     const daemon = await connectDaemon(relay, { agentType: 'quiet_agent', headers: { 'X-Agent-Type': '' } });
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     expect(created.body.agentType).toBe('quiet_agent');
     await daemon.next('task_start');
   });
@@ -91,7 +91,7 @@ describe('the upgrade to /ws/daemon', () => {
     const removed = await registerDevice(relay);
     // Both have looked it up a moment ago.
     for (const gateway of [0, 1]) await knock(relay, headersOf(removed), { gateway });
-    await relay.call('DELETE', `/api/devices/${removed.deviceId}`);
+    await relay.call('deleteDevice', { params: { id: removed.deviceId } });
     for (const gateway of [0, 1])
       expect(await knock(relay, headersOf(removed), { gateway })).toMatchObject(refusedWith(401, 'TOKEN_REVOKED'));
   });
@@ -145,7 +145,7 @@ describe('the upgrade to /ws/daemon', () => {
       expect(answer).toMatchObject(refusedWith(503, 'SERVICE_UNAVAILABLE'));
       expect(answer.headers['retry-after']).toBe('1');
       const again = await connectDaemon(other, { registration: daemon.registration, gateway: 1 });
-      const created = await other.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+      const created = await other.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
       await again.next('task_start');
       expect(await readTask(other, created.body.taskId)).toMatchObject({ state: 'sent' });
     } finally {

@@ -75,7 +75,7 @@ describe('version_status', () => {
       headers: { 'X-Daemon-Version': '1.1.9' },
     });
     expect(await old.closed).toMatchObject({ code: 4426 });
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: current.deviceId, message: 'go' } });
+    const created = await relay.call('createSession', { body: { deviceId: current.deviceId, message: 'go' } });
     await current.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(old.inbox.count('task_start')).toBe(0);
   });
@@ -95,7 +95,7 @@ describe('version_status', () => {
 
   it('is not sent without a policy', async () => {
     const daemon = await connect('0.0.1', 'another');
-    const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(daemon.inbox.count('version_status')).toBe(0);
   });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { begin, end, idOf, path, readSession, run, sessionIn, until } from './conversation.ts';
+import { begin, end, idOf, readSession, run, sessionIn, until } from './conversation.ts';
 
 describe('watch_session and unwatch_session', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
 
-  const watch = (id: string) => relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
-  const unwatch = (id: string) => relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+  const watch = (id: string) => relay.call('watch', { body: { sessionId: id } });
+  const unwatch = (id: string) => relay.call('unwatch', { body: { sessionId: id } });
   const desk = async (nativeId: string, filePath?: string) => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: nativeId, file_path: filePath }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, nativeId));
@@ -97,7 +97,7 @@ describe('watch_session and unwatch_session', () => {
 
   it('are sent for a session that a client has open, for a while', async () => {
     const id = await desk('open');
-    const answer = relay.call('GET', path(id));
+    const answer = relay.call('readSession', { params: { id } });
     const asked = await daemon.next('get_messages');
     daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
     await answer;
@@ -109,15 +109,15 @@ describe('watch_session and unwatch_session', () => {
     const id = await desk('both');
     await watch(id);
     await watched('both');
-    const answer = relay.call('GET', path(id));
+    const answer = relay.call('readSession', { params: { id } });
     const asked = await daemon.next('get_messages');
     daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
     await answer;
-    await relay.call('DELETE', path(id));
+    await relay.call('deleteSession', { params: { id } });
     // Once: what was open closes later and has nothing to say any more.
     await daemon.next('unwatch_session', (frame) => frame.session_id === 'both');
     const clock = await desk('open-clock');
-    const second = relay.call('GET', path(clock));
+    const second = relay.call('readSession', { params: { id: clock } });
     daemon.send({ type: 'messages', request_id: (await daemon.next('get_messages')).request_id, messages: [] });
     await second;
     await daemon.next('unwatch_session', (frame) => frame.session_id === 'open-clock');
@@ -136,7 +136,7 @@ describe('watch_session and unwatch_session', () => {
         sessions: [{ session_id: 'open', file_path: 'o' }, { session_id: 'shut' }],
       });
       await listener.next('session_update', (frame) => sessionIn(frame).id === idOf(moving, 'shut'));
-      const answer = two.call('GET', path(idOf(moving, 'open')));
+      const answer = two.call('readSession', { params: { id: idOf(moving, 'open') } });
       const asked = await moving.next('get_messages');
       moving.send({ type: 'messages', request_id: asked.request_id, messages: [] });
       await answer;
@@ -146,7 +146,7 @@ describe('watch_session and unwatch_session', () => {
         moving = await connectDaemon(two, { registration, gateway });
         expect(await moving.next('watch_session')).toMatchObject({ session_id: 'open', file_path: 'o' });
       }
-      await two.call('POST', '/api/watched-sessions', { body: { sessionId: idOf(moving, 'shut') } });
+      await two.call('watch', { body: { sessionId: idOf(moving, 'shut') } });
       await moving.next('watch_session', (frame) => frame.session_id === 'shut');
       expect(moving.inbox.count('watch_session')).toBe(2);
     } finally {
@@ -158,10 +158,10 @@ describe('watch_session and unwatch_session', () => {
     const bob = await connectDaemon(relay, { user: 'bob' });
     bob.send({ type: 'report_sessions', sessions: [{ session_id: 'unheard' }, { session_id: 'watched' }] });
     await until(async () => (await readSession(relay, idOf(bob, 'unheard'), 'bob')) !== undefined);
-    const answer = relay.call('GET', path(idOf(bob, 'unheard')), { user: 'bob' });
+    const answer = relay.call('readSession', { params: { id: idOf(bob, 'unheard') }, user: 'bob' });
     bob.send({ type: 'messages', request_id: (await bob.next('get_messages')).request_id, messages: [] });
     expect((await answer).status).toBe(200);
-    await relay.call('POST', '/api/watched-sessions', { user: 'bob', body: { sessionId: idOf(bob, 'watched') } });
+    await relay.call('watch', { user: 'bob', body: { sessionId: idOf(bob, 'watched') } });
     await bob.next('watch_session', (frame) => frame.session_id === 'watched');
     expect(bob.inbox.count('watch_session')).toBe(1);
   });

@@ -10,7 +10,8 @@ import { type TestIssuer, startIssuer } from './issuer.ts';
 import { type TestPostgres, startPostgres } from './postgres.ts';
 import { type Child, freePort, startProgram } from './programs.ts';
 import { type TestRedis, startRedis } from './redis.ts';
-import { type RelayAddress, callerOf } from './relay.ts';
+import type { RelayAddress } from './relay.ts';
+import { callerOf } from './rest.ts';
 
 export interface ClusterOptions {
   apis?: number;

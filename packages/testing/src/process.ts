@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDevIssuer } from '@relay/auth';
-import { type RelayAddress, callerOf } from './relay.ts';
+import type { RelayAddress } from './relay.ts';
+import { callerOf } from './rest.ts';
 
 export interface RelayProcess extends RelayAddress {
   readonly url: string;

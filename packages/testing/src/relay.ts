@@ -13,7 +13,7 @@ import { type Part, type ServedDoor, openInstance } from '@relay/service/instanc
 import type { Metrics } from '@relay/telemetry';
 import { openTestBus } from './bus.ts';
 import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
-import { type Answer, type RequestOptions, send } from './rest.ts';
+import { type Call, callerOf } from './rest.ts';
 import { openTestDatabase } from './template.ts';
 
 export interface RelayOptions {
@@ -43,11 +43,9 @@ export interface RelayAddress {
   readonly apis: readonly { readonly url: string }[];
   readonly gateways: readonly { readonly url: string }[];
   token(user?: string, options?: TokenOptions): string;
-  /** One REST call as `user` (default `alice`); `null` sends no credential. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** REST: a route of the table with `call(name, …)`, any other request with `call(method, path, …)`. */
+  readonly call: Call;
 }
-
-export type CallOptions = RequestOptions & { user?: string | null; api?: number };
 
 export interface TestRelay extends RelayAddress {
   readonly apis: readonly (Door & {
@@ -80,15 +78,6 @@ const generous: Partial<RelayConfig> = {
 
 /** A test that stops a relay waits for no answer. */
 const lastAnswersMs = 0;
-
-/** REST calls to the apis at these addresses. */
-export function callerOf(urls: readonly string[], token: (user?: string) => string): RelayAddress['call'] {
-  return (method, path, { user = 'alice', api = 0, ...request } = {}) =>
-    send(method, `${urls[api]!}${path}`, {
-      ...request,
-      headers: { ...(user === null ? {} : { Authorization: `Bearer ${token(user)}` }), ...request.headers },
-    });
-}
 
 export async function startRelay(options: RelayOptions = {}): Promise<TestRelay> {
   const config = testConfig({

@@ -23,8 +23,7 @@ describe('who may listen on /ws/attention', () => {
   });
   afterAll(() => relay.stop());
 
-  const ticket = async (user = 'alice') =>
-    (await relay.call('POST', '/api/ws-tickets', { user })).body.ticket as string;
+  const ticket = async (user = 'alice') => (await relay.call('createTicket', { user })).body.ticket;
   const credentialOf = async (kind: Kind) => (kind === 'ticket' ? await ticket() : relay.token());
   const expectRefused = async (options: AppOptions, code: ErrorCode) => {
     const refusal = (await connectApp(relay, options).catch((error: unknown) => error)) as {
@@ -133,11 +132,8 @@ describe('who may listen on /ws/attention', () => {
 
     it('is who asked for it, for as long as the token that asked', async () => {
       const token = relay.token('bob', { expiresInSeconds: 2 });
-      const { body } = await relay.call('POST', '/api/ws-tickets', {
-        user: null,
-        headers: { Authorization: `Bearer ${token}` },
-      });
-      const app = await connectApp(relay, { credential: 'ticket', token: body.ticket as string });
+      const { body } = await relay.call('createTicket', { user: null, headers: { Authorization: `Bearer ${token}` } });
+      const app = await connectApp(relay, { credential: 'ticket', token: body.ticket });
       await sayer(relay, 'bob').append(1);
       expect(await app.next('numbered')).toMatchObject({ n: 1 });
       expect((await app.closed).code).toBe(4401);

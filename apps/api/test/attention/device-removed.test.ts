@@ -14,7 +14,7 @@ describe('device_removed', () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const daemon = await connectDaemon(scene.relay);
     await modern.next('device_status');
-    await scene.relay.call('DELETE', `/api/devices/${daemon.deviceId}`);
+    await scene.relay.call('deleteDevice', { params: { id: daemon.deviceId } });
     const frame = expectFrame('device_removed', await modern.next('device_removed'), { offset: true });
     expect(frame.deviceId).toBe(daemon.deviceId);
     await report(scene, 'marker');

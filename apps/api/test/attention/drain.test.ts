@@ -20,7 +20,7 @@ describe('an instance that drains', () => {
       body: { code: 'SERVICE_UNAVAILABLE' },
       headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
     });
-    expect((await relay.call('GET', '/api/me')).status).toBe(200);
+    expect((await relay.call('me')).status).toBe(200);
     const moved = await connectApp(relay, { api: 1 });
     await Promise.all([moved.close(), other.close()]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { limits } from '@relay/protocol';
 import { type TestApp, connectApp } from '@relay/testing';
-import { type Scene, begin, messageOf, openScene, pathOf, report } from '../scene.ts';
+import { type Scene, begin, messageOf, openScene, report } from '../scene.ts';
 import { expectFrame } from './frames.ts';
 
 describe('new_message', () => {
@@ -20,7 +20,10 @@ describe('new_message', () => {
 
   it('carries what the user said over REST to all sockets of the user, with the uuid of the answer', async () => {
     const begun = await begin(scene, 'said');
-    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'over REST' } });
+    const { body } = await scene.relay.call('sendMessage', {
+      params: { id: begun.id },
+      body: { content: 'over REST' },
+    });
     const frame = expectFrame('new_message', await saying('over REST'));
     expect(frame).toEqual({ type: 'new_message', sessionId: begun.id, message: body.message });
     expectFrame('new_message', await saying('over REST', modern), { offset: true });

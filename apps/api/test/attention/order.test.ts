@@ -42,7 +42,7 @@ describe('what a daemon says becomes, in this order,', () => {
   };
 
   const sent = async (): Promise<Begun> => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
@@ -50,7 +50,7 @@ describe('what a daemon says becomes, in this order,', () => {
       'session_update',
       (frame) => sessionOf(frame).id === body.id && sessionOf(frame).lastTask?.state === 'sent',
     );
-    return { id: '', placeholder: body.id as string, nativeId: '', taskId: body.taskId as string };
+    return { id: '', placeholder: body.id, nativeId: '', taskId: body.taskId };
   };
   const event =
     (taskId: string, type: string, fields: Record<string, unknown> = {}) =>

@@ -83,7 +83,7 @@ describe('PROGRESS', () => {
     const { id, taskId } = await begin(scene, 'history');
     work(taskId, 1, 10);
     await updateOf(scene.app, id, ({ progress }) => progress?.action === '10');
-    const { body } = await scene.relay.call('GET', '/api/sessions');
+    const { body } = await scene.relay.call('listSessions');
     expect(body.sessions).toContainEqual(expect.objectContaining({ id, status: 'active' }));
     const { backplane } = scene.relay.gateways[0]!;
     const { top } = await backplane.read(scene.relay.issuer.userId('alice'));

@@ -75,8 +75,8 @@ describe('the credential of a live socket', () => {
 
   it('that cannot be checked now is not called bad: the socket ends with 1013, to be opened again', async () => {
     // The second api has never fetched the keys: only tickets have been seen there.
-    const { body } = await relay.call('POST', '/api/ws-tickets');
-    const app = await connectApp(relay, { credential: 'ticket', token: body.ticket as string, api: 1 });
+    const { body } = await relay.call('createTicket');
+    const app = await connectApp(relay, { credential: 'ticket', token: body.ticket, api: 1 });
     relay.issuer.setDown(true);
     app.send({ type: 'auth', token: relay.token() });
     expect((await app.closed).code).toBe(1013);

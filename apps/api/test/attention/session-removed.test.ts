@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectApp } from '@relay/testing';
-import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+import { type Scene, begin, openScene, report } from '../scene.ts';
 import { expectFrame } from './frames.ts';
 
 describe('session_removed', () => {
@@ -13,7 +13,7 @@ describe('session_removed', () => {
   it('goes to clients that sent since, and to no other', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const id = await report(scene, 'gone');
-    await scene.relay.call('DELETE', pathOf(id));
+    await scene.relay.call('deleteSession', { params: { id } });
     const frame = expectFrame('session_removed', await modern.next('session_removed'), { offset: true });
     expect(frame.sessionId).toBe(id);
     await report(scene, 'marker');
@@ -23,7 +23,7 @@ describe('session_removed', () => {
   it('names the canonical id, whichever was used to delete it', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const begun = await begin(scene, 'named');
-    await scene.relay.call('DELETE', pathOf(begun.placeholder));
+    await scene.relay.call('deleteSession', { params: { id: begun.placeholder } });
     expect((await modern.next('session_removed')).sessionId).toBe(begun.id);
   });
 
@@ -32,7 +32,7 @@ describe('session_removed', () => {
     const id = await report(scene, 'gone meanwhile');
     const { offset } = await away.next('session_update');
     await away.close();
-    await scene.relay.call('DELETE', pathOf(id));
+    await scene.relay.call('deleteSession', { params: { id } });
     const back = await connectApp(scene.relay, { since: offset as string });
     await back.next('resync');
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Session } from '@relay/protocol';
 import { type TestApp, connectApp } from '@relay/testing';
-import { type Scene, begin, openScene, pathOf, report, updateOf } from '../scene.ts';
+import { type Scene, begin, openScene, report, updateOf } from '../scene.ts';
 import { expectFrame } from './frames.ts';
 
 describe('session_update', () => {
@@ -14,7 +14,7 @@ describe('session_update', () => {
   afterAll(() => scene.relay.stop());
 
   const listed = async (id: string) =>
-    ((await scene.relay.call('GET', '/api/sessions')).body.sessions as Session[]).find((session) => session.id === id)!;
+    ((await scene.relay.call('listSessions')).body.sessions as Session[]).find((session) => session.id === id)!;
 
   it('carries the whole session, exactly as REST shows it', async () => {
     const id = await report(scene, 'whole', {
@@ -23,7 +23,7 @@ describe('session_update', () => {
       message_count: 3,
       last_message: 'hi',
     });
-    await scene.relay.call('PATCH', pathOf(id), { body: { title: 'Another' } });
+    await scene.relay.call('updateSession', { params: { id }, body: { title: 'Another' } });
     const { session } = expectFrame(
       'session_update',
       await updateOf(scene.app, id, ({ title }) => title === 'Another'),
@@ -33,7 +33,7 @@ describe('session_update', () => {
 
   it('has an offset for clients that understand it, and none for others', async () => {
     const id = await report(scene, 'both');
-    await scene.relay.call('PATCH', pathOf(id), { body: { title: 'x' } });
+    await scene.relay.call('updateSession', { params: { id }, body: { title: 'x' } });
     expectFrame('session_update', await updateOf(scene.app, id, ({ title }) => title === 'x'));
     expectFrame('session_update', await updateOf(modern, id, ({ title }) => title === 'x'), { offset: true });
   });
@@ -61,7 +61,7 @@ describe('session_update', () => {
       await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting'),
     );
     expect(waiting.session.prompt).toMatchObject({ prompt: 'Which?', options: [{ label: 'A' }] });
-    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'A' } });
+    const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'A' } });
     const active = expectFrame(
       'session_update',
       await updateOf(
@@ -72,18 +72,18 @@ describe('session_update', () => {
     );
     expect(active.session).not.toHaveProperty('prompt');
     await scene.daemon.next('task_resume');
-    scene.daemon.event(body.taskId as string, 'TASK_COMPLETE', { result: 'A it is' });
+    scene.daemon.event(body.taskId, 'TASK_COMPLETE', { result: 'A it is' });
     const idle = expectFrame('session_update', await updateOf(scene.app, begun.id, ({ status }) => status === 'idle'));
     expect(idle.session).toMatchObject({ lastMessage: 'A it is', lastTask: { id: body.taskId, state: 'completed' } });
   });
 
   it('comes after every change over REST: title, archive, watch', async () => {
     const id = await report(scene, 'changed');
-    await scene.relay.call('PATCH', pathOf(id), { body: { archived: true } });
+    await scene.relay.call('updateSession', { params: { id }, body: { archived: true } });
     await updateOf(scene.app, id, ({ archived }) => archived);
-    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    await scene.relay.call('watch', { body: { sessionId: id } });
     await updateOf(scene.app, id, ({ watched }) => watched);
-    await scene.relay.call('DELETE', '/api/watched-sessions', { body: { sessionId: id } });
+    await scene.relay.call('unwatch', { body: { sessionId: id } });
     await updateOf(scene.app, id, ({ watched }) => !watched);
   });
 });

@@ -21,8 +21,7 @@ describe('who is asking', () => {
     await stranger.close();
   });
 
-  const me = (headers: Record<string, string>): Promise<Answer> =>
-    relay.call('GET', '/api/me', { user: null, headers });
+  const me = (headers: Record<string, string>): Promise<Answer> => relay.call('me', { user: null, headers });
   const claims = () => ({
     iss: relay.issuer.config.issuer,
     aud: relay.issuer.config.audience,
@@ -120,17 +119,17 @@ describe('while the keys of the issuer cannot be fetched', () => {
       headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
     });
     relay.issuer.setDown(false);
-    let answer = await relay.call('GET', '/api/me');
-    while (answer.status === 503) answer = await relay.call('GET', '/api/me');
+    let answer = await relay.call('me');
+    while (answer.status === 503) answer = await relay.call('me');
     expectSuccess('me', 200, answer);
   });
 
   it('who is known already is served on', async () => {
     const known = bearer(relay.token());
-    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: null, headers: known }));
+    expectSuccess('me', 200, await relay.call('me', { user: null, headers: known }));
     relay.issuer.setDown(true);
-    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: null, headers: known }));
-    expectSuccess('me', 200, await relay.call('GET', '/api/me', { user: 'new, by the same key' }));
+    expectSuccess('me', 200, await relay.call('me', { user: null, headers: known }));
+    expectSuccess('me', 200, await relay.call('me', { user: 'new, by the same key' }));
     relay.issuer.setDown(false);
   });
 });
@@ -172,28 +171,22 @@ describe('while the database is away', () => {
       else expectRefusal(answer, 'SERVICE_UNAVAILABLE');
     }
     const device = bearer('rly_drt_garbage');
-    expectRefusal(await relay.call('DELETE', '/api/devices/x', { user: null, headers: device }), 'INVALID_TOKEN');
+    expectRefusal(
+      await relay.call('deleteDevice', { params: { id: 'x' }, user: null, headers: device }),
+      'INVALID_TOKEN',
+    );
     const app = await connectApp(relay);
     await app.close();
     database.find();
-    expectSuccess('listSessions', 200, await relay.call('GET', '/api/sessions'));
+    expectSuccess('listSessions', 200, await relay.call('listSessions'));
   });
 
   it('a device that wants to leave is not told that its credential is wrong', async () => {
-    const code = await relay.call('POST', '/api/devices/code', {
-      user: null,
-      body: { hostname: 'h', agent_type: 'a' },
-    });
-    await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`);
-    const { body } = await relay.call('POST', '/api/devices/token', {
-      user: null,
-      body: { device_code: code.body.device_code as string },
-    });
+    const code = await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
+    await relay.call('approveCode', { params: { userCode: code.body.user_code } });
+    const { body } = await relay.call('pollCode', { user: null, body: { device_code: code.body.device_code } });
     const leave = () =>
-      relay.call('DELETE', `/api/devices/${body.device_id as string}`, {
-        user: null,
-        headers: bearer(body.refresh_token as string),
-      });
+      relay.call('deleteDevice', { params: { id: body.device_id }, user: null, headers: bearer(body.refresh_token) });
     database.lose();
     expectRefusal(await leave(), 'SERVICE_UNAVAILABLE');
     database.find();

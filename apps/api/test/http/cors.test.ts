@@ -47,7 +47,7 @@ describe('pages of other origins', () => {
   });
 
   it('may read errors too', async () => {
-    const answer = await relay.call('GET', '/api/me', { user: null, headers: { Origin: allowed[1]! } });
+    const answer = await relay.call('me', { user: null, headers: { Origin: allowed[1]! } });
     expectRefusal(answer, 'UNAUTHORIZED');
     expect(answer.headers['access-control-allow-origin']).toBe(allowed[1]);
     const unknown = await call(allowed[1]!, 'GET', '/api/nothing');
@@ -71,7 +71,7 @@ describe('pages of other origins', () => {
   });
 
   it('are no concern of clients that are no page', async () => {
-    const { headers } = await relay.call('GET', '/api/me');
+    const { headers } = await relay.call('me');
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });

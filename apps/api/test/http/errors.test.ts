@@ -76,11 +76,11 @@ describe('a fault of the relay', () => {
 
   it('says nothing to strangers but an id to report it by', async () => {
     database.lose(new TypeError("Cannot read properties of undefined (reading 'password=hunter2')"));
-    const answer = await relay.call('GET', '/api/sessions');
+    const answer = await relay.call('listSessions');
     database.find();
     expectRefusal(answer, 'INTERNAL_ERROR', 'X-Request-Id');
     expectLimitHeaders(answer);
     expect(JSON.stringify(answer)).not.toMatch(/hunter2|TypeError|at .*\.js/);
-    expect((await relay.call('GET', '/api/sessions')).status).toBe(200);
+    expect((await relay.call('listSessions')).status).toBe(200);
   });
 });

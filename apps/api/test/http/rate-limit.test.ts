@@ -41,14 +41,14 @@ describe('rate limits', () => {
       expect(shown(answer)).toEqual({ limit: 100, remaining: 99 - n });
       reset.push(Number(answer.headers['x-ratelimit-reset']));
     }
-    expectLimited(await relay.call('GET', '/api/me', { user: 'busy' }), 100);
-    expectLimited(await relay.call('DELETE', '/api/sessions/x', { user: 'busy' }), 100);
+    expectLimited(await relay.call('me', { user: 'busy' }), 100);
+    expectLimited(await relay.call('deleteSession', { params: { id: 'x' }, user: 'busy' }), 100);
     const now = Date.now() / 1000;
     expect(Math.max(...reset) - Math.min(...reset)).toBeLessThanOrEqual(1);
     expect(reset[0]! - now).toBeLessThanOrEqual(61);
     expect(reset[0]! - now).toBeGreaterThan(-1);
     // Somebody else is not concerned.
-    expect(shown(await relay.call('GET', '/api/me', { user: 'calm' }))).toEqual({ limit: 100, remaining: 99 });
+    expect(shown(await relay.call('me', { user: 'calm' }))).toEqual({ limit: 100, remaining: 99 });
   });
 
   it('count per user, whichever token and address are used', async () => {
@@ -62,8 +62,8 @@ describe('rate limits', () => {
 
   it('let a user create 10 sessions a minute, and show the tighter of the two limits', async () => {
     const { deviceId } = await registerDevice(relay, { user: 'creator' });
-    const create = () => relay.call('POST', '/api/sessions', { user: 'creator', body: { deviceId, message: 'hello' } });
-    const spent = 100 - shown(await relay.call('GET', '/api/me', { user: 'creator' })).remaining;
+    const create = () => relay.call('createSession', { user: 'creator', body: { deviceId, message: 'hello' } });
+    const spent = 100 - shown(await relay.call('me', { user: 'creator' })).remaining;
     for (let n = 0; n < 10; n += 1) {
       const answer = await create();
       expect(answer.status).toBe(201);
@@ -71,15 +71,15 @@ describe('rate limits', () => {
     }
     expectLimited(await create(), 10);
     // Refused ones count as requests too, and the other routes go on.
-    expect(shown(await relay.call('GET', '/api/me', { user: 'creator' }))).toEqual({
+    expect(shown(await relay.call('me', { user: 'creator' }))).toEqual({
       limit: 100,
       remaining: 100 - spent - 12,
     });
   });
 
   it('show the limit of all requests on POST /api/sessions when that is the tighter one', async () => {
-    await times(95, () => relay.call('GET', '/api/me', { user: 'nearly' }));
-    const create = () => relay.call('POST', '/api/sessions', { user: 'nearly', body: { deviceId: 'x', message: 'y' } });
+    await times(95, () => relay.call('me', { user: 'nearly' }));
+    const create = () => relay.call('createSession', { user: 'nearly', body: { deviceId: 'x', message: 'y' } });
     for (let left = 4; left >= 0; left -= 1) expect(shown(await create())).toEqual({ limit: 100, remaining: left });
     expectLimited(await create(), 100);
   });
@@ -95,9 +95,9 @@ describe('rate limits', () => {
           headers: { 'Content-Type': 'text/plain' },
         }),
       () => relay.call('POST', '/api/watched-sessions', { user: 'sloppy', raw: ' '.repeat(1024 * 1024 + 1) }),
-      () => relay.call('GET', '/api/sessions', { user: null, headers: bearer(noScope) }),
-      () => relay.call('GET', '/api/sessions?limit=0', { user: 'sloppy' }),
-      () => relay.call('GET', '/api/sessions/x', { user: 'sloppy' }),
+      () => relay.call('listSessions', { user: null, headers: bearer(noScope) }),
+      () => relay.call('listSessions', { query: { limit: 0 }, user: 'sloppy' }),
+      () => relay.call('readSession', { params: { id: 'x' }, user: 'sloppy' }),
     ];
     for (const [n, call] of calls.entries()) expect(shown(await call())).toEqual({ limit: 100, remaining: 99 - n });
   });
@@ -166,7 +166,7 @@ describe('the window of a rate limit', () => {
   it('ends, and the count begins anew', async () => {
     const relay = await startRelay({ config: { rateLimitPerMinute: 2, rateWindowMs: 1_500 } });
     try {
-      const call = () => relay.call('GET', '/api/me');
+      const call = () => relay.call('me');
       expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
       let answer = await call();
       expectRefusal(answer, 'RATE_LIMITED');

@@ -61,13 +61,10 @@ describe('an attacker', () => {
   });
 
   it('cannot buy a sign-in with a device code', async () => {
-    const code = await relay.call('POST', '/api/devices/code', {
-      user: null,
-      body: { hostname: 'h', agent_type: 'a' },
-    });
-    await relay.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`);
+    const code = await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
+    await relay.call('approveCode', { params: { userCode: code.body.user_code } });
     const grant = 'urn:ietf:params:oauth:grant-type:device_code';
-    const body = { grant_type: grant, device_code: code.body.device_code as string, client_id: 'relay-cli' };
+    const body = { grant_type: grant, device_code: code.body.device_code, client_id: 'relay-cli' };
     const stranger = new Browser(relay);
     expect((await stranger.send('POST', '/auth/device/token', { body })).status).toBe(404);
     expect((await stranger.send('POST', '/auth/device/code', { body: { client_id: 'relay-cli' } })).status).toBe(404);

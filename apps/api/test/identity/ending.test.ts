@@ -82,7 +82,7 @@ describe('the end of a sign-in', () => {
       tokens.map(({ access_token: token }, index) => connectApp(relay, { token, api: index % 2 })),
     );
     const sparedApp = await connectApp(relay, { token: spared.access_token });
-    const ticket = await relay.call('POST', '/api/ws-tickets', {
+    const ticket = await relay.call('createTicket', {
       user: null,
       headers: { Authorization: `Bearer ${tokens[0]!.access_token}` },
     });
@@ -95,9 +95,10 @@ describe('the end of a sign-in', () => {
     expect((await refresh(relay, tokens[1]!.refresh_token!)).status).toBe(400);
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
     expect((await second.send('GET', '/auth/relay/me')).status).toBe(401);
-    await expect(
-      connectApp(relay, { token: ticket.body.ticket as string, credential: 'ticket' }),
-    ).rejects.toMatchObject({ status: 401, body: { code: 'TOKEN_REVOKED' } });
+    await expect(connectApp(relay, { token: ticket.body.ticket, credential: 'ticket' })).rejects.toMatchObject({
+      status: 401,
+      body: { code: 'TOKEN_REVOKED' },
+    });
     expect(await codeOf(spared.access_token)).toBeUndefined();
     expect((await refresh(relay, spared.refresh_token!)).status).toBe(200);
     expect(sparedApp.socket.readyState).toBe(sparedApp.socket.OPEN);

@@ -11,18 +11,9 @@ it('a relay that moves to another address keeps its people and everything they o
   const userId = await first.signUp('alice@example.com');
   const early = await signedInCli(first);
   const bearer = { Authorization: `Bearer ${early.access_token}` };
-  const code = await before.call('POST', '/api/devices/code', {
-    user: null,
-    body: { hostname: 'desk', agent_type: 'claude_code' },
-  });
-  await before.call('POST', `/api/devices/code/${code.body.user_code as string}/approve`, {
-    user: null,
-    headers: bearer,
-  });
-  const device = await before.call('POST', '/api/devices/token', {
-    user: null,
-    body: { device_code: code.body.device_code as string },
-  });
+  const code = await before.call('requestCode', { user: null, body: { hostname: 'desk', agent_type: 'claude_code' } });
+  await before.call('approveCode', { params: { userCode: code.body.user_code }, user: null, headers: bearer });
+  const device = await before.call('pollCode', { user: null, body: { device_code: code.body.device_code } });
   expect(device.status).toBe(200);
   await before.stop();
 
@@ -34,7 +25,7 @@ it('a relay that moves to another address keeps its people and everything they o
   const { access_token: token } = await signedInWeb(again);
   expect((await callWith(after, token)).body.id).toBe(userId);
   expect((await callWith(after, token, '/api/devices')).body.devices).toEqual([
-    expect.objectContaining({ id: device.body.device_id as string }),
+    expect.objectContaining({ id: device.body.device_id }),
   ]);
   await after.stop();
   await database.close();

@@ -80,7 +80,7 @@ describeWith('postgresql', 'while the database is away', () => {
     // Keys that could not be had a moment ago are asked for again after a second.
     let ticket = '';
     await until('the keys are known', async () => {
-      const answer = await relay.call('POST', '/api/ws-tickets', { user: null, headers: bearer(token) });
+      const answer = await relay.call('createTicket', { user: null, headers: bearer(token) });
       ticket = (answer.body as { ticket?: string }).ticket ?? '';
       return answer.status === 201;
     });

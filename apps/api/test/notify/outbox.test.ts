@@ -38,7 +38,7 @@ describe('the outbox', () => {
       check();
     });
   const listed = async (id: string) =>
-    ((await scene.relay.call('GET', '/api/notifications')).body as NotificationList).notifications.find(
+    ((await scene.relay.call('listNotifications')).body as NotificationList).notifications.find(
       ({ sessionId }) => sessionId === id,
     );
   const stateBecomes = async (id: string, state: string) => {
@@ -46,7 +46,7 @@ describe('the outbox', () => {
   };
   const watchedTask = async (nativeId: string): Promise<Begun> => {
     const begun = await begin(scene, nativeId);
-    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: begun.id } });
+    await scene.relay.call('watch', { body: { sessionId: begun.id } });
     return begun;
   };
   const complete = async (nativeId: string) => {

@@ -8,7 +8,7 @@ describe('GET /api/asyncapi.json', () => {
   let document: { asyncapi: string; servers: Record<string, { host: string; protocol: string }> };
   beforeAll(async () => {
     relay = await startRelay();
-    const answer = await relay.call('GET', '/api/asyncapi.json', { user: null });
+    const answer = await relay.call('asyncapi', { user: null });
     document = expectSuccess('asyncapi', 200, answer) as typeof document;
   });
   afterAll(() => relay.stop());

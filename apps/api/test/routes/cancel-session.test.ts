@@ -2,17 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDaemon, registerDevice } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import {
-  type Begun,
-  type Scene,
-  begin,
-  beginAndEnd,
-  messageOf,
-  openScene,
-  pathOf,
-  report,
-  updateOf,
-} from '../scene.ts';
+import { type Begun, type Scene, begin, beginAndEnd, messageOf, openScene, report, updateOf } from '../scene.ts';
 
 describe('POST /api/sessions/:id/cancel', () => {
   let scene: Scene;
@@ -23,14 +13,14 @@ describe('POST /api/sessions/:id/cancel', () => {
 
   itAsksForCredentials(() => scene.relay, 'cancelSession');
 
-  const cancel = (id: string, user = 'alice') => scene.relay.call('POST', pathOf(id, '/cancel'), { user });
+  const cancel = (id: string, user = 'alice') => scene.relay.call('cancelSession', { params: { id }, user });
   const cancelled = async (id: string) => expectSuccess('cancelSession', 202, await cancel(id)) as { taskId: string };
   const stateOf = async (taskId: string) =>
-    (await scene.relay.call('GET', `/api/tasks/${taskId}`)).body.state as string;
+    (await scene.relay.call('readTask', { params: { id: taskId } })).body.state as string;
   const send = async (id: string, content: string) =>
-    (await scene.relay.call('POST', pathOf(id, '/messages'), { body: { content } })).body.taskId as string;
+    (await scene.relay.call('sendMessage', { params: { id }, body: { content } })).body.taskId;
   const create = async (deviceId: string, message = 'hello') =>
-    (await scene.relay.call('POST', '/api/sessions', { body: { deviceId, message } })).body as {
+    (await scene.relay.call('createSession', { body: { deviceId, message } })).body as {
       id: string;
       taskId: string;
     };
@@ -80,7 +70,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     const { id, taskId } = await create(scene.daemon.deviceId);
     const behind = await send(id, 'behind it');
     expect((await cancelled(id)).taskId).toBe(taskId);
-    expect((await scene.relay.call('GET', `/api/tasks/${behind}`)).body).toMatchObject({
+    expect((await scene.relay.call('readTask', { params: { id: behind } })).body).toMatchObject({
       state: 'cancelled',
       error: { code: 'SESSION_NOT_RESOLVED' },
     });
@@ -137,12 +127,14 @@ describe('POST /api/sessions/:id/cancel', () => {
       await daemon.close();
       const answer = await send(begun.id, 'yes');
       expect((await cancelled(begun.id)).taskId).toBe(answer);
-      expect((await scene.relay.call('GET', pathOf(begun.id))).body).toMatchObject({
+      expect((await scene.relay.call('readSession', { params: { id: begun.id } })).body).toMatchObject({
         status: 'waiting',
         prompt: { prompt: 'Well?' },
       });
       expect((await cancelled(begun.id)).taskId).toBe(begun.taskId);
-      expect((await scene.relay.call('GET', pathOf(begun.id))).body).toMatchObject({ status: 'idle' });
+      expect((await scene.relay.call('readSession', { params: { id: begun.id } })).body).toMatchObject({
+        status: 'idle',
+      });
     });
   });
 
@@ -168,11 +160,11 @@ describe('POST /api/sessions/:id/cancel', () => {
 
     it('the time of the task ended', async () => {
       const { deviceId } = await registerDevice(scene.relay);
-      const { body } = await scene.relay.call('POST', '/api/sessions', {
+      const { body } = await scene.relay.call('createSession', {
         body: { deviceId, message: 'x', queueTtlSeconds: 1 },
       });
-      await updateOf(scene.app, body.id as string, ({ status }) => status === 'failed');
-      await nothing(body.id as string);
+      await updateOf(scene.app, body.id, ({ status }) => status === 'failed');
+      await nothing(body.id);
     });
   });
 
@@ -187,11 +179,11 @@ describe('POST /api/sessions/:id/cancel', () => {
     await daemon.drop();
     const again = await connectDaemon(scene.relay, { registration });
     await updateOf(scene.app, begun.id, ({ status }) => status === 'failed');
-    expect((await scene.relay.call('GET', `/api/tasks/${lost}`)).body).toMatchObject({
+    expect((await scene.relay.call('readTask', { params: { id: lost } })).body).toMatchObject({
       state: 'unknown',
       error: { code: 'DELIVERY_UNKNOWN' },
     });
-    const { body } = await scene.relay.call('GET', pathOf(begun.id));
+    const { body } = await scene.relay.call('readSession', { params: { id: begun.id } });
     expect(body).toMatchObject({ lastTask: { id: lost, state: 'unknown', code: 'DELIVERY_UNKNOWN' } });
     expect(again.inbox.count('task_resume')).toBe(0);
     await cancelled(begun.id);

@@ -15,10 +15,7 @@ describe('POST /api/sessions', () => {
   itAsksForCredentials(() => scene.relay, 'createSession', { body: { deviceId: 'x', message: 'y' } });
 
   const post = (body: Record<string, unknown>, user = 'alice') =>
-    scene.relay.call('POST', '/api/sessions', {
-      user,
-      body: { deviceId: scene.daemon.deviceId, message: 'hello', ...body },
-    });
+    scene.relay.call('createSession', { user, body: { deviceId: scene.daemon.deviceId, message: 'hello', ...body } });
   const created = async (body: Record<string, unknown> = {}) => {
     const answer = await post(body);
     return expectSuccess('createSession', 201, answer) as CreatedSession;
@@ -94,7 +91,7 @@ describe('POST /api/sessions', () => {
       const answer = await post({ deviceId, queueTtlSeconds: 0 });
       expectRefusal(answer, 'DEVICE_OFFLINE', 'queueTtlSeconds');
       expect(answer.headers['retry-after']).toMatch(/^\d+$/);
-      expect((await scene.relay.call('GET', `/api/sessions?deviceId=${deviceId}`)).body).toEqual({ sessions: [] });
+      expect((await scene.relay.call('listSessions', { query: { deviceId } })).body).toEqual({ sessions: [] });
     });
 
     it('0 is delivered at once to a device that is there', async () => {
@@ -108,7 +105,7 @@ describe('POST /api/sessions', () => {
       const registration = await registerDevice(scene.relay);
       const { id, taskId } = await created({ deviceId: registration.deviceId, queueTtlSeconds: 1 });
       await updateOf(scene.app, id, ({ status }) => status === 'failed');
-      expect((await scene.relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({
+      expect((await scene.relay.call('readTask', { params: { id: taskId } })).body).toMatchObject({
         state: 'expired',
         error: { code: 'TASK_EXPIRED' },
       });
@@ -153,7 +150,7 @@ describe('POST /api/sessions', () => {
 
   it("does not know a device that never was, was removed, or is somebody else's", async () => {
     const removed = await registerDevice(scene.relay);
-    await scene.relay.call('DELETE', `/api/devices/${removed.deviceId}`);
+    await scene.relay.call('deleteDevice', { params: { id: removed.deviceId } });
     for (const answer of [
       await post({ deviceId: 'never' }),
       await post({ deviceId: removed.deviceId }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Frame, connectApp, connectDaemon, registerDevice } from '@relay/testing';
 import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts';
 import { bearer, itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+import { type Scene, begin, openScene, report } from '../scene.ts';
 
 describe('DELETE /api/devices/:id', () => {
   let scene: Scene;
@@ -14,9 +14,9 @@ describe('DELETE /api/devices/:id', () => {
   itAsksForCredentials(() => scene.relay, 'deleteDevice');
 
   const remove = (deviceId: string, options: { user?: string; api?: number } = {}) =>
-    scene.relay.call('DELETE', `/api/devices/${deviceId}`, options);
+    scene.relay.call('deleteDevice', { params: { id: deviceId }, ...options });
   const unregister = (deviceId: string, refreshToken: string, api = 0) =>
-    scene.relay.call('DELETE', `/api/devices/${deviceId}`, { user: null, headers: bearer(refreshToken), api });
+    scene.relay.call('deleteDevice', { params: { id: deviceId }, user: null, headers: bearer(refreshToken), api });
 
   it('closes the live connection on whichever instance holds it, and lets it in no more', async () => {
     const daemon = await connectDaemon(scene.relay, { gateway: 1 });
@@ -36,19 +36,19 @@ describe('DELETE /api/devices/:id', () => {
     const its = { ...scene, daemon };
     const begun = await begin(its, 'running');
     const id = await report(its, 'watched');
-    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
-    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'next' } });
+    await scene.relay.call('watch', { body: { sessionId: id } });
+    const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'next' } });
     await remove(daemon.deviceId);
     expect(
-      (await scene.relay.call('GET', `/api/sessions?deviceId=${daemon.deviceId}&archived=all`)).body.sessions,
+      (await scene.relay.call('listSessions', { query: { deviceId: daemon.deviceId, archived: 'all' } })).body.sessions,
     ).toEqual([]);
-    expectRefusal(await scene.relay.call('GET', pathOf(id)), 'SESSION_NOT_FOUND');
-    expect((await scene.relay.call('GET', '/api/watched-sessions')).body.sessionIds).toEqual([]);
-    expect((await scene.relay.call('GET', `/api/tasks/${body.taskId as string}`)).body).toMatchObject({
+    expectRefusal(await scene.relay.call('readSession', { params: { id } }), 'SESSION_NOT_FOUND');
+    expect((await scene.relay.call('listWatched')).body.sessionIds).toEqual([]);
+    expect((await scene.relay.call('readTask', { params: { id: body.taskId } })).body).toMatchObject({
       state: 'cancelled',
       error: { code: 'DEVICE_REMOVED' },
     });
-    expect((await scene.relay.call('GET', '/api/devices')).body.devices).not.toContainEqual(
+    expect((await scene.relay.call('listDevices')).body.devices).not.toContainEqual(
       expect.objectContaining({ id: daemon.deviceId }),
     );
   });

@@ -3,7 +3,7 @@ import type { Session } from '@relay/protocol';
 import { connectApp } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, report, sessionOf, updateOf } from '../scene.ts';
+import { type Scene, begin, openScene, report, sessionOf, updateOf } from '../scene.ts';
 
 describe('DELETE /api/sessions/:id', () => {
   let scene: Scene;
@@ -14,18 +14,20 @@ describe('DELETE /api/sessions/:id', () => {
 
   itAsksForCredentials(() => scene.relay, 'deleteSession');
 
-  const remove = (id: string, user = 'alice') => scene.relay.call('DELETE', pathOf(id), { user });
+  const remove = (id: string, user = 'alice') => scene.relay.call('deleteSession', { params: { id }, user });
   const removed = async (id: string) => expectSuccess('deleteSession', 204, await remove(id));
   const listed = async () =>
-    ((await scene.relay.call('GET', '/api/sessions?archived=all')).body.sessions as Session[]).map(({ id }) => id);
+    ((await scene.relay.call('listSessions', { query: { archived: 'all' } })).body.sessions as Session[]).map(
+      ({ id }) => id,
+    );
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
   it('makes the session unknown, whatever asks for it', async () => {
     const id = await report(scene, 'forgotten');
     await removed(id);
     expect(await listed()).not.toContain(id);
-    expectRefusal(await scene.relay.call('GET', pathOf(id)), 'SESSION_NOT_FOUND');
-    expectRefusal(await scene.relay.call('POST', pathOf(id, '/cancel')), 'SESSION_NOT_FOUND');
+    expectRefusal(await scene.relay.call('readSession', { params: { id } }), 'SESSION_NOT_FOUND');
+    expectRefusal(await scene.relay.call('cancelSession', { params: { id } }), 'SESSION_NOT_FOUND');
     expectRefusal(await remove(id), 'SESSION_NOT_FOUND');
   });
 
@@ -45,20 +47,20 @@ describe('DELETE /api/sessions/:id', () => {
 
   it('cancels what runs and what waits, and tells the daemon', async () => {
     const begun = await begin(scene, 'running');
-    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'next' } });
+    const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'next' } });
     await removed(begun.id);
     expect(await scene.daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: begun.taskId });
-    for (const taskId of [begun.taskId, body.taskId as string])
-      expect((await scene.relay.call('GET', `/api/tasks/${taskId}`)).body.state).toBe('cancelled');
+    for (const taskId of [begun.taskId, body.taskId])
+      expect((await scene.relay.call('readTask', { params: { id: taskId } })).body.state).toBe('cancelled');
   });
 
   it('ends the watching', async () => {
     const id = await report(scene, 'watched');
-    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: id } });
+    await scene.relay.call('watch', { body: { sessionId: id } });
     await scene.daemon.next('watch_session');
     await removed(id);
     expect(await scene.daemon.next('unwatch_session')).toEqual({ type: 'unwatch_session', session_id: 'watched' });
-    expect((await scene.relay.call('GET', '/api/watched-sessions')).body.sessionIds).toEqual([]);
+    expect((await scene.relay.call('listWatched')).body.sessionIds).toEqual([]);
   });
 
   it('lasts while the daemon reports nothing newer, and ends with later activity', async () => {
@@ -84,12 +86,12 @@ describe('DELETE /api/sessions/:id', () => {
   });
 
   it('of a session without a name keeps it away when the daemon names it', async () => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
-    await removed(body.id as string);
-    scene.daemon.event(body.taskId as string, 'SESSION_STARTED', { session_id: 'too late' });
+    await removed(body.id);
+    scene.daemon.event(body.taskId, 'SESSION_STARTED', { session_id: 'too late' });
     await report(scene, 'after that');
     expect((await listed()).filter((id) => id.includes('too late'))).toEqual([]);
   });

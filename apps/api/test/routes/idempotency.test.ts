@@ -17,9 +17,7 @@ describe('Idempotency-Key', () => {
   const create = (key: string, body: Record<string, unknown> = {}, options: { user?: string; api?: number } = {}) =>
     post(key, { deviceId: scene.daemon.deviceId, message: 'hello', ...body }, options);
   const titled = async (title: string) =>
-    ((await scene.relay.call('GET', '/api/sessions')).body.sessions as Session[]).filter(
-      (session) => session.title === title,
-    );
+    ((await scene.relay.call('listSessions')).body.sessions as Session[]).filter((session) => session.title === title);
 
   it('repeats status, body and Location of a new session, says so, and creates nothing', async () => {
     const first = await create('k1', { title: 'once' });
@@ -130,7 +128,7 @@ describe('Idempotency-Key', () => {
   it('repeats what was answered after the session was deleted, without its texts (S4)', async () => {
     const first = await create('k10', { queueTtlSeconds: 0, title: 'while it was there' });
     expectSuccess('createSession', 201, first);
-    await scene.relay.call('DELETE', pathOf(first.body.id as string));
+    await scene.relay.call('deleteSession', { params: { id: first.body.id as string } });
     const { title, lastMessage, message, ...rest } = first.body;
     expect([title, lastMessage]).toEqual(['while it was there', 'hello']);
     const again = await create('k10', { queueTtlSeconds: 0, title: 'while it was there' });

@@ -83,7 +83,7 @@ describe('images of a message', () => {
 
   it('make a body that no other route takes', async () => {
     const title = 'x'.repeat(2 * mebibyte);
-    expect(await scene.relay.call('PATCH', pathOf(sessionId), { body: { title } })).toMatchObject({
+    expect(await scene.relay.call('updateSession', { params: { id: sessionId }, body: { title } })).toMatchObject({
       status: 413,
       body: { error: 'The body exceeds 1 MiB.' },
     });

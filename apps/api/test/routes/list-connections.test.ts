@@ -13,8 +13,7 @@ describe('GET /api/devices/:id/connections', () => {
 
   itAsksForCredentials(() => relay, 'listConnections');
 
-  const call = (deviceId: string, user = 'alice') =>
-    relay.call('GET', `/api/devices/${deviceId}/connections`, { user });
+  const call = (deviceId: string, user = 'alice') => relay.call('listConnections', { params: { id: deviceId }, user });
   const list = async (deviceId: string) =>
     (expectSuccess('listConnections', 200, await call(deviceId)) as ConnectionList).connections;
 
@@ -73,7 +72,7 @@ describe('GET /api/devices/:id/connections', () => {
     const { deviceId } = await registerDevice(relay);
     expectRefusal(await call('never'), 'DEVICE_NOT_FOUND');
     expectRefusal(await call(deviceId, 'mallory'), 'DEVICE_NOT_FOUND');
-    await relay.call('DELETE', `/api/devices/${deviceId}`);
+    await relay.call('deleteDevice', { params: { id: deviceId } });
     expectRefusal(await call(deviceId), 'DEVICE_NOT_FOUND');
   });
 });

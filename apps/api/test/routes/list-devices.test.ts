@@ -14,7 +14,7 @@ describe('GET /api/devices', () => {
   itAsksForCredentials(() => relay, 'listDevices');
 
   const list = async (user: string) => {
-    const answer = await relay.call('GET', '/api/devices', { user });
+    const answer = await relay.call('listDevices', { user });
     return (expectSuccess('listDevices', 200, answer) as { devices: Device[] }).devices;
   };
 

@@ -34,7 +34,7 @@ describe('GET /api/notifications', () => {
     for (const [index, [event, fields, status]] of endings.entries()) {
       const session = await begin(scene, `n${index}`);
       begun.push(session);
-      await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: session.id } });
+      await scene.relay.call('watch', { body: { sessionId: session.id } });
       scene.daemon.event(session.taskId, event, fields);
       await updateOf(scene.app, session.id, (now) => now.status === status);
       await carried(session.id);

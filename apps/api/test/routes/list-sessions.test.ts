@@ -3,7 +3,7 @@ import type { Session, SessionList } from '@relay/protocol';
 import { connectDaemon } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, report } from '../scene.ts';
+import { type Scene, begin, openScene, report } from '../scene.ts';
 
 describe('GET /api/sessions', () => {
   let scene: Scene;
@@ -88,7 +88,7 @@ describe('GET /api/sessions', () => {
   it('skips and repeats nothing that stays as it is while others move to the front', async () => {
     const moving = ids[0]!;
     const { seen } = await walk('limit=2', (page) =>
-      scene.relay.call('PATCH', pathOf(moving), { body: { title: `moved ${page}` } }),
+      scene.relay.call('updateSession', { params: { id: moving }, body: { title: `moved ${page}` } }),
     );
     const others = seen.map(({ id }) => id).filter((id) => id !== moving);
     expect(others).toEqual([...new Set(others)]);
@@ -111,13 +111,13 @@ describe('GET /api/sessions', () => {
     expect(active.map(({ id }) => id).sort()).toEqual([begun.id, ids[6]].sort());
     expect((await list('?status=idle')).sessions.every(({ status }) => status === 'idle')).toBe(true);
     expect((await list('?status=waiting')).sessions).toEqual([]);
-    expectRefusal(await scene.relay.call('GET', '/api/sessions?status=odd'), 'INVALID_REQUEST', 'status');
+    expectRefusal(await scene.relay.call('listSessions', { query: { status: 'odd' } }), 'INVALID_REQUEST', 'status');
   });
 
   it('counts a session as failed from the moment its only task expires, whoever has noticed', async () => {
     const away = await connectDaemon(scene.relay);
     await away.close();
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: away.deviceId, message: 'nobody is there', queueTtlSeconds: 1 },
     });
     const failed = await scene.app.next('session_update', (frame) => {
@@ -131,19 +131,23 @@ describe('GET /api/sessions', () => {
 
   it('leaves archived ones out, lists only them, or all', async () => {
     const archived = ids[3]!;
-    await scene.relay.call('PATCH', pathOf(archived), { body: { archived: true } });
+    await scene.relay.call('updateSession', { params: { id: archived }, body: { archived: true } });
     const idsOf = async (query: string) => (await list(query)).sessions.map(({ id }) => id);
     expect(await idsOf('')).not.toContain(archived);
     expect(await idsOf('?archived=false')).not.toContain(archived);
     expect(await idsOf('?archived=true')).toEqual([archived]);
     expect(await idsOf('?archived=all')).toEqual(expect.arrayContaining([archived, ids[4]]));
-    expectRefusal(await scene.relay.call('GET', '/api/sessions?archived=maybe'), 'INVALID_REQUEST', 'archived');
-    await scene.relay.call('PATCH', pathOf(archived), { body: { archived: false } });
+    expectRefusal(
+      await scene.relay.call('listSessions', { query: { archived: 'maybe' } }),
+      'INVALID_REQUEST',
+      'archived',
+    );
+    await scene.relay.call('updateSession', { params: { id: archived }, body: { archived: false } });
     expect(await idsOf('')).toContain(archived);
   });
 
   it.each(['0', '201', '-1', '1.5', 'ten', '', '1e9', '1&limit=2'])('refuses limit=%s', async (limit) => {
-    expectRefusal(await scene.relay.call('GET', `/api/sessions?limit=${limit}`), 'INVALID_REQUEST', 'limit');
+    expectRefusal(await scene.relay.call('listSessions', { query: { limit } }), 'INVALID_REQUEST', 'limit');
   });
 
   const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -159,7 +163,7 @@ describe('GET /api/sessions', () => {
     cursorOf(['+275760-09-13T00:00:00.001Z', 'x']),
     `${'A'.repeat(600)}`,
   ])('refuses the cursor %s', async (cursor) => {
-    const answer = await scene.relay.call('GET', `/api/sessions?cursor=${cursor}`);
+    const answer = await scene.relay.call('listSessions', { query: { cursor } });
     expect({ cursor, status: answer.status }).toMatchObject({ status: cursor === '' ? answer.status : 400 });
     expectRefusal(answer, 'INVALID_REQUEST');
   });

@@ -14,7 +14,7 @@ describe('GET /api/watched-sessions', () => {
   itAsksForCredentials(() => scene.relay, 'listWatched');
 
   const list = async (user = 'alice') =>
-    expectSuccess('listWatched', 200, await scene.relay.call('GET', '/api/watched-sessions', { user })) as WatchList;
+    expectSuccess('listWatched', 200, await scene.relay.call('listWatched', { user })) as WatchList;
 
   it('is empty for somebody who watches nothing', async () => {
     expect(await list('nobody')).toEqual({ sessionIds: [], watchedSessions: [] });
@@ -23,7 +23,7 @@ describe('GET /api/watched-sessions', () => {
   it('lists what the user watches under its present ids, oldest watch first, and of nobody else', async () => {
     const begun = await begin(scene, 'a/b:c');
     const ids = [begun.id, await report(scene, 'second')];
-    await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: begun.placeholder } });
+    await scene.relay.call('watch', { body: { sessionId: begun.placeholder } });
     await scene.relay.call('POST', '/api/watched-sessions', { body: { sessionId: ids[1] } });
     await report(scene, 'not watched');
     const { sessionIds, watchedSessions } = await list();

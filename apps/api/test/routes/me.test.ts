@@ -14,7 +14,7 @@ describe('GET /api/me', () => {
 
   it('says who the token stands for and what it may do', async () => {
     const token = relay.token('alice', { email: 'alice@example.com', name: 'Alice', scopes: ['sessions:read'] });
-    const answer = await relay.call('GET', '/api/me', { user: null, headers: bearer(token) });
+    const answer = await relay.call('me', { user: null, headers: bearer(token) });
     expect(expectSuccess('me', 200, answer)).toEqual({
       id: relay.issuer.userId('alice'),
       email: 'alice@example.com',
@@ -24,10 +24,7 @@ describe('GET /api/me', () => {
   });
 
   it('leaves out what the token does not say, and needs no scope', async () => {
-    const answer = await relay.call('GET', '/api/me', {
-      user: null,
-      headers: bearer(relay.token('bob', { scopes: [] })),
-    });
+    const answer = await relay.call('me', { user: null, headers: bearer(relay.token('bob', { scopes: [] })) });
     expect(expectSuccess('me', 200, answer)).toEqual({ id: relay.issuer.userId('bob'), scopes: [] });
   });
 });

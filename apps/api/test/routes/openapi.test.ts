@@ -16,7 +16,7 @@ describe('GET /api/openapi.json', () => {
   let document: Document;
   beforeAll(async () => {
     relay = await startRelay();
-    document = expectSuccess('openapi', 200, await relay.call('GET', '/api/openapi.json', { user: null })) as Document;
+    document = expectSuccess('openapi', 200, await relay.call('openapi', { user: null })) as Document;
   });
   afterAll(() => relay.stop());
 

@@ -19,9 +19,9 @@ describe('POST /api/devices/token', () => {
     user_code: string;
   }
   const ask = async (body = { hostname: 'laptop', agent_type: 'scripted' }) =>
-    (await relay.call('POST', '/api/devices/code', { user: null, body })).body as Codes;
+    (await relay.call('requestCode', { user: null, body })).body as Codes;
   const poll = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
-    relay.call('POST', '/api/devices/token', { user: null, body, headers });
+    relay.call('pollCode', { user: null, body, headers });
   const decide = (codes: Codes, verdict: 'approve' | 'deny' = 'approve', user = 'alice') =>
     relay.call('POST', `/api/devices/code/${codes.user_code}/${verdict}`, { user });
   const expectPollError = (answer: Answer, error: PollError) => {
@@ -31,7 +31,7 @@ describe('POST /api/devices/token', () => {
     expect(answer.headers['x-request-id']).toBeDefined();
   };
   const devicesOf = async (user: string) =>
-    (await relay.call('GET', '/api/devices', { user })).body.devices as { id: string }[];
+    (await relay.call('listDevices', { user })).body.devices as { id: string }[];
 
   it('gives the credential in both spellings after the approval, and it lets the daemon in', async () => {
     const codes = await ask();
@@ -76,9 +76,7 @@ describe('POST /api/devices/token', () => {
     const { body } = await poll({ deviceCode: codes.device_code });
     expect([body.expiresIn, body.expires_in]).toEqual([7_776_000, 7_776_000]);
     expect([body.accessToken, body.access_token]).toEqual([body.refreshToken, body.refreshToken]);
-    const [row] = await readCredentials(relay.database.prisma, [body.deviceId as string]).then((all) => [
-      ...all.values(),
-    ]);
+    const [row] = await readCredentials(relay.database.prisma, [body.deviceId]).then((all) => [...all.values()]);
     expect(row!.expiresAt.getTime()).toBeGreaterThan(Date.now() + (body.expiresIn - 60) * 1000);
   });
 

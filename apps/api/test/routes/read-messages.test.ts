@@ -137,7 +137,7 @@ describe('GET /api/sessions/:id/messages', () => {
 
   it('is 504 when the daemon does not answer, and what it says later is dropped', async () => {
     const id = await report(hasty, 'slow');
-    const readHastily = () => hasty.relay.call('GET', pathOf(id, '/messages'));
+    const readHastily = () => hasty.relay.call('readMessages', { params: { id } });
     expectRefusal(await readHastily(), 'DEVICE_TIMEOUT');
     await answerHistory(hasty.daemon, 'slow', { messages: [stored('late')] });
     const again = readHastily();
@@ -152,10 +152,10 @@ describe('GET /api/sessions/:id/messages', () => {
   });
 
   it('is 409 while the session has no name', async () => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
-    expectRefusal(await read(body.id as string), 'SESSION_NOT_RESOLVED');
+    expectRefusal(await read(body.id), 'SESSION_NOT_RESOLVED');
   });
 
   it("does not know what never was or is somebody else's", async () => {

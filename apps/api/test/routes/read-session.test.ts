@@ -46,7 +46,7 @@ describe('GET /api/sessions/:id', () => {
       newestUuid: 'u2',
     });
     expect(body).not.toHaveProperty('messagesError');
-    const listed = ((await scene.relay.call('GET', '/api/sessions')).body.sessions as Session[]).find(
+    const listed = ((await scene.relay.call('listSessions')).body.sessions as Session[]).find(
       (session) => session.id === id,
     );
     expect(body).toMatchObject(listed!);
@@ -90,10 +90,10 @@ describe('GET /api/sessions/:id', () => {
     const failed = async (id: string) => expectSuccess('readSession', 200, await read(id)) as SessionDetail;
 
     it('the daemon has not named the session', async () => {
-      const { body } = await scene.relay.call('POST', '/api/sessions', {
+      const { body } = await scene.relay.call('createSession', {
         body: { deviceId: scene.daemon.deviceId, message: 'hello' },
       });
-      const detail = await failed(body.id as string);
+      const detail = await failed(body.id);
       expect(detail).toMatchObject({ ...emptyPage, id: body.id, messagesError: { code: 'SESSION_NOT_RESOLVED' } });
     });
 
@@ -115,7 +115,7 @@ describe('GET /api/sessions/:id', () => {
 
     it('the daemon does not answer in time', async () => {
       const id = await report(hasty, 'silent');
-      const answer = await hasty.relay.call('GET', pathOf(id));
+      const answer = await hasty.relay.call('readSession', { params: { id } });
       expect(expectSuccess('readSession', 200, answer)).toMatchObject({
         ...emptyPage,
         messagesError: { code: 'DEVICE_TIMEOUT' },

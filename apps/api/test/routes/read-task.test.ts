@@ -3,7 +3,7 @@ import type { Task } from '@relay/protocol';
 import { connectDaemon, registerDevice } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, updateOf } from '../scene.ts';
+import { type Scene, begin, openScene, updateOf } from '../scene.ts';
 
 describe('GET /api/tasks/:id', () => {
   let scene: Scene;
@@ -14,8 +14,7 @@ describe('GET /api/tasks/:id', () => {
 
   itAsksForCredentials(() => scene.relay, 'readTask');
 
-  const read = (id: string, user = 'alice') =>
-    scene.relay.call('GET', `/api/tasks/${encodeURIComponent(id)}`, { user });
+  const read = (id: string, user = 'alice') => scene.relay.call('readTask', { params: { id }, user });
   const taskOf = async (id: string) => expectSuccess('readTask', 200, await read(id)) as Task;
   const create = async (body: Record<string, unknown>) =>
     (await scene.relay.call('POST', '/api/sessions', { body: { message: 'hello', ...body } })).body as {
@@ -59,10 +58,10 @@ describe('GET /api/tasks/:id', () => {
   it('says why a task failed, and what it was', async () => {
     const begun = await begin(scene, 'failing');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: '' });
-    const { body } = await scene.relay.call('POST', pathOf(begun.id, '/messages'), { body: { content: 'more' } });
-    scene.daemon.event(body.taskId as string, 'ERROR', { error: 'out of memory' });
+    const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'more' } });
+    scene.daemon.event(body.taskId, 'ERROR', { error: 'out of memory' });
     await updateOf(scene.app, begun.id, ({ status }) => status === 'failed');
-    expect(await taskOf(body.taskId as string)).toMatchObject({
+    expect(await taskOf(body.taskId)).toMatchObject({
       kind: 'resume',
       state: 'failed',
       error: { code: 'AGENT_ERROR', error: 'out of memory' },

@@ -17,7 +17,7 @@ describe('GET /ready', () => {
   });
 
   it('says what the instance depends on, without a credential and without a limit', async () => {
-    const answer = await relay.call('GET', '/ready', { user: null });
+    const answer = await relay.call('ready', { user: null });
     expect(expectSuccess('ready', 200, answer)).toEqual({
       status: 'ok',
       checks: { database: 'ok', backplane: 'ok' },
@@ -28,12 +28,12 @@ describe('GET /ready', () => {
   it('turns 503 when the database is gone, and names it; the process still lives', async () => {
     database.lose();
     // An answer is kept for a second: ask until it is asked anew.
-    let answer = await relay.call('GET', '/ready', { user: null });
-    while (answer.status === 200) answer = await relay.call('GET', '/ready', { user: null });
+    let answer = await relay.call('ready', { user: null });
+    while (answer.status === 200) answer = await relay.call('ready', { user: null });
     expect(expectSuccess('ready', 503, answer)).toEqual({
       status: 'unavailable',
       checks: { database: 'failed', backplane: 'ok' },
     });
-    expectSuccess('health', 200, await relay.call('GET', '/health', { user: null }));
+    expectSuccess('health', 200, await relay.call('health', { user: null }));
   });
 });

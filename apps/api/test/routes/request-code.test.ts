@@ -16,7 +16,7 @@ describe('POST /api/devices/code', () => {
   const asked = async (body: Record<string, unknown>, headers?: Record<string, string>) =>
     expectSuccess('requestCode', 200, await ask(body, headers)) as DeviceCode;
   const detail = async (code: DeviceCode, user = 'alice') =>
-    (await relay.call('GET', `/api/devices/code/${code.user_code}`, { user })).body as Record<string, unknown>;
+    (await relay.call('readCode', { params: { userCode: code.user_code }, user })).body as Record<string, unknown>;
 
   it('answers everything in both spellings, without a credential', async () => {
     const code = await asked({ hostname: 'laptop', agent_type: 'claude_code' });
@@ -98,7 +98,7 @@ describe('POST /api/devices/code', () => {
     'S16: refuses a name that a page could show as something else: %j',
     async (name) => {
       for (const fields of [{ hostname: name }, { device_name: name }, { deviceName: name }]) {
-        const answer = await relay.call('POST', '/api/devices/code', {
+        const answer = await relay.call('requestCode', {
           user: null,
           body: { hostname: 'h', agent_type: 'scripted', ...fields },
         });
@@ -110,7 +110,7 @@ describe('POST /api/devices/code', () => {
   it('S16: takes names in every language, and signs that pictures are made of', async () => {
     for (const hostname of ['Ædes-日本', 'מחשב', '👩‍💻 laptop', "ada's mac"]) {
       const body = { hostname, agent_type: 'scripted' };
-      expect((await relay.call('POST', '/api/devices/code', { user: null, body })).status).toBe(200);
+      expect((await relay.call('requestCode', { user: null, body })).status).toBe(200);
     }
   });
 });

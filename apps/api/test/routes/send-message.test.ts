@@ -71,13 +71,13 @@ describe('POST /api/sessions/:id/messages', () => {
   });
 
   it('queues behind a first task that has not been named yet', async () => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
-    const { taskId, sessionId } = await sent(body.id as string, 'at once');
+    const { taskId, sessionId } = await sent(body.id, 'at once');
     expect(sessionId).toBe(body.id);
-    scene.daemon.event(body.taskId as string, 'TASK_COMPLETE', { session_id: 'named late', result: 'ok' });
+    scene.daemon.event(body.taskId, 'TASK_COMPLETE', { session_id: 'named late', result: 'ok' });
     expect(await resumed(taskId)).toMatchObject({ session_id: 'named late', message: 'at once' });
   });
 
@@ -109,22 +109,22 @@ describe('POST /api/sessions/:id/messages', () => {
     await daemon.close();
     expectRefusal(await send(id, { content: 'now or never', queueTtlSeconds: 0 }), 'DEVICE_OFFLINE');
     const { taskId } = await sent(id, 'whenever');
-    expect((await scene.relay.call('GET', `/api/tasks/${taskId}`)).body).toMatchObject({
+    expect((await scene.relay.call('readTask', { params: { id: taskId } })).body).toMatchObject({
       state: 'queued',
       kind: 'resume',
     });
   });
 
   it('has nowhere to go when the first task ended without a name', async () => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
-    const waiting = await sent(body.id as string, 'waits');
-    scene.daemon.event(body.taskId as string, 'ERROR', { error: 'cannot start' });
-    await updateOf(scene.app, body.id as string, ({ status }) => status === 'failed');
-    expectRefusal(await send(body.id as string, { content: 'hello?' }), 'SESSION_NOT_RESOLVED');
-    expect((await scene.relay.call('GET', `/api/tasks/${waiting.taskId}`)).body).toMatchObject({
+    const waiting = await sent(body.id, 'waits');
+    scene.daemon.event(body.taskId, 'ERROR', { error: 'cannot start' });
+    await updateOf(scene.app, body.id, ({ status }) => status === 'failed');
+    expectRefusal(await send(body.id, { content: 'hello?' }), 'SESSION_NOT_RESOLVED');
+    expect((await scene.relay.call('readTask', { params: { id: waiting.taskId } })).body).toMatchObject({
       state: 'cancelled',
       error: { code: 'SESSION_NOT_RESOLVED' },
     });
@@ -169,7 +169,7 @@ describe('POST /api/sessions/:id/messages', () => {
   it("does not know what never was, was deleted, or is somebody else's", async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await send(id, { content: 'hi' }, 'mallory'), 'SESSION_NOT_FOUND');
-    await scene.relay.call('DELETE', pathOf(id));
+    await scene.relay.call('deleteSession', { params: { id } });
     expectRefusal(await send(id, { content: 'hi' }), 'SESSION_NOT_FOUND');
     expectRefusal(await send('x:scripted:y', { content: 'hi' }), 'SESSION_NOT_FOUND');
   });

@@ -25,7 +25,7 @@ describe('PATCH /api/devices/:id', () => {
       await rename({ name: '  The one under the desk 🐢 ' }),
     ) as Device;
     expect(renamed).toMatchObject({ id: device.deviceId, name: 'The one under the desk 🐢', hostname: 'laptop' });
-    expect((await relay.call('GET', '/api/devices')).body.devices).toContainEqual(renamed);
+    expect((await relay.call('listDevices')).body.devices).toContainEqual(renamed);
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('PATCH /api/devices/:id', () => {
 
   it("does not know a device that never was, was removed, or is somebody else's", async () => {
     const removed = await registerDevice(relay);
-    await relay.call('DELETE', `/api/devices/${removed.deviceId}`);
+    await relay.call('deleteDevice', { params: { id: removed.deviceId } });
     expectRefusal(await rename({ name: 'x' }, { id: 'never' }), 'DEVICE_NOT_FOUND');
     expectRefusal(await rename({ name: 'x' }, { id: removed.deviceId }), 'DEVICE_NOT_FOUND');
     expectRefusal(await rename({ name: 'x' }, { user: 'mallory' }), 'DEVICE_NOT_FOUND');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Session } from '@relay/protocol';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, report, updateOf } from '../scene.ts';
+import { type Scene, begin, openScene, report, updateOf } from '../scene.ts';
 
 describe('PATCH /api/sessions/:id', () => {
   let scene: Scene;
@@ -14,11 +14,11 @@ describe('PATCH /api/sessions/:id', () => {
   itAsksForCredentials(() => scene.relay, 'updateSession', { body: { title: 'x' } });
 
   const patch = (id: string, body: Record<string, unknown>, user = 'alice') =>
-    scene.relay.call('PATCH', pathOf(id), { user, body });
+    scene.relay.call('updateSession', { params: { id }, user, body });
   const patched = async (id: string, body: Record<string, unknown>) =>
     expectSuccess('updateSession', 200, await patch(id, body)) as Session;
   const listed = async (id: string) => {
-    const { body } = await scene.relay.call('GET', '/api/sessions?archived=all');
+    const { body } = await scene.relay.call('listSessions', { query: { archived: 'all' } });
     return (body.sessions as Session[]).find((session) => session.id === id);
   };
 
@@ -59,7 +59,7 @@ describe('PATCH /api/sessions/:id', () => {
     const { updatedAt, createdAt } = await patched(id, { title: 'moved' });
     expect(createdAt).toBe('2026-01-01T00:00:00.000Z');
     expect(Date.parse(updatedAt)).toBeGreaterThan(Date.parse(createdAt));
-    expect((await scene.relay.call('GET', '/api/sessions?limit=1')).body.sessions[0].id).toBe(id);
+    expect((await scene.relay.call('listSessions', { query: { limit: 1 } })).body.sessions[0]!.id).toBe(id);
   });
 
   it('takes every id the session ever had, and does not disturb what runs', async () => {
@@ -89,7 +89,7 @@ describe('PATCH /api/sessions/:id', () => {
   it("does not know what never was, was deleted, or is somebody else's", async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await patch(id, { title: 'x' }, 'mallory'), 'SESSION_NOT_FOUND');
-    await scene.relay.call('DELETE', pathOf(id));
+    await scene.relay.call('deleteSession', { params: { id } });
     expectRefusal(await patch(id, { title: 'x' }), 'SESSION_NOT_FOUND');
     expectRefusal(await patch('x:scripted:y', { title: 'x' }), 'SESSION_NOT_FOUND');
   });

@@ -24,20 +24,17 @@ describe('/api/devices/code/:userCode', () => {
   const freshAddress = () => `192.0.2.${(addresses += 1)}`;
   const ask = async (headers: Record<string, string> = {}) => {
     const body = { hostname: 'laptop', agent_type: 'scripted', device_name: 'My box' };
-    return (await relay.call('POST', '/api/devices/code', { user: null, body, headers })).body as Codes;
+    return (await relay.call('requestCode', { user: null, body, headers })).body as Codes;
   };
   const by = (user: string, address = freshAddress()) => {
     const headers = { 'X-Forwarded-For': address };
     return {
-      read: (code: string) => relay.call('GET', `/api/devices/code/${encodeURIComponent(code)}`, { user, headers }),
-      approve: (code: string) =>
-        relay.call('POST', `/api/devices/code/${encodeURIComponent(code)}/approve`, { user, headers }),
-      deny: (code: string) =>
-        relay.call('POST', `/api/devices/code/${encodeURIComponent(code)}/deny`, { user, headers }),
+      read: (code: string) => relay.call('readCode', { params: { userCode: code }, user, headers }),
+      approve: (code: string) => relay.call('approveCode', { params: { userCode: code }, user, headers }),
+      deny: (code: string) => relay.call('denyCode', { params: { userCode: code }, user, headers }),
     };
   };
-  const poll = (codes: Codes) =>
-    relay.call('POST', '/api/devices/token', { user: null, body: { device_code: codes.device_code } });
+  const poll = (codes: Codes) => relay.call('pollCode', { user: null, body: { device_code: codes.device_code } });
 
   it('shows who asks, from where, since when and until when', async () => {
     const codes = await ask({ 'X-Forwarded-For': '198.51.100.7' });
@@ -101,7 +98,7 @@ describe('/api/devices/code/:userCode', () => {
     const winner = answers[0].status === 200 ? 'bob' : 'carol';
     const { body } = await poll(codes);
     for (const user of ['bob', 'carol']) {
-      const { devices } = (await relay.call('GET', '/api/devices', { user })).body as { devices: { id: string }[] };
+      const { devices } = (await relay.call('listDevices', { user })).body as { devices: { id: string }[] };
       expect(devices.map(({ id }) => id)).toEqual(user === winner ? [body.deviceId] : []);
     }
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { type Scene, begin, openScene, pathOf, report, updateOf } from '../scene.ts';
+import { type Scene, begin, openScene, report, updateOf } from '../scene.ts';
 
 describe('POST /api/watched-sessions', () => {
   let scene: Scene;
@@ -34,19 +34,19 @@ describe('POST /api/watched-sessions', () => {
     const id = await report(scene, 'shown');
     await watch({ sessionId: id });
     await updateOf(scene.app, id, ({ watched }) => watched);
-    const { body } = await scene.relay.call('GET', '/api/sessions');
+    const { body } = await scene.relay.call('listSessions');
     expect(body.sessions).toContainEqual(expect.objectContaining({ id, watched: true }));
   });
 
   it('takes a session without a name; the daemon hears of it when it has named it', async () => {
-    const { body } = await scene.relay.call('POST', '/api/sessions', {
+    const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
-    expectSuccess('watch', 201, await watch({ sessionId: body.id as string }));
-    scene.daemon.event(body.taskId as string, 'SESSION_STARTED', { session_id: 'named' });
+    expectSuccess('watch', 201, await watch({ sessionId: body.id }));
+    scene.daemon.event(body.taskId, 'SESSION_STARTED', { session_id: 'named' });
     await scene.daemon.next('watch_session', (frame) => frame.session_id === 'named');
-    expect((await scene.relay.call('GET', '/api/watched-sessions')).body.sessionIds).toContain(
+    expect((await scene.relay.call('listWatched')).body.sessionIds).toContain(
       `${scene.daemon.deviceId}:scripted:named`,
     );
   });
@@ -60,7 +60,7 @@ describe('POST /api/watched-sessions', () => {
   it('takes a session whose native id is as long as one may be', async () => {
     const id = await report(scene, 'n'.repeat(512));
     expectSuccess('watch', 201, await watch({ sessionId: id }));
-    expectSuccess('listWatched', 200, await scene.relay.call('GET', '/api/watched-sessions'));
+    expectSuccess('listWatched', 200, await scene.relay.call('listWatched'));
   });
 
   it.each<[string, Record<string, unknown>]>([
@@ -75,7 +75,7 @@ describe('POST /api/watched-sessions', () => {
   it("does not know what never was, was deleted, or is somebody else's", async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await watch({ sessionId: id }, 'mallory'), 'SESSION_NOT_FOUND');
-    await scene.relay.call('DELETE', pathOf(id));
+    await scene.relay.call('deleteSession', { params: { id } });
     expectRefusal(await watch({ sessionId: id }), 'SESSION_NOT_FOUND');
     expectRefusal(await watch({ sessionId: 'x:scripted:y' }), 'SESSION_NOT_FOUND');
   });
