@@ -93,41 +93,43 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
     historyTtlMs: config.resumeHistoryMs,
   });
   const stops: (() => Promise<void>)[] = [];
-  const open = (role: Part, index: number) =>
-    openInstance(
-      role,
-      { ...config, instanceName: `${role}${index}` },
-      { version: '1.0.0', database, connect: (name) => bus.connect(name), log: options.log, processMetrics: false },
-    );
+  /** Besides the instance its backplane as it is: the instance has a view of it, which counts the calls. */
+  const open = async (role: Part, index: number) => {
+    const name = `${role}${index}`;
+    const backplane = await bus.connect(name);
+    const connect = async () => Promise.resolve(backplane);
+    const own = { version: '1.0.0', database, connect, log: options.log, processMetrics: false };
+    return { instance: await openInstance(role, { ...config, instanceName: name }, own), backplane };
+  };
   const urlOf = ({ port }: ServedDoor) => `http://127.0.0.1:${port}`;
 
   const apis = await Promise.all(
     Array.from({ length: options.apis ?? 1 }, async (_, index) => {
-      const instance = await open('api', index);
+      const { instance, backplane } = await open('api', index);
       const deps = instance.deps('api');
       const { transports, announce } = options;
       const { api, identity } = await openApi({ ...deps, issuers: [issuer.config], transports, announce });
       const served = await instance.serve(async () => Promise.resolve({ ...api, lastAnswersMs }));
       stops.push(() => served.stop());
-      return { url: urlOf(served), api, identity, backplane: deps.backplane, metrics: deps.metrics };
+      return { url: urlOf(served), api, identity, backplane, metrics: deps.metrics };
     }),
   );
 
   const gateways = await Promise.all(
     Array.from({ length: options.gateways ?? 1 }, async (_, index) => {
-      const instance = await open('gateway', index);
+      const { instance, backplane } = await open('gateway', index);
       const deps = instance.deps('gateway');
       const gateway = createGateway(deps);
       const handler = (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end();
       const served = await instance.serve(async () => Promise.resolve({ ...gateway, handler, lastAnswersMs }));
       const stop = () => served.stop();
       const kill = async () => {
-        bus.kill(deps.backplane);
+        bus.kill(backplane);
         await served.cut();
         await stop().catch(() => undefined);
       };
       stops.push(stop);
-      return { url: urlOf(served), gateway, backplane: deps.backplane, metrics: deps.metrics, stop, kill };
+      return { url: urlOf(served), gateway, backplane, metrics: deps.metrics, stop, kill };
     }),
   );
 

@@ -89,7 +89,10 @@ export async function send(
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   if (payload !== undefined) void test.set('Content-Type', 'application/json');
   void test.set(headers);
-  const response = await (payload === undefined ? test : test.send(payload as string));
+  // Bytes that are no JSON are sent as they are.
+  const response = await (payload === undefined
+    ? test
+    : test.serialize((data: unknown) => data as string).send(payload as string));
   const text = typeof response.body === 'string' ? response.body : '';
   const isJson = (response.get('Content-Type') ?? '').includes('json') && text !== '';
   return {
