@@ -95,6 +95,11 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
   withAgent(command('up', 'connect and do the work; ends with SIGINT or SIGTERM'))
     .alias('run')
     .option('--verbose', 'also log what is said')
+    .option(
+      '--transcript <detail>',
+      'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
+    )
+    .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)')
     .option('--insecure', 'use http to a relay on another machine, for this run')
     .option('--supervised', 'exit with 0 where 78 would say that starting again will not help')
     .addHelpText('after', examples)

@@ -21,6 +21,8 @@ export interface Question {
   prompt: string;
   /** Full text shown to the user; default: empty. */
   result?: string;
+  /** What the agent said before it. It stands in front of `result` where it was not said as words of its own. */
+  said?: string;
   /** Labels of the choices. */
   options?: readonly string[];
 }
@@ -30,6 +32,10 @@ export interface Question {
  * at an agent with `holdsQuestions`: `withdrawn` lets its next end count.
  */
 export interface TurnReport {
+  /** An update of ACP, as the agent said it: what the transcript is made of. Of an agent with `tellsUpdates`. */
+  update?(update: Readonly<Record<string, unknown>>): void;
+  /** A tool call of ACP as a question shows it. */
+  call?(call: Readonly<Record<string, unknown>>): void;
   progress(action: string, target?: string): void;
   output(text: string): void;
   complete(result: string): void;
@@ -75,6 +81,10 @@ export interface Opened {
 }
 
 export interface Agent {
+  /** It tells everything with `update`: its output is in there. */
+  readonly tellsUpdates?: boolean;
+  /** The name of a message in the form in which `Outside` has it. `part`: from 1. Default: the id, with `#2` and so on for the next parts. */
+  messageName?(role: 'USER' | 'AGENT', messageId: string, part: number): string;
   /** A question lives in a turn that is held open: it can be taken back, and after a restart nobody can answer it. */
   readonly holdsQuestions?: boolean;
   /** What the daemon declares to the relay (`X-Daemon-Capabilities`); what is not declared is never asked for. */

@@ -3,7 +3,7 @@
  * has never heard of tasks or sessions.
  */
 import type { IncomingMessage } from 'node:http';
-import { limits } from '@relay/protocol';
+import { limits, relayCapabilitiesHeader } from '@relay/protocol';
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from './clock.ts';
 import { elapsedOn, settledWithin } from './clock.ts';
@@ -51,8 +51,8 @@ export interface ConnectionOptions {
   clock: Clock;
   random: () => number;
   timings: ConnectionTimings;
-  /** The socket is open; what is sent before this returns goes out first. */
-  onOpen: () => void;
+  /** The socket is open; what is sent before this returns goes out first. `declared`: what the relay says that it does. */
+  onOpen: (declared: ReadonlySet<string>) => void;
   /** A text frame, in order. */
   onText: (text: string) => void;
   onState: (state: ConnectionState) => void;
@@ -98,12 +98,23 @@ export function createConnection(options: ConnectionOptions): Connection {
     let opened = false;
     let ending: Ending | undefined;
     let stopHeartbeat: Cancel = () => undefined;
+    let declared: ReadonlySet<string> = new Set();
 
+    current.on('upgrade', ({ headers: answered }) => {
+      const names = answered[relayCapabilitiesHeader.toLowerCase()];
+      declared = new Set(
+        [names ?? []]
+          .flat()
+          .join(',')
+          .split(',')
+          .map((name) => name.trim()),
+      );
+    });
     current.on('open', () => {
       opened = true;
       stopHeartbeat = heartbeat(current);
       onState({ phase: 'connected' });
-      onOpen();
+      onOpen(declared);
     });
     current.on('message', (data: Buffer, isBinary: boolean) => {
       if (!isBinary && current === socket) onText(data.toString('utf8'));

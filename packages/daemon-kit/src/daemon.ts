@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { capabilities, type FromDaemonFrame } from '@relay/protocol';
+import { type Capability, capabilities, type FromDaemonFrame, relayCapabilities } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
 import { daemonSocketAddress } from './address.ts';
@@ -17,7 +17,7 @@ import {
 } from './connection.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type InboundCounts, createInbound, createWatched } from './inbound.ts';
-import { type FinalEvent, openJournal } from './journal.ts';
+import { type FinalEvent, forRelay, openJournal } from './journal.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Ending, Stop } from './reconnect.ts';
 import { openQuestions } from './questions.ts';
@@ -26,6 +26,7 @@ import { type Outside, joinOutside } from './outside.ts';
 import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
 import { openStore } from './store.ts';
+import { type TranscriptSettings, createTranscripts, transcriptSettings } from './transcript/transcripts.ts';
 import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
 
 export interface DaemonTimings extends ConnectionTimings, TaskTimings {
@@ -33,6 +34,8 @@ export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   reportIntervalMs: number;
   /** Between looks at the watched sessions that the agent keeps by itself. */
   watchIntervalMs: number;
+  /** How long changes of a transcript are joined. */
+  joinMs: number;
   /** How long a stopping daemon waits for the relay to receive the last frames. */
   farewellMs: number;
 }
@@ -52,6 +55,8 @@ export interface DaemonOptions {
   daemonVersion: string;
   /** How many tasks may be at work at a time; more wait in order. Default 8. */
   maxAgents?: number | undefined;
+  /** What is said of a transcript, to a relay that takes it. Default: everything. */
+  transcript?: Partial<TranscriptSettings> | undefined;
   timings?: Partial<DaemonTimings>;
   clock?: Clock;
   /** In [0, 1); spreads the reconnects. */
@@ -98,6 +103,7 @@ const defaults: DaemonTimings = {
   reportIntervalMs: 30_000,
   watchIntervalMs: 1000,
   farewellMs: 2000,
+  joinMs: 250,
 };
 
 export function createDaemon(options: DaemonOptions): Daemon {
@@ -130,9 +136,23 @@ export function createDaemon(options: DaemonOptions): Daemon {
       onTrouble: (what, why) => log.warn(what, { why }),
     });
     const watched = createWatched();
+    const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
+    /** Of the relay at the other end of the connection. */
+    let declared: ReadonlySet<string> = new Set();
+    const tellsTranscript = () => settings.detail !== 'off' && declared.has(relayCapabilities.transcript);
+    const transcripts = createTranscripts({
+      store,
+      clock,
+      settings,
+      joinMs: timings.joinMs,
+      ...(agent.messageName ? { idOf: (role, id, part) => agent.messageName!(role, id, part) } : {}),
+      frames: () => (tellsTranscript() ? (frame) => void send(frame, true) : undefined),
+      said: (event) => void (tellsTranscript() && send(event)),
+      isWatched: (sessionId) => watched.has(sessionId),
+    });
     let cancelReport: Cancel = () => undefined;
     let cancelWatch: Cancel = () => undefined;
-    const joined = joinOutside(store, outside, (sessionId) => tasks.isActive(sessionId));
+    const joined = joinOutside(store, outside, (sessionId) => tasks.isActive(sessionId), transcripts.written);
     const stamps = new Map<string, string | undefined>();
 
     const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
@@ -151,7 +171,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       const { added, completed } = joined.sync(sessionId);
       if (added > 0) agent.outdated?.(sessionId);
       const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
-      if (session) send(activityOf(session, completed));
+      if (session) send(activityOf(session, completed, tellsTranscript()));
     };
     /** What must be asked for before a session can be read; undefined when all is at hand. */
     const bring = (sessionId: string) =>
@@ -189,7 +209,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       refresh();
       if (outside) cancelWatch = clock.after(timings.watchIntervalMs, look);
     };
-    const report = () => send(reportOf(known(), (sessionId) => tasks.isBusy(sessionId)));
+    const report = () => send(reportOf(known(), (sessionId) => tasks.isBusy(sessionId), undefined, tellsTranscript()));
     const sendReport = () => {
       cancelReport();
       report();
@@ -205,6 +225,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const tasks = createTasks({
       agent,
       store,
+      transcripts,
       sync: takeOver,
       bring,
       journal,
@@ -218,13 +239,17 @@ export function createDaemon(options: DaemonOptions): Daemon {
           sendStatus();
           changed({ runningTasks: tasks.running() });
         },
-        event: (event) => void send(event, event.event_type !== 'SESSION_STARTED'),
+        event(event) {
+          // Its transcript has it.
+          if (event.event_type === 'OUTPUT' && tellsTranscript()) return;
+          send(event, event.event_type !== 'SESSION_STARTED');
+        },
         final(event) {
-          if (send(event)) connection.confirm(() => settled([event]));
+          if (send(forRelay(event, tellsTranscript()))) connection.confirm(() => settled([event]));
         },
         activity(sessionId, isCompletion) {
           const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
-          if (session) send(activityOf(session, isCompletion));
+          if (session) send(activityOf(session, isCompletion, tellsTranscript()));
         },
       },
     });
@@ -240,15 +265,18 @@ export function createDaemon(options: DaemonOptions): Daemon {
       sync: takeOver,
       bring,
       watched: { ...watched, add: watch },
+      reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
+      flush: transcripts.flush,
       send: (frame) => void send(frame),
       log,
     });
 
-    const onOpen = () => {
+    const onOpen = (now: ReadonlySet<string>) => {
+      declared = now;
       watched.clear();
       // Before `status`: the relay must not take a task for lost that has ended while we were away.
       const owed = journal.owed();
-      for (const event of owed) send(event);
+      for (const event of owed) send(forRelay(event, tellsTranscript()));
       if (owed.length > 0) {
         log.info('results delivered late', { count: owed.length });
         connection.confirm(() => settled(owed));
@@ -303,7 +331,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Daemon-Version': options.daemonVersion,
         // Only for people, when two machines turn out to use one registration; a header takes no other characters.
         'X-Daemon-Hostname': hostname().replace(/[^\x21-\x7e]/g, ''),
-        'X-Daemon-Capabilities': [capabilities.receipts, ...(agent.capabilities ?? [])].join(', '),
+        'X-Daemon-Capabilities': capabilitiesOf(agent, settings).join(', '),
       },
       clock,
       random,
@@ -350,6 +378,13 @@ export function createDaemon(options: DaemonOptions): Daemon {
     counts: () => started?.inbound.counts() ?? { unknown: 0, invalid: 0 },
   };
 }
+
+/** Names that a relay does not know say nothing to it. */
+const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings): Capability[] => [
+  capabilities.receipts,
+  ...(agent.capabilities ?? []),
+  ...(detail === 'off' ? [] : [capabilities.transcript]),
+];
 
 function problemOf(ending: Ending): string {
   switch (ending.kind) {

@@ -1,11 +1,10 @@
 /** MEANING of each frame of the relay (specification §6.2). Never heard of sockets. What it cannot understand it ignores and counts. */
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
-import { pageOf } from './history.ts';
 import { summaryOf } from './summary.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
-import type { Store } from './store.ts';
+import type { Reader, Store } from './store.ts';
 import type { Tasks } from './tasks.ts';
 
 export interface InboundCounts {
@@ -24,6 +23,10 @@ export interface InboundOptions {
   /** What must be waited for before that. */
   bring?: (sessionId: string) => Promise<void> | undefined;
   watched: Watched;
+  /** What the relay reads: messages as they ever were, or all that is in a transcript. */
+  reader?: () => Reader;
+  /** Says what waits of a session, so that a page holds no change that comes behind it as a frame. */
+  flush?: (sessionId: string) => void;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
 }
@@ -44,7 +47,7 @@ type Handlers = { [T in ToDaemonFrame['type']]: (frame: ToDaemon<T>) => void };
 /** Bound on one `messages` frame; the endpoint takes 16 MiB. */
 const maxPageBytes = 8 * 1024 * 1024;
 
-export function createInbound({ tasks, agent, store, sync, bring, watched, send, log }: InboundOptions): {
+export function createInbound({ tasks, agent, store, sync, bring, watched, send, log, ...options }: InboundOptions): {
   receive: (text: string) => void;
   counts: () => InboundCounts;
 } {
@@ -57,15 +60,18 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
       limit,
       before_uuid: beforeUuid,
       after_uuid: afterUuid,
+      parts = false,
+      changed,
     } = frame;
     const reply = { type: 'messages', request_id: requestId, session_id: sessionId } as const;
     const fail = (error: string) =>
       send({ ...reply, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, error });
     try {
       sync?.(sessionId);
-      const messages = store.messages(sessionId);
-      if (!messages) return fail('this device has no such session');
-      const result = pageOf(messages, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes });
+      if (parts) return answerParts(reply, { limit, beforeUuid, afterUuid, changed }, fail);
+      const reader = options.reader?.() ?? 'messages';
+      const result = store.page(sessionId, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes }, reader);
+      if (!result) return fail('this device has no such session');
       if (!result.ok) return fail(result.error);
       const { page } = result;
       send({
@@ -79,6 +85,28 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
       log.warn('history not read', { session: sessionId, why: reasonOf(error) });
       fail('the history of this session cannot be read');
     }
+  };
+
+  const answerParts = (
+    reply: { type: 'messages'; request_id: string; session_id: string },
+    request: Parameters<Store['items']>[1],
+    fail: (error: string) => void,
+  ) => {
+    options.flush?.(reply.session_id);
+    const found = store.items(reply.session_id, request);
+    if (!found) return fail('this device has no such session');
+    if ('error' in found) return fail(found.error);
+    const { items, hasMore, v, reset } = found;
+    send({
+      ...reply,
+      has_more: hasMore,
+      oldest_uuid: items[0]?.uuid ?? null,
+      newest_uuid: items.at(-1)?.uuid ?? null,
+      v,
+      ...(reset ? { reset } : {}),
+      // Last: an instance of the relay passes it on as text.
+      messages: items,
+    });
   };
 
   const tellUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {

@@ -15,6 +15,26 @@ export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'
   session_id?: string;
 };
 
+/** As it is kept: a relay that knows no transcript gets it in its own words (`forRelay`). */
+export type JournalledEvent = FinalEvent & {
+  /** What the agent said before its question. */
+  said?: string;
+};
+
+/** The event for a relay: with the names of items and questions, or as it was before there were any. */
+export function forRelay(frame: JournalledEvent, transcript: boolean): FinalEvent {
+  const { said, ...event } = frame;
+  if (transcript) return event;
+  const { message_uuid: _uuid, ...plain } = event;
+  if (plain.event_type === 'ERROR') {
+    const { code: _code, ...rest } = plain;
+    return rest;
+  }
+  if (plain.event_type !== 'WAIT_FOR_USER') return plain;
+  const { question: _question, ...rest } = plain;
+  return said === undefined ? rest : { ...rest, result: [said, rest.result ?? ''].filter(Boolean).join('\n\n') };
+}
+
 export interface Interrupted {
   taskId: string;
   /** Empty when the session had no name yet. */

@@ -3,7 +3,8 @@
  * for the store. What is stored is never dropped or renumbered; a merge only appends what the agent has behind the last message
  * that both know.
  */
-import { createHash } from 'node:crypto';
+import type { Operation } from '@relay/protocol';
+import { foreignUuid } from '@relay/protocol/identity';
 import type { HistoryMessage } from './history.ts';
 import type { SessionSummary, Store } from './store.ts';
 
@@ -67,7 +68,8 @@ export function newBehind(
   const mine = stored.slice((placeOf(outside[anchor]) ?? -1) + 1).slice(-comparedLength);
   const theirs = outside.slice(anchor + 1);
   const last = lastCommon(mine.map(keyOf), theirs);
-  const own = stored.findLast(({ uuid }) => !isForeign(uuid))?.timestamp;
+  const named = new Set(outside.map(({ id }) => foreignUuid(sessionId, id)));
+  const own = stored.findLast(({ uuid }) => !named.has(uuid))?.timestamp;
   const since = own === undefined ? -Infinity : Date.parse(own);
   return theirs.slice(last + 1).filter(({ timestamp }) => !(Date.parse(timestamp) < since));
 }
@@ -99,19 +101,6 @@ function lastCommon(mine: readonly string[], theirs: readonly OutsideMessage[]):
   return last;
 }
 
-/** UUIDs of version 5 are made from the agent's ids; our own are random. */
-const isForeign = (uuid: string) => uuid[14] === '5';
-
-/** RFC 9562 version 5 over the session and the agent's id of the message, so that it is the same whenever it is made. */
-export function foreignUuid(sessionId: string, id: string): string {
-  const namespace = Buffer.from('5b0b7c3e9a1f4d5c8e2a6f7d1c3b9e40', 'hex');
-  const hash = createHash('sha1').update(namespace).update(`${sessionId}\n${id}`).digest().subarray(0, 16);
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
 export interface Joined {
   /** Takes over what is new in a session. True for `known` when the session is in the store afterwards. */
   sync(sessionId: string): { known: boolean; added: number; completed: boolean };
@@ -125,6 +114,7 @@ export function joinOutside(
   store: Store,
   outside: Outside | undefined,
   isBusy: (sessionId: string) => boolean,
+  onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void,
 ): Joined {
   const synced = new Map<string, string>();
   return {
@@ -136,10 +126,11 @@ export function joinOutside(
       const found = outside.read(sessionId);
       if (!found) return nothing;
       if (!store.has(sessionId)) store.create(sessionId, found.projectPath);
-      const fresh = newBehind(sessionId, store.messages(sessionId) ?? [], found.messages);
+      const fresh = newBehind(sessionId, store.messages(sessionId, 'spoken') ?? [], found.messages);
       const added = store.take(
         sessionId,
         fresh.map(({ id, ...message }) => ({ uuid: foreignUuid(sessionId, id), ...message })),
+        onWritten && ((ops, v) => onWritten(sessionId, ops, v)),
       );
       synced.set(sessionId, stamp);
       const [oldest] = synced.keys();

@@ -17,6 +17,8 @@ export interface Questions {
   gone(sessionId: string, why: string): void;
   /** The task that asked has had another end since, or was cancelled: nobody waits for it any more. */
   over(taskId: string): void;
+  /** The newest question of the session waits for an answer. */
+  isOpen(sessionId: string): boolean;
   /** Something else was said in the session. */
   forget(sessionId: string): void;
   /** Why these words cannot be taken, if they choose an answer to a question that is gone or was replaced meanwhile. */
@@ -85,6 +87,10 @@ export function openQuestions({
       if (!entry || entry.over) return;
       entry.over = true;
       write();
+    },
+    isOpen(sessionId) {
+      const entry = entries.get(sessionId);
+      return entry !== undefined && !entry.gone && !entry.over;
     },
     forget(sessionId) {
       if (entries.delete(sessionId)) write();

@@ -13,17 +13,22 @@ export function reportOf(
   sessions: readonly Reported[],
   isActive: (sessionId: string) => boolean,
   maxBytes: number = 8 * 1024 * 1024,
+  spoken = false,
 ): FromDaemon<'report_sessions'> {
   const entries: ReportEntry[] = [];
   let bytes = 0;
   for (const session of sessions) {
-    const entry = entryOf(session, session.isActive === true || isActive(session.sessionId));
+    const entry = entryOf(counted(session, spoken), session.isActive === true || isActive(session.sessionId));
     bytes += Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
     if (bytes > maxBytes) break;
     entries.push(entry);
   }
   return { type: 'report_sessions', sessions: entries };
 }
+
+/** The messages that this relay knows of: with a transcript also those that did not end a turn. */
+const counted = <S extends SessionSummary>(session: S, spoken: boolean): S =>
+  spoken ? { ...session, messageCount: session.spokenCount ?? session.messageCount } : session;
 
 const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   session_id: session.sessionId,
@@ -36,11 +41,19 @@ const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   ...(session.projectPath === '' ? {} : { project: session.projectPath, project_name: basename(session.projectPath) }),
 });
 
-export const activityOf = (session: SessionSummary, isCompletion: boolean): FromDaemon<'session_activity'> => ({
-  type: 'session_activity',
-  session_id: session.sessionId,
-  last_message: session.lastMessage,
-  message_count: session.messageCount,
-  is_completion: isCompletion,
-  last_activity: session.lastActivity,
-});
+/** `spoken`: for a relay with `transcript`. */
+export function activityOf(
+  session: SessionSummary,
+  isCompletion: boolean,
+  spoken = false,
+): FromDaemon<'session_activity'> {
+  return {
+    type: 'session_activity',
+    session_id: session.sessionId,
+    last_message: session.lastMessage,
+    message_count: counted(session, spoken).messageCount,
+    is_completion: isCompletion,
+    last_activity: session.lastActivity,
+    ...(spoken && session.lastUuid !== undefined ? { message_uuid: session.lastUuid } : {}),
+  };
+}

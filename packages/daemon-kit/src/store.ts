@@ -1,17 +1,28 @@
 /**
- * The message history of this machine: one append-only JSONL file per session, rows `{"meta":{…}}`, `{"title":…}` and `{"m":{uuid,role,content,timestamp}}`,
- * 0600. Messages are never renumbered or dropped: the relay may hold their uuids. What is listed about the sessions is
- * rebuilt from the files at start. Writes are synchronous and on disk when they return; a turn has two or three. A session may have any
- * number of messages, as many as the disk takes; it is in memory as a whole only while it is read or written.
+ * The conversations of this machine: one file of operations per session (`session-file.ts`), 0600. Items are never renumbered or dropped: the
+ * relay may hold their uuids. What is listed about the sessions is rebuilt from the files at start. A session may have any number of
+ * items, as many as the disk takes; only what is open of it is in memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { limits } from '@relay/protocol';
+import { type Item, type Operation, isPlain, itemAfter, limits, transcriptLimits } from '@relay/protocol';
 import { fieldBytes, firstLine, keepHead } from './bounds.ts';
-import type { HistoryMessage } from './history.ts';
+import type { HistoryMessage, PageRequest, PageResult } from './history.ts';
+import { replaceOwnerFile, syncFolder } from './owner-file.ts';
 import { makePrivateFolder } from './private-folder.ts';
-import { syncFolder } from './owner-file.ts';
+import {
+  type Gap,
+  type Meta,
+  type Row,
+  type Stored,
+  appendRows,
+  isClosed,
+  readBackwards,
+  readSession,
+  rowOf,
+} from './session-file.ts';
+import { type Extent, changedSince, messageOf, pageBackwards } from './session-pages.ts';
 
 export interface SessionSummary {
   sessionId: string;
@@ -20,27 +31,79 @@ export interface SessionSummary {
   projectPath: string;
   /** Cut at 2 KiB. */
   lastMessage: string;
+  /** Of the last message; undefined while there is none. */
+  lastUuid?: string;
   /** ISO 8601: of the last message, or of the creation. */
   lastActivity: string;
   messageCount: number;
+  /** The same with everything that a relay with `transcript` gets as a message. */
+  spokenCount?: number;
 }
+
+/** An item that gets its place when it is written. */
+export type NewItem = Omit<Item, 'seq' | 'timestamp'> & { timestamp?: string };
+export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' }>;
+
+export interface Writing {
+  /** Survives a power cut. */
+  sync?: boolean;
+  /** Of these items every reader gets a message, whatever their kind. Those of the user, questions and errors always are. */
+  messages?: readonly string[];
+  /** What stands before the words of the put items for a reader without parts. */
+  before?: string | undefined;
+}
+
+export interface ItemsPage {
+  items: Item[];
+  hasMore: boolean;
+  v: number;
+  /** `changed` could not be answered: this is the newest page. */
+  reset: boolean;
+}
+
+/** Who reads: a relay that knows no parts, one that does, or one that asked for parts. */
+export type Reader = 'messages' | 'spoken';
 
 export interface Store {
   /** A new, empty session. Throws TypeError when the id is taken. */
   create(sessionId: string, projectPath: string): void;
   has(sessionId: string): boolean;
-  /** Adds a message with a new uuid and the time of now. Throws TypeError for an unknown session. */
+  /** Adds a message with a new uuid and the time of now, as a version of its own. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
+  /**
+   * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times, and that
+   * version. Throws TypeError for an unknown session.
+   */
+  write(sessionId: string, changes: readonly Change[], writing?: Writing): { ops: Operation[]; v: number };
+  advance(sessionId: string): void;
+  /** The current version; 0 for a session that has none. */
+  version(sessionId: string): number;
+  /** Items that may still change, in order. */
+  open(sessionId: string): Item[];
+  /** Rewrites a file of which more than half was replaced by later rows. */
+  tidy(sessionId: string): void;
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
   /**
    * Adds messages that were said elsewhere, each cut at `fieldBytes.message`; those whose uuid is there are passed over. How many were added.
    * One write and one sync for all of them, so that thousands cost little more than one. When it throws, or the process dies meanwhile, the
    * first so many are there, whole, and the others can be taken again; the same after a power cut, where the disk writes in order.
+   * `onWritten` gets what was written and calls `advance`; without it that happens here.
    */
-  take(sessionId: string, messages: readonly HistoryMessage[]): number;
+  take(
+    sessionId: string,
+    messages: readonly HistoryMessage[],
+    onWritten?: (ops: Operation[], v: number) => void,
+  ): number;
   /** The whole conversation, oldest first; undefined for an unknown session. */
-  messages(sessionId: string): HistoryMessage[] | undefined;
+  messages(sessionId: string, reader?: Reader): HistoryMessage[] | undefined;
+  /** A page of it; undefined for an unknown session. */
+  page(sessionId: string, request: PageRequest, reader?: Reader): PageResult | undefined;
+  /** A page of items; undefined for an unknown session, a sentence for a cursor that is none. */
+  items(
+    sessionId: string,
+    request: PageRequest & { changed?: number | undefined },
+  ): ItemsPage | { error: string } | undefined;
   session(sessionId: string): SessionSummary | undefined;
   /** Last activity first. */
   sessions(): SessionSummary[];
@@ -48,108 +111,286 @@ export interface Store {
   readonly unreadable: number;
 }
 
-interface Meta {
-  session_id: string;
-  project_path: string;
-  created_at: string;
+interface Session extends Extent {
+  summary: SessionSummary & { spokenCount: number };
+  meta: Meta;
+  v: number;
+  /** Nothing was written since the start of this process: the next version begins at the clock. */
+  resting: boolean;
+  gaps: Gap[];
+  open: Map<string, Stored>;
+  bytes: number;
+  /** What a rewritten file would have, about. */
+  needed: number;
 }
+
+/** Older gaps become one: a reader from there starts over, which it would anyway. */
+const maxGaps = 200;
+const tidyBytes = 64 * 1024;
 
 /** Opens the folder, creating it if needed, and reads every session in it. */
 export function openStore(folder: string, now: () => number = Date.now): Store {
   makePrivateFolder(folder);
-  const summaries = new Map<string, SessionSummary>();
-  const load = (path: string) => {
-    const { meta, title, messages, unreadable } = readSession(path);
-    if (!meta) return unreadable;
-    const summary = emptySummary(meta);
-    for (const message of messages) note(summary, message);
-    if (title !== undefined) summary.title = title;
-    summaries.set(meta.session_id, summary);
-    return unreadable;
+  const sessions = new Map<string, Session>();
+  const time = () => new Date(now()).toISOString();
+
+  const load = (path: string): number => {
+    const file = readSession(path);
+    if (!file.meta) return file.unreadable;
+    const session: Session = {
+      ...emptySession(path, file.meta),
+      old: file.old,
+      lastSeq: file.items.at(-1)?.item.seq ?? 0,
+      v: file.v,
+      gaps: file.gaps,
+      bytes: file.bytes,
+    };
+    for (const stored of file.items) {
+      const { item, m } = stored;
+      if (m || (isPlain(item) && isClosed(item))) note(session.summary, stored);
+      if (!isClosed(item)) session.open.set(item.uuid, stored);
+      session.needed += item.content.length + 400;
+    }
+    if (file.title !== undefined) session.summary.title = file.title;
+    sessions.set(file.meta.session_id, session);
+    // Written by an older daemon behind items of this one: they get their places for good.
+    if (file.mixed) rewrite(session);
+    return file.unreadable;
   };
+
+  const rewrite = (session: Session) => {
+    const { meta, title, items, gaps } = readSession(session.path);
+    const rows: Row[] = [
+      { meta: meta ?? session.meta },
+      ...(title === undefined ? [] : [{ title }]),
+      ...(gaps.length === 0 ? [] : [{ gaps }]),
+      ...items.toSorted((one, other) => (one.item.v ?? 0) - (other.item.v ?? 0)).map(rowOf),
+    ];
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    replaceOwnerFile(session.path, text);
+    session.bytes = session.needed = Buffer.byteLength(text);
+    session.old = 0;
+  };
+
+  const sessionOf = (sessionId: string): Session => {
+    const session = sessions.get(sessionId);
+    if (!session) throw new TypeError(`no session ${sessionId}`);
+    return session;
+  };
+
+  /** The version that is written now. The first one of this process says what it skips. */
+  const nextVersion = (session: Session): { v: number; rows: Row[] } => {
+    if (!session.resting) return { v: session.v + 1, rows: [] };
+    session.resting = false;
+    const v = Math.max(session.v + 1, now());
+    const gap: Gap = [session.v, v];
+    session.gaps.push(gap);
+    if (session.gaps.length > maxGaps) {
+      const [first, second] = session.gaps.splice(0, 2);
+      session.gaps.unshift([first![0], second![1]]);
+    }
+    session.v = v - 1;
+    return { v, rows: [{ gaps: [gap] }] };
+  };
+
+  const write: Store['write'] = (sessionId, changes, { sync = false, messages = [], before } = {}) => {
+    const session = sessionOf(sessionId);
+    const { v, rows } = nextVersion(session);
+    const ops: Operation[] = [];
+    const after: { stored: Stored; isNew: boolean }[] = [];
+    /** As they are after the changes before: of what was closed nothing else is in memory, and the rows are not written yet. */
+    const fresh = new Map<string, Stored>();
+    for (const change of changes) {
+      const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
+      const known =
+        fresh.get(uuid) ?? session.open.get(uuid) ?? (change.op === 'put' ? undefined : closedItem(session, uuid));
+      const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, known) } : change;
+      const item = itemAfter(known?.item, op, v);
+      if (!item) continue;
+      const m = known?.m === true || messages.includes(uuid) || ['user', 'question', 'error'].includes(item.part.kind);
+      const stored: Stored = {
+        item,
+        m,
+        ...(known?.before === undefined ? {} : { before: known.before }),
+        ...(op.op === 'put' && before !== undefined ? { before } : {}),
+      };
+      fresh.set(uuid, stored);
+      const isWhole = isClosed(item) || (m && op.op === 'put');
+      rows.push(isWhole ? rowOf(stored) : { op, v });
+      ops.push(op);
+      if (isClosed(item)) session.open.delete(uuid);
+      else session.open.set(uuid, stored);
+      const isSpoken = m || (isPlain(item) && isClosed(item));
+      const wasSpoken = known !== undefined && (known.m || (isPlain(known.item) && isClosed(known.item)));
+      if (isSpoken && (!wasSpoken || (m && !known?.m))) after.push({ stored, isNew: !wasSpoken });
+      if (isWhole) session.needed += Buffer.byteLength(JSON.stringify(item)) + 10;
+    }
+    session.bytes += appendRows(session.path, rows, sync);
+    for (const { stored, isNew } of after) note(session.summary, stored, isNew);
+    return { ops, v };
+  };
+
+  /** Rare: what was closed changes again. */
+  const closedItem = (session: Session, uuid: string): Stored | undefined =>
+    readBackwards(session.path, session.old, (found) => found.has(uuid)).get(uuid);
+
+  const placed = (session: Session, item: NewItem, known: Stored | undefined): Item => {
+    const { uuid, role, content, timestamp = time(), turn, part } = item;
+    const seq = known?.item.seq ?? (session.lastSeq += 1);
+    return { uuid, seq, ...(turn === undefined ? {} : { turn }), role, content, timestamp, part };
+  };
+
+  const advance = (session: Session) => void (session.resting || (session.v += 1));
+
   let unreadable = 0;
   for (const name of readdirSync(folder)) {
     if (name.endsWith('.jsonl')) unreadable += load(join(folder, name));
   }
-  const pathOf = (sessionId: string) => join(folder, `${fileNameOf(sessionId)}.jsonl`);
+
+  const view = (reader: Reader) => (stored: Stored) =>
+    stored.m || (reader === 'spoken' && isPlain(stored.item) && isClosed(stored.item))
+      ? messageOf(reader === 'messages' ? stored : { item: stored.item, m: true })
+      : undefined;
 
   return {
     unreadable,
     create(sessionId, projectPath) {
-      if (summaries.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
-      const created = new Date(now()).toISOString();
-      const meta: Meta = { session_id: sessionId, project_path: projectPath, created_at: created };
-      appendRows(pathOf(sessionId), [{ meta }]);
+      if (sessions.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
+      const meta: Meta = { session_id: sessionId, project_path: projectPath, created_at: time() };
+      const path = join(folder, `${fileNameOf(sessionId)}.jsonl`);
+      const bytes = appendRows(path, [{ meta }]);
       syncFolder(folder);
-      summaries.set(sessionId, emptySummary(meta));
+      sessions.set(sessionId, { ...emptySession(path, meta), bytes, needed: bytes });
     },
-    has: (sessionId) => summaries.has(sessionId),
+    has: (sessionId) => sessions.has(sessionId),
     append(sessionId, role, content) {
-      const summary = summaries.get(sessionId);
-      if (!summary) throw new TypeError(`no session ${sessionId}`);
-      const message: HistoryMessage = { uuid: randomUUID(), role, content, timestamp: new Date(now()).toISOString() };
-      appendRows(pathOf(sessionId), [{ m: message }]);
-      note(summary, message);
-      return message;
+      const kind = role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error';
+      const item: NewItem = { uuid: randomUUID(), role, content, part: { kind } };
+      const { ops } = write(sessionId, [{ op: 'put', item }], { sync: true, messages: [item.uuid] });
+      advance(sessionOf(sessionId));
+      const [op] = ops;
+      return messageOf({ item: (op as { item: Item }).item, m: true });
+    },
+    write,
+    advance: (sessionId) => advance(sessionOf(sessionId)),
+    version: (sessionId) => sessions.get(sessionId)?.v ?? 0,
+    open: (sessionId) =>
+      [...(sessions.get(sessionId)?.open.values() ?? [])]
+        .map(({ item }) => item)
+        .sort((one, other) => one.seq - other.seq),
+    tidy(sessionId) {
+      const session = sessionOf(sessionId);
+      if (session.open.size === 0 && session.bytes > tidyBytes && session.needed < session.bytes / 2) rewrite(session);
     },
     entitle(sessionId, title) {
-      const summary = summaries.get(sessionId);
-      if (!summary) throw new TypeError(`no session ${sessionId}`);
-      if (title === '' || summary.title === title) return;
-      appendRows(pathOf(sessionId), [{ title }]);
-      summary.title = title;
+      const session = sessionOf(sessionId);
+      if (title === '' || session.summary.title === title) return;
+      session.bytes += appendRows(session.path, [{ title }]);
+      session.summary.title = title;
     },
-    take(sessionId, messages) {
-      const summary = summaries.get(sessionId);
-      if (!summary) throw new TypeError(`no session ${sessionId}`);
+    take(sessionId, messages, onWritten) {
+      const session = sessionOf(sessionId);
       if (messages.length === 0) return 0;
-      const path = pathOf(sessionId);
-      const known = new Set(readSession(path).messages.map(({ uuid }) => uuid));
-      const fresh: HistoryMessage[] = [];
+      const known = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
+      const fresh: NewItem[] = [];
       for (const { uuid, role, content, timestamp } of messages) {
         if (known.has(uuid)) continue;
         known.add(uuid);
-        fresh.push({ uuid, role, content: keepHead(content, fieldBytes.message), timestamp });
+        const kind = role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error';
+        fresh.push({ uuid, role, content: keepHead(content, fieldBytes.message), timestamp, part: { kind } });
       }
+      if (fresh.length === 0) return 0;
       try {
-        appendRows(
-          path,
-          fresh.map((m) => ({ m })),
-        );
+        const changes = fresh.map((item): Change => ({ op: 'put', item }));
+        const { ops, v } = write(sessionId, changes, { sync: true, messages: fresh.map(({ uuid }) => uuid) });
+        if (onWritten) onWritten(ops, v);
+        else advance(session);
       } catch (error) {
         // A full disk has taken the first of them, and they are there from now on.
-        load(path);
+        load(session.path);
         throw error;
       }
-      for (const message of fresh) note(summary, message);
       return fresh.length;
     },
-    messages: (sessionId) => (summaries.has(sessionId) ? readSession(pathOf(sessionId)).messages : undefined),
+    messages(sessionId, reader = 'messages') {
+      const session = sessions.get(sessionId);
+      return session && readSession(session.path).items.flatMap((stored) => view(reader)(stored) ?? []);
+    },
+    page(sessionId, request, reader = 'messages') {
+      const session = sessions.get(sessionId);
+      if (!session) return undefined;
+      const found = pageBackwards(session, request, view(reader));
+      if (!found.ok) return found;
+      const messages = found.items.flatMap((stored) => view(reader)(stored) ?? []);
+      const [oldest, newest] = [messages[0], messages.at(-1)];
+      return {
+        ok: true,
+        page: {
+          messages,
+          hasMore: found.hasMore,
+          oldestUuid: oldest?.uuid ?? null,
+          newestUuid: newest?.uuid ?? null,
+        },
+      };
+    },
+    items(sessionId, { changed, ...request }) {
+      const session = sessions.get(sessionId);
+      if (!session) return undefined;
+      const { v } = session;
+      const maxBytes = Math.min(request.maxBytes ?? Infinity, transcriptLimits.pageBytes - 64 * 1024);
+      const limit = Math.min(request.limit, transcriptLimits.pageItems);
+      if (changed !== undefined) {
+        const items = changedSince(session, changed, { ...session, maxItems: limit, maxBytes });
+        if (items) return { items, hasMore: false, v, reset: false };
+      }
+      const cursors = changed === undefined ? request : {};
+      const found = pageBackwards(session, { ...cursors, limit, maxBytes }, ({ item }) => item);
+      if (!found.ok) return { error: found.error };
+      return { items: found.items.map(({ item }) => item), hasMore: found.hasMore, v, reset: changed !== undefined };
+    },
     session(sessionId) {
-      const summary = summaries.get(sessionId);
-      return summary && { ...summary };
+      const session = sessions.get(sessionId);
+      return session && { ...session.summary };
     },
     sessions: () =>
-      [...summaries.values()]
-        .map((summary) => ({ ...summary }))
+      [...sessions.values()]
+        .map(({ summary }) => ({ ...summary }))
         .sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : a.lastActivity > b.lastActivity ? -1 : 0)),
   };
 }
 
-const emptySummary = (meta: Meta): SessionSummary => ({
-  sessionId: meta.session_id,
-  title: '',
-  projectPath: meta.project_path,
-  lastMessage: '',
-  lastActivity: meta.created_at,
-  messageCount: 0,
+const emptySession = (path: string, meta: Meta): Session => ({
+  path,
+  meta,
+  old: 0,
+  lastSeq: 0,
+  v: 0,
+  resting: true,
+  gaps: [],
+  open: new Map(),
+  bytes: 0,
+  needed: 0,
+  summary: {
+    sessionId: meta.session_id,
+    title: '',
+    projectPath: meta.project_path,
+    lastMessage: '',
+    lastActivity: meta.created_at,
+    messageCount: 0,
+    spokenCount: 0,
+  },
 });
 
-function note(summary: SessionSummary, { content, timestamp }: HistoryMessage): void {
+/** `m`: every reader gets it. */
+function note(summary: Session['summary'], { item, m, before }: Stored, isNew = true): void {
+  if (isNew) summary.spokenCount++;
+  if (!m) return;
+  const { content } = messageOf({ item, m, ...(before === undefined ? {} : { before }) });
   if (summary.messageCount === 0 && summary.title === '') summary.title = firstLine(content, limits.titleCharacters);
   summary.messageCount++;
   summary.lastMessage = keepHead(content, fieldBytes.lastMessage);
-  summary.lastActivity = timestamp;
+  summary.lastUuid = item.uuid;
+  summary.lastActivity = item.timestamp;
 }
 
 /** Readable, safe on every file system, and within its 255 bytes; the true id is in the meta row. */
@@ -158,62 +399,3 @@ function fileNameOf(sessionId: string): string {
   if (readable.length <= 180 && readable === readable.toLowerCase()) return readable;
   return `${readable.slice(0, 40)}-${createHash('sha256').update(sessionId).digest('hex')}`;
 }
-
-/** One write and one sync, however many they are. */
-function appendRows(path: string, rows: readonly unknown[]): void {
-  if (rows.length === 0) return;
-  const file = openSync(path, 'a+', 0o600);
-  try {
-    // A crash may have torn the last line; a new row must not be glued to it.
-    const { size } = fstatSync(file);
-    const last = Buffer.alloc(1);
-    const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
-    const bytes = Buffer.from(`${torn ? '\n' : ''}${rows.map((row) => `${JSON.stringify(row)}\n`).join('')}`, 'utf8');
-    // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
-    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-    fdatasyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function readSession(path: string): {
-  meta: Meta | undefined;
-  title: string | undefined;
-  messages: HistoryMessage[];
-  unreadable: number;
-} {
-  let meta: Meta | undefined;
-  let title: string | undefined;
-  const messages: HistoryMessage[] = [];
-  let unreadable = 0;
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
-    if (line === '') continue;
-    const row = rowOf(line);
-    if (row?.meta) meta ??= row.meta;
-    else if (row?.m) messages.push(row.m);
-    else if (row?.title !== undefined) title = row.title;
-    else unreadable++;
-  }
-  return { meta, title, messages, unreadable };
-}
-
-function rowOf(line: string): { meta?: Meta; m?: HistoryMessage; title?: string } | undefined {
-  let row: unknown;
-  try {
-    row = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof row !== 'object' || row === null) return undefined;
-  if ('meta' in row && textsIn(row.meta, ['session_id', 'project_path', 'created_at']))
-    return { meta: row.meta as Meta };
-  if ('title' in row && typeof row.title === 'string') return { title: row.title };
-  if ('m' in row && textsIn(row.m, ['uuid', 'role', 'content', 'timestamp'])) return { m: row.m as HistoryMessage };
-  return undefined;
-}
-
-const textsIn = (value: unknown, names: readonly string[]) =>
-  typeof value === 'object' &&
-  value !== null &&
-  names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string');

@@ -3,17 +3,18 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import { type DaemonEvent, type Question, type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import { questionDigest } from '@relay/protocol/identity';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Cancel, type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import type { HistoryMessage } from './history.ts';
-import type { FinalEvent, Journal } from './journal.ts';
+import type { FinalEvent, Journal, JournalledEvent } from './journal.ts';
 import type { Log } from './log.ts';
 import { createPlaces } from './places.ts';
 import type { Questions } from './questions.ts';
 import type { Store } from './store.ts';
+import type { Ending, Transcripts } from './transcript/transcripts.ts';
 
 /** What the tasks want to be said, in the order of the calls. */
 export interface Voice {
@@ -29,6 +30,7 @@ export interface Voice {
 export interface TasksOptions {
   agent: Agent;
   store: Store;
+  transcripts: Transcripts;
   /** Takes over what was said in a session elsewhere; a session begun at the desk is known afterwards. */
   sync?: (sessionId: string) => void;
   /** What must be waited for before that; undefined when there is nothing. */
@@ -80,6 +82,8 @@ interface Task {
   message: string;
   images: readonly string[];
   projectPath: string;
+  /** Uuid of the item that its message is, chosen by the relay. */
+  messageUuid?: string | undefined;
   /** `resumed`: it ended with a question that was taken back, and its turn goes on. The relay does not hear of it before its next end. */
   phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;
@@ -91,7 +95,7 @@ interface Task {
 
 type End =
   | { type: 'TASK_COMPLETE'; result: string }
-  | { type: 'WAIT_FOR_USER'; prompt: string; result: string; options: { label: string }[] }
+  | { type: 'WAIT_FOR_USER'; prompt: string; result: string; said: string; options: { label: string }[] }
   | { type: 'ERROR'; error: string };
 
 const maxTasks = 500;
@@ -102,7 +106,7 @@ const maxOptions = 100;
 export const maxAgentsDefault = 8;
 
 export function createTasks(options: TasksOptions): Tasks {
-  const { agent, store, sync, bring, journal, questions, voice, log, clock, timings } = options;
+  const { agent, store, transcripts, sync, bring, journal, questions, voice, log, clock, timings } = options;
   /** Held from the opening of a conversation, or the start of a turn, until nothing of the turn is left. */
   const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
   let cancelTelling: Cancel = () => undefined;
@@ -244,11 +248,13 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const run = (task: Task) => {
     task.phase = 'running';
+    const isAnswer = agent.holdsQuestions === true && questions.isOpen(task.sessionId);
     questions.forget(task.sessionId);
     try {
-      record(task.sessionId, 'USER', task.message);
-      voice.activity(task.sessionId, false);
-      const { id: taskId, sessionId, message, images, projectPath } = task;
+      const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
+      const answers = answered(sessionId, message);
+      transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
+      voice.activity(sessionId, false);
       const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}) };
       task.images = [];
       task.turn = agent.start(turn, reportOf(task));
@@ -290,17 +296,26 @@ export function createTasks(options: TasksOptions): Tasks {
         const [what, to] = [keepHead(action, fieldBytes.progress), keepHead(target, fieldBytes.progress)];
         voice.event({ ...event, event_type: 'PROGRESS', action: what, target: to });
       },
+      update(update) {
+        // What comes behind a question is of the turn that is held open.
+        if (live() || (task.phase === 'over' && task.asked)) told(() => transcripts.update(task.sessionId, update));
+      },
+      call(call) {
+        if (live()) told(() => transcripts.call(task.sessionId, call));
+      },
       output(text) {
         if (!live()) return;
+        if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text));
         // A note of what was left out may stand before a full portion.
         voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
       },
       complete: (result) => finish(task, { type: 'TASK_COMPLETE', result }),
-      wait: ({ prompt, result = '', options = [] }) =>
+      wait: ({ prompt, result = '', said = '', options = [] }) =>
         finish(task, {
           type: 'WAIT_FOR_USER',
           prompt: keepHead(prompt, fieldBytes.error),
           result: keepTail(result, fieldBytes.message),
+          said: keepTail(said, fieldBytes.message),
           options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
         }),
       error: (error) => finish(task, { type: 'ERROR', error }),
@@ -309,6 +324,7 @@ export function createTasks(options: TasksOptions): Tasks {
         task.phase = 'resumed';
         resumed.set(task.sessionId, task);
         questions.gone(task.sessionId, why);
+        superseded(task.sessionId);
         log.info('question taken back', { task: task.id, session: task.sessionId });
       },
       title(title) {
@@ -340,9 +356,8 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const conclude = ({ id, sessionId }: { id: string; sessionId: string }, end: End) => {
     const frame = frameOf(id, sessionId, end);
-    const said = spoken(frame);
     try {
-      if (store.has(sessionId)) record(sessionId, said.role, said.content);
+      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, end));
     } catch (error) {
       log.warn('history not written', { session: sessionId, why: reasonOf(error) });
     }
@@ -352,7 +367,7 @@ export function createTasks(options: TasksOptions): Tasks {
       questions.asked(sessionId, { taskId: id, prompt: frame.prompt, labels });
     } else questions.over(id);
     log.info('task ended', { task: id, session: sessionId, end: end.type });
-    log.speech('agent said', { task: id, text: said.content });
+    log.speech('agent said', { task: id, text: wordsOf(frame) });
     voice.final(frame);
   };
 
@@ -373,15 +388,50 @@ export function createTasks(options: TasksOptions): Tasks {
     }
   };
 
-  const record = (sessionId: string, role: HistoryMessage['role'], content: string) =>
-    store.append(sessionId, role, keepHead(content, fieldBytes.message));
+  /** The transcript is beside the task: a disk that takes nothing costs it, and not the turn. */
+  const told = (tell: () => void) => {
+    try {
+      tell();
+    } catch (error) {
+      log.warn('transcript not written', { why: reasonOf(error) });
+    }
+  };
+
+  /** The open question that these words answer, which is answered from now on; undefined when there is none. */
+  const answered = (sessionId: string, words: string): string | undefined => {
+    const [question] = store.open(sessionId).filter(({ part }) => part.kind === 'question');
+    if (!question) return undefined;
+    const at = new Date(clock.now()).toISOString();
+    const text = keepHead(words, fieldBytes.lastMessage);
+    transcripts.change(sessionId, [
+      { op: 'set', uuid: question.uuid, part: { state: 'answered', answer: { text, at } } },
+    ]);
+    return question.uuid;
+  };
+
+  /** A question that can no longer be answered. */
+  const superseded = (sessionId: string) =>
+    told(() => {
+      const open = store.open(sessionId).filter(({ part }) => part.kind === 'question');
+      transcripts.change(
+        sessionId,
+        open.map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } })),
+      );
+    });
 
   return {
-    start({ task_id: id, instruction: message, project_path: projectPath = '', images = [] }) {
+    start({
+      task_id: id,
+      instruction: message,
+      project_path: projectPath = '',
+      images = [],
+      message_uuid: messageUuid,
+    }) {
       if (!remember(id)) return;
       const named = agent.open === undefined;
       const sessionId = named ? randomUUID() : '';
-      const task: Task = { id, sessionId, message, images, projectPath, phase: named ? 'queued' : 'opening' };
+      const phase = named ? 'queued' : 'opening';
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, phase };
       accept(task);
       if (named) return begin(task);
       // What arrives on the way out, or in too great a number, opens nothing.
@@ -390,7 +440,8 @@ export function createTasks(options: TasksOptions): Tasks {
       if (!takes(task)) return finish(task, noImages);
       whenRoom(task, () => void open(task, new AbortController()));
     },
-    resume({ task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] }) {
+    resume(frame) {
+      const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
       if (!remember(id)) return;
       const refusal = questions.refusal(sessionId, message);
       if (refusal !== undefined) {
@@ -399,7 +450,8 @@ export function createTasks(options: TasksOptions): Tasks {
         return finish(late, { type: 'ERROR', error: refusal });
       }
       const wait = bring?.(sessionId);
-      const task: Task = { id, sessionId, message, images, projectPath, phase: wait ? 'opening' : 'queued' };
+      const phase = wait ? 'opening' : 'queued';
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid: frame.message_uuid, phase };
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);
@@ -419,12 +471,17 @@ export function createTasks(options: TasksOptions): Tasks {
         tasks.delete(taskId);
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
-        if (wasRunning) void task.turn?.cancel();
-        else if (!task.opening) drop(task);
+        if (wasRunning) {
+          told(() => transcripts.cancel(task.sessionId));
+          void task.turn?.cancel();
+        } else if (!task.opening) drop(task);
       } else {
         for (const goesOn of [...resumed.values()]) if (goesOn.id === taskId) leave(goesOn);
         for (const { sessionId, taskId: asker } of questions.waiting())
-          if (asker === taskId) questions.gone(sessionId, 'it was dismissed.');
+          if (asker === taskId) {
+            questions.gone(sessionId, 'it was dismissed.');
+            told(() => transcripts.cancel(sessionId));
+          }
         questions.over(taskId);
         agent.abandon?.(taskId);
       }
@@ -436,6 +493,7 @@ export function createTasks(options: TasksOptions): Tasks {
     isBusy: (sessionId) => resumed.has(sessionId) || lines.has(sessionId),
     tellWaiting,
     recover() {
+      transcripts.recover();
       for (const { taskId, sessionId, pid } of journal.interrupted) {
         remember(taskId);
         if (pid !== undefined) agent.reap?.({ taskId, pid });
@@ -481,27 +539,50 @@ const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks
 
 const waitingForPlace = 'Waiting for another agent to finish';
 
-function frameOf(taskId: string, sessionId: string, end: End): FinalEvent {
+function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
   // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
   const event = { type: 'event', task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) } as const;
   switch (end.type) {
     case 'TASK_COMPLETE':
       return { ...event, event_type: 'TASK_COMPLETE', result: keepTail(end.result, fieldBytes.message) };
     case 'WAIT_FOR_USER':
-      return { ...event, event_type: 'WAIT_FOR_USER', prompt: end.prompt, result: end.result, options: end.options };
+      return {
+        ...event,
+        event_type: 'WAIT_FOR_USER',
+        prompt: end.prompt,
+        result: end.result,
+        options: end.options,
+        ...(end.said === '' ? {} : { said: end.said }),
+        question: named(end),
+      };
     case 'ERROR':
       return { ...event, event_type: 'ERROR', error: keepHead(end.error, fieldBytes.error) };
   }
 }
 
-/** The message that the end of a task is in the history, the same that the relay makes of it (contract §6). */
-function spoken(frame: FinalEvent): { role: HistoryMessage['role']; content: string } {
+/** The question of the transcript. Choices are numbered: an agent that gives them ids says more (`questions`). */
+function named({ prompt: title, options: labels }: Extract<End, { type: 'WAIT_FOR_USER' }>): Question {
+  const options = labels.map(({ label }, index) => ({ id: `${index + 1}`, label }));
+  const kind = options.length === 0 ? 'text' : 'choice';
+  const question = { uuid: randomUUID(), title, kind, options, text: true };
+  return { ...question, digest: questionDigest(question) };
+}
+
+/** The end of a task in its transcript. */
+function endingOf(frame: JournalledEvent, end: End): Ending {
+  if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
+    return { type: end.type, result: wordsOf(frame), error: wordsOf(frame) } as Ending;
+  return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
+}
+
+/** The words that people read at the end of a task. */
+function wordsOf(frame: FinalEvent): string {
   switch (frame.event_type) {
     case 'TASK_COMPLETE':
-      return { role: 'AGENT', content: frame.result };
+      return frame.result;
     case 'WAIT_FOR_USER':
-      return { role: 'AGENT', content: frame.result || frame.prompt };
+      return frame.result || frame.prompt;
     case 'ERROR':
-      return { role: 'SYSTEM', content: frame.error };
+      return frame.error;
   }
 }

@@ -8,7 +8,7 @@ export function house() {
   let undo: (() => Promise<void>)[] = [];
   return {
     folder: () => folders.make(),
-    async relay(options: { autoPong?: boolean } = {}): Promise<RelayDouble> {
+    async relay(options: { autoPong?: boolean; declares?: readonly string[] } = {}): Promise<RelayDouble> {
       const relay = await startRelayDouble(options);
       undo.push(() => relay.close());
       return relay;

@@ -3,7 +3,8 @@ import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 import type { HistoryMessage, Outside, OutsideMessage } from '../src/index.ts';
-import { foreignUuid, newBehind } from '../src/outside.ts';
+import { foreignUuid } from '@relay/protocol/identity';
+import { newBehind } from '../src/outside.ts';
 import { echo, house, playing } from './house.ts';
 
 const home = house();

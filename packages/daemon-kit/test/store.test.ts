@@ -45,7 +45,7 @@ describe('the message store', () => {
     const [first, second] = store.sessions();
     expect(first).toMatchObject({ sessionId: 'new', projectPath: '/b', messageCount: 2 });
     expect(Buffer.byteLength(first?.lastMessage ?? '')).toBe(2048);
-    expect(first?.lastActivity).toBe('2026-01-01T00:00:05.000Z');
+    expect(first?.lastActivity).toBe(new Date(now).toISOString());
     expect(second?.title).toBe(`First line ${'x'.repeat(69)}`);
   });
 

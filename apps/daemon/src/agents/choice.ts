@@ -174,6 +174,7 @@ export function agentOf(
         mode: choice.mode,
         maxProcesses: 2 * maxAgents,
         askAtDesk,
+        listed: preset?.history === undefined,
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),
       });

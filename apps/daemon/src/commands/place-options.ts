@@ -1,5 +1,5 @@
 /** Options about where and how agents work: kept at `register`, or given for one run of `up`. */
-import { Failure, exitCodes } from '@relay/daemon-kit';
+import { Failure, type TranscriptSettings, exitCodes } from '@relay/daemon-kit';
 import { isAgentCount } from '../config.ts';
 
 export interface PlaceOptions {
@@ -7,6 +7,21 @@ export interface PlaceOptions {
   project?: string;
   maxAgents?: string;
   askAtDesk?: boolean;
+}
+
+/** What a relay is told of the work of an agent, for one run of `up`. */
+export interface TellOptions {
+  transcript?: string;
+  thoughts?: string;
+}
+
+/** Throws a Failure (usage) for another word than those that are there. */
+export function tellingOf({ transcript = 'full', thoughts = 'on' }: TellOptions): TranscriptSettings {
+  if (transcript !== 'full' && transcript !== 'outline' && transcript !== 'off')
+    throw new Failure('BAD_OPTION', '--transcript must be full, outline or off.', exitCodes.usage);
+  if (thoughts !== 'on' && thoughts !== 'off')
+    throw new Failure('BAD_OPTION', '--thoughts must be on or off.', exitCodes.usage);
+  return { detail: transcript, thoughts: thoughts === 'on' };
 }
 
 /** undefined when nothing was said. Throws a Failure (usage) for what is no number of agents. */

@@ -10,10 +10,10 @@ import { lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../version.ts';
 import { keyboardOf } from './keyboard.ts';
-import { type PlaceOptions, agentCountOf } from './place-options.ts';
+import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
+export interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
   verbose?: boolean;
   supervised?: boolean;
   insecure?: boolean;
@@ -80,6 +80,7 @@ async function begin(
   refuseClear(config.server, options.insecure ?? config.insecure ?? false, exitCodes.config);
   const refreshToken = readCredentials(home);
   const maxAgents = agentCountOf(options) ?? config.max_agents;
+  const transcript = tellingOf(options);
   const choice = given ?? choiceOfConfig(config);
   const log = createLog({
     write: terminal.err,
@@ -105,6 +106,7 @@ async function begin(
       ...answering,
       storeDir: home.stateDir,
       maxAgents,
+      transcript,
       daemonVersion,
       log,
       onChange(state) {

@@ -4,7 +4,13 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type FromDaemon, type FromDaemonFrame, type ToDaemonFrame, decodeDaemonFrame } from '@relay/protocol';
+import {
+  type FromDaemon,
+  type FromDaemonFrame,
+  type ToDaemonFrame,
+  decodeDaemonFrame,
+  relayCapabilitiesHeader,
+} from '@relay/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 /** How long a frame is waited for. */
@@ -61,6 +67,8 @@ export class DoubleConnection {
   readonly headers: IncomingMessage['headers'];
   /** Everything the daemon has sent, in order. */
   readonly frames: FromDaemonFrame[] = [];
+  /** The same as they came. */
+  readonly texts: string[] = [];
   readonly wrong: string[] = [];
   readonly pings: number[] = [];
   readonly closed: Promise<{ code: number }>;
@@ -80,6 +88,7 @@ export class DoubleConnection {
         this.wrong.push(data.toString('utf8').slice(0, 300));
         return;
       }
+      this.texts.push(data.toString('utf8'));
       this.frames.push(decoded.frame);
       this.#inbox.put(decoded.frame);
     });
@@ -162,11 +171,14 @@ export interface RelayDoubleOptions {
   autoPong?: boolean;
   /** How long a frame is waited for; default 10 s. */
   waitMs?: number;
+  /** What the 101 says that this relay does. */
+  declares?: readonly string[];
 }
 
 export async function startRelayDouble({
   autoPong = true,
   waitMs = defaultWaitMs,
+  declares = [],
 }: RelayDoubleOptions = {}): Promise<RelayDouble> {
   const answers = new Map<string, Answer[]>();
   const calls: Call[] = [];
@@ -175,6 +187,8 @@ export async function startRelayDouble({
   const arrivals = inbox<DoubleConnection>('connection', waitMs);
   const callInbox = inbox<Call>('call', waitMs);
   const sockets = new WebSocketServer({ noServer: true, autoPong });
+  if (declares.length > 0)
+    sockets.on('headers', (headers) => headers.push(`${relayCapabilitiesHeader}: ${declares.join(', ')}`));
 
   const server = createServer((request, response) => void serve(request, response));
   const serve = async (request: IncomingMessage, response: ServerResponse) => {

@@ -13,6 +13,7 @@ import { type ProjectRules, projectFolder } from '../project.ts';
 import type { AskAtDesk } from './at-desk.ts';
 import { type Conversation, type ConversationTimings, createConversation } from './conversation.ts';
 import { type Fields, wordsOf } from './content.ts';
+import { listedName } from './names.ts';
 import { createNotes } from './notes.ts';
 import type { Quirks } from './presets.ts';
 import { pidRecord } from './pid-record.ts';
@@ -35,6 +36,8 @@ export interface AcpOptions {
   /** Where the numbers of live processes are kept; what an earlier daemon left there is ended at the start. */
   pidFile?: string;
   maxProcesses?: number;
+  /** Its sessions are read by their replay (`listing.ts`), which gives messages their names. */
+  listed?: boolean;
   /** Permissions are answered at this machine only. */
   askAtDesk?: AskAtDesk | undefined;
   clock?: Clock;
@@ -304,6 +307,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     // Whether it takes images is known when its process is there: if it does not, the task says so.
     capabilities: ['images', 'usage'],
     holdsQuestions: true,
+    tellsUpdates: true,
+    ...(options.listed ? { messageName: listedName } : {}),
     context: notes.context,
     onCommands: notes.onCommands,
     open,

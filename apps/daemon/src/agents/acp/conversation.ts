@@ -114,6 +114,11 @@ export function createConversation(options: ConversationOptions): Conversation {
   let turn: ActiveTurn | undefined;
   let idleListener: (idle: boolean) => void = () => undefined;
 
+  /** A call that a permission shows: some agents say it nowhere else. */
+  const tell = (active: ActiveTurn, call: Fields) => {
+    active.report.call?.(call);
+    active.narrator.call(call);
+  };
   const put = (question: OpenQuestion, response: unknown) => {
     const index = questions.indexOf(question);
     if (index < 0) return;
@@ -146,9 +151,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (!question || !active.attached || active.detached || (question.shown && !again)) return;
     question.shown = true;
     active.attached = false;
-    const said = [active.narrator.said(), again?.why ?? ''].filter((text) => text !== '').join('\n\n');
+    const said = active.narrator.said();
     active.output.flush();
-    active.report.wait(question.asking.question(said));
+    active.report.wait({ ...question.asking.question(again?.why ?? ''), said });
     active.release();
   };
 
@@ -160,7 +165,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       agent.notify('session/cancel', { sessionId });
       return Promise.resolve(asking.cancelled);
     }
-    if (call) active.narrator.call(call);
+    if (call) tell(active, call);
     return new Promise((resolve) => {
       const cancelWait = clock.after(timings.questionMs, () => takeBack(question, 'it was not answered in time.'));
       const withdrawn = () => takeBack(question, noLongerAsked);
@@ -183,7 +188,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const askHere = async <R>(asking: Asking<R>, at: AskAtDesk, signal: AbortSignal, call: Fields): Promise<R> => {
     const active = turn;
     if (!active || active.detached) return asking.cancelled;
-    active.narrator.call(call);
+    tell(active, call);
     const about = firstLine(asking.question('').prompt, limits.titleCharacters);
     active.report.progress('Waiting for an answer at the machine', about);
     const stop = new AbortController();
@@ -233,7 +238,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     pid: agent.pid,
     update(id, update) {
       // Replays of an earlier conversation come while no turn runs.
-      if (id === sessionId) turn?.narrator.update(update);
+      if (id !== sessionId || !turn) return;
+      turn.report.update?.(update);
+      turn.narrator.update(update);
     },
     permission: (request, signal) => {
       const { toolCall } = request;

@@ -9,6 +9,7 @@ import { type Clock, type Log, type Outside, type OutsideMessage, type OutsideSe
 import { elapsedOn, reasonOf } from '@relay/daemon-kit';
 import type { AcpAgent } from './agent.ts';
 import { type Fields, pieceOf, wordsOf } from './content.ts';
+import { listedName } from './names.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';
 
 export interface ListingTimings {
@@ -205,7 +206,7 @@ function teller(sessionId: string) {
           const name = `${role} ${id}`;
           const part = (parts.get(name) ?? 0) + 1;
           parts.set(name, part);
-          return { id: part === 1 ? name : `${name} ${part}`, role, content, timestamp };
+          return { id: listedName(role, id, part), role, content, timestamp };
         });
     },
   };

@@ -1,0 +1,260 @@
+/**
+ * The file of one session: the log of its operations (transcript.md §6). Rows are appended and never changed:
+ *
+ * `{"meta":{…}}`, `{"title":…}` · `{"m":item}` a whole item that every reader gets as a message (older files: only its four texts) ·
+ * `{"i":item}` another whole item · `{"op":operation,"v":n}` · `{"gaps":[[a,b],…]}` versions that were never on this disk.
+ *
+ * An item is written as a whole once more when it closes, so that a page is read backwards from the end. Knows no session and no summary.
+ */
+import { closeSync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { type Item, type Operation, isItem, isOperation, itemAfter, uuidOf } from '@relay/protocol';
+import type { HistoryMessage } from './history.ts';
+
+export interface Meta {
+  session_id: string;
+  project_path: string;
+  created_at: string;
+}
+
+/** Versions between the two, neither of them included. */
+export type Gap = [after: number, before: number];
+
+export type Row =
+  | { meta: Meta }
+  | { title: string }
+  | { gaps: Gap[] }
+  /** `before`: what a reader without parts is shown in front of the words. */
+  | { m: Item; before?: string }
+  | { i: Item }
+  | { op: Operation; v: number };
+
+/** An item, and whether it is a message for every reader. Of a file from before parts it has no place yet. */
+export interface Stored {
+  item: Item;
+  m: boolean;
+  before?: string;
+}
+
+/** What a row says; undefined for one that is torn or foreign. */
+export type Read =
+  | { kind: 'meta'; meta: Meta }
+  | { kind: 'title'; title: string }
+  | { kind: 'gaps'; gaps: Gap[] }
+  | { kind: 'whole'; stored: Stored }
+  /** A message from before there were items. */
+  | { kind: 'old'; message: HistoryMessage }
+  | { kind: 'op'; op: Operation; v: number };
+
+export function readRow(line: string): Read | undefined {
+  let row: Record<string, unknown>;
+  try {
+    row = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+  if (typeof row !== 'object' || row === null) return undefined;
+  const { meta, title, gaps, m, i, op, v, before } = row;
+  if (isOperation(op) && Number.isSafeInteger(v)) return { kind: 'op', op, v: v as number };
+  if (isItem(i)) return { kind: 'whole', stored: { item: i, m: false } };
+  if (isItem(m))
+    return { kind: 'whole', stored: { item: m, m: true, ...(typeof before === 'string' ? { before } : {}) } };
+  if (textsIn(m, ['uuid', 'role', 'content', 'timestamp'])) return { kind: 'old', message: m as HistoryMessage };
+  if (textsIn(meta, ['session_id', 'project_path', 'created_at'])) return { kind: 'meta', meta: meta as Meta };
+  if (typeof title === 'string') return { kind: 'title', title };
+  if (Array.isArray(gaps)) return { kind: 'gaps', gaps: gaps.filter(isGap) };
+  return undefined;
+}
+
+const isGap = (gap: unknown): gap is Gap => Array.isArray(gap) && gap.length === 2 && gap.every(Number.isSafeInteger);
+
+const textsIn = (value: unknown, names: readonly string[]) =>
+  typeof value === 'object' &&
+  value !== null &&
+  names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string');
+
+export const rowOf = ({ item, m, before }: Stored): Row =>
+  m ? { m: item, ...(before === undefined ? {} : { before }) } : { i: item };
+
+/** A message from before there were items, as the item at this place. */
+export const itemOfOld = ({ uuid, role, content, timestamp }: HistoryMessage, seq: number): Item => ({
+  uuid,
+  role,
+  content,
+  timestamp,
+  seq,
+  part: { kind: role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error' },
+});
+
+/** It does not change any more by itself. */
+export function isClosed({ part }: Item): boolean {
+  if (part.open === true) return false;
+  if (part.kind === 'tool') return part.status !== 'pending' && part.status !== 'running';
+  return part.kind !== 'question' || part.state !== 'open';
+}
+
+/** One write, however many rows. Returns the bytes. With `sync` they are on disk when it returns. */
+export function appendRows(path: string, rows: readonly Row[], sync = true): number {
+  if (rows.length === 0) return 0;
+  const file = openSync(path, 'a+', 0o600);
+  try {
+    // A crash may have torn the last line; a new row must not be glued to it.
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(1);
+    const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
+    const bytes = Buffer.from(`${torn ? '\n' : ''}${rows.map((row) => `${JSON.stringify(row)}\n`).join('')}`, 'utf8');
+    // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
+    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+    if (sync) fdatasyncSync(file);
+    return bytes.length;
+  } finally {
+    closeSync(file);
+  }
+}
+
+export interface SessionFile {
+  meta: Meta | undefined;
+  title: string | undefined;
+  /** In order. */
+  items: Stored[];
+  gaps: Gap[];
+  /** The last version in the file; 0 if it has none. */
+  v: number;
+  unreadable: number;
+  bytes: number;
+  /** Messages from before there were items. They stand before all items, unless `mixed`. */
+  old: number;
+  mixed: boolean;
+}
+
+/** The whole file. Only what a page cannot do without is read this way: the start, and what comes from elsewhere. */
+export function readSession(path: string): SessionFile {
+  const text = readFileSync(path, 'utf8');
+  const items = new Map<string, Stored>();
+  const file: SessionFile = {
+    meta: undefined,
+    title: undefined,
+    items: [],
+    gaps: [],
+    v: 0,
+    unreadable: 0,
+    bytes: Buffer.byteLength(text),
+    old: 0,
+    mixed: false,
+  };
+  let lastSeq = 0;
+  const put = (stored: Stored) => {
+    const { uuid, seq, v = 0 } = stored.item;
+    const known = items.get(uuid);
+    items.set(uuid, known ? { ...stored, item: { ...stored.item, seq: known.item.seq } } : stored);
+    lastSeq = Math.max(lastSeq, seq);
+    file.v = Math.max(file.v, v);
+  };
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const row = readRow(line);
+    switch (row?.kind) {
+      case 'meta':
+        file.meta ??= row.meta;
+        break;
+      case 'title':
+        file.title = row.title;
+        break;
+      case 'gaps':
+        file.gaps.push(...row.gaps);
+        break;
+      case 'old':
+        if (items.has(row.message.uuid)) break;
+        file.mixed ||= lastSeq > file.old;
+        file.old++;
+        put({ item: itemOfOld(row.message, lastSeq + 1), m: true });
+        break;
+      case 'whole':
+        put(row.stored);
+        break;
+      case 'op': {
+        const known = items.get(uuidOf(row.op) ?? '');
+        const item = itemAfter(known?.item, row.op, row.v);
+        if (item) put({ m: false, ...known, item });
+        file.v = Math.max(file.v, row.v);
+        break;
+      }
+      case undefined:
+        file.unreadable++;
+    }
+  }
+  file.items = [...items.values()].sort((one, other) => one.item.seq - other.item.seq);
+  return file;
+}
+
+const chunkBytes = 256 * 1024;
+
+/** The lines of a file, last one first. The file may grow meanwhile: what comes later is not read. */
+export function* linesBackwards(path: string): Generator<string> {
+  const file = openSync(path, 'r');
+  try {
+    let end = fstatSync(file).size;
+    /** The beginning of the line that stands at the end of the next chunk. */
+    let rest: Buffer[] = [];
+    while (end > 0) {
+      const start = Math.max(0, end - chunkBytes);
+      const chunk = Buffer.alloc(end - start);
+      readSync(file, chunk, 0, chunk.length, start);
+      let to = chunk.length;
+      for (
+        let at = chunk.lastIndexOf(0x0a, to - 1);
+        to > 0 && at >= 0;
+        at = to > 0 ? chunk.lastIndexOf(0x0a, to - 1) : -1
+      ) {
+        const line = Buffer.concat([chunk.subarray(at + 1, to), ...rest]).toString('utf8');
+        rest = [];
+        to = at;
+        if (line !== '') yield line;
+      }
+      rest.unshift(chunk.subarray(0, to));
+      end = start;
+    }
+    const first = Buffer.concat(rest).toString('utf8');
+    if (first !== '') yield first;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Items as they are now, found from the end of the file until `enough` says so after a row. */
+export function readBackwards(
+  path: string,
+  old: number,
+  enough: (found: ReadonlyMap<string, Stored>, row: { v: number; uuid: string; complete: boolean }) => boolean,
+): Map<string, Stored> {
+  const found = new Map<string, Stored>();
+  /** Operations on items whose beginning was not met yet, newest first. */
+  const waiting = new Map<string, { op: Operation; v: number }[]>();
+  let place = old;
+  const complete = (stored: Stored) => {
+    const { uuid } = stored.item;
+    let { item } = stored;
+    for (const { op, v } of (waiting.get(uuid) ?? []).reverse()) item = itemAfter(item, op, v) ?? item;
+    waiting.delete(uuid);
+    found.set(uuid, { ...stored, item });
+  };
+  for (const line of linesBackwards(path)) {
+    const row = readRow(line);
+    if (row?.kind === 'whole') {
+      const { uuid, v = 0 } = row.stored.item;
+      if (!found.has(uuid)) complete(row.stored);
+      if (enough(found, { v, uuid, complete: waiting.size === 0 })) break;
+    } else if (row?.kind === 'old') {
+      const item = itemOfOld(row.message, place--);
+      if (!found.has(item.uuid)) complete({ item, m: true });
+      if (enough(found, { v: 0, uuid: item.uuid, complete: waiting.size === 0 })) break;
+    } else if (row?.kind === 'op') {
+      const uuid = uuidOf(row.op) ?? '';
+      if (!found.has(uuid)) {
+        if (row.op.op === 'put') complete({ item: { ...row.op.item, v: row.v }, m: false });
+        else if (!waiting.get(uuid)?.push(row)) waiting.set(uuid, [row]);
+      }
+      if (enough(found, { v: row.v, uuid, complete: waiting.size === 0 })) break;
+    }
+  }
+  return found;
+}

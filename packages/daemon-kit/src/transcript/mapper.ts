@@ -1,0 +1,349 @@
+/**
+ * Updates of ACP → changes of a transcript (transcript.md §6): the same for a live turn, a replay and a reader of native files, so that a
+ * session reads the same however it was met. Pure but for the clock that it is given. An update of an unknown kind or shape says nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { transcriptLimits } from '@relay/protocol';
+import { foreignUuid } from '@relay/protocol/identity';
+import { keepHead } from '../bounds.ts';
+import type { Change, NewItem } from '../store.ts';
+import { type Fields, listOf, pieceOf, recordOf, wordsOf } from './content.ts';
+import { type Printed, createPrinted } from './output.ts';
+import { type ToolPart, printedBy, toolPart } from './tool.ts';
+
+/** How much is told of what an agent does. `outline`: of tools the title and the state. */
+export type Detail = 'full' | 'outline';
+
+export interface MapperOptions {
+  sessionId: string;
+  cwd: string;
+  /** Item of the user that began the turn. */
+  turn?: string | undefined;
+  /** The name of a message, in the form of this agent's reader: the same live and read. `part`: from 1, more than one where a tool came between. */
+  idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
+  detail: Detail;
+  thoughts: boolean;
+  /** Milliseconds, for how often long output is told. */
+  now: () => number;
+  /** Words of the user are told too: in a replay. */
+  replay?: boolean;
+}
+
+/** Words of the agent that came to an end. */
+export interface Spoken {
+  uuid: string;
+  content: string;
+}
+
+export interface Mapper {
+  /** `at`: when it happened, ISO 8601; default: when it is written. */
+  update(update: Fields, at?: string): Change[];
+  /** A tool call as a permission request shows it. */
+  call(call: Fields, at?: string): Change[];
+  /** What a program prints that has no calls. */
+  print(id: string, title: string, text: string): Change[];
+  /** The words that are open end here. */
+  closeText(): Change[];
+  /** Everything that is open ends here. */
+  close(how: 'ended' | 'cancelled' | 'interrupted'): Change[];
+  /** The last words of the agent since this was forgotten. */
+  last(): Spoken | undefined;
+  forget(): void;
+  /** Words that ended since this was asked, in order. */
+  spoken(): Spoken[];
+}
+
+interface Open {
+  uuid: string;
+  kind: 'text' | 'thought' | 'user';
+  messageId: string | undefined;
+  content: string;
+  bytes: number;
+  /** Nothing but space was said yet: it is no item so far. */
+  silent: boolean;
+}
+
+interface Tool {
+  uuid: string;
+  call: Fields;
+  part: ToolPart;
+  printed: Printed;
+  /** The text of its content that was taken. */
+  taken: string;
+  shownAt: number;
+  /** Some of the output was not told yet. */
+  behind: boolean;
+}
+
+const maxTools = 1000;
+const showEveryMs = 2000;
+const plainId = (_role: string, id: string, part: number) => (part === 1 ? id : `${id}#${part}`);
+
+export function createMapper(options: MapperOptions): Mapper {
+  const { sessionId, cwd, idOf = plainId, detail, thoughts, now } = options;
+  let { turn } = options;
+  const tools = new Map<string, Tool>();
+  /** How many items a message of the agent has so far. */
+  const parts = new Map<string, number>();
+  let open: Open | undefined;
+  let last: Spoken | undefined;
+  let spoken: Spoken[] = [];
+  let plan: string | undefined;
+  let usage: string | undefined;
+
+  const item = (uuid: string, more: Pick<NewItem, 'role' | 'content' | 'part'>, at: string | undefined): Change => ({
+    op: 'put',
+    item: { uuid, ...(turn === undefined ? {} : { turn }), ...more, ...(at === undefined ? {} : { timestamp: at }) },
+  });
+
+  const closeText = (): Change[] => {
+    const closed = open;
+    open = undefined;
+    if (!closed || closed.silent) return [];
+    if (closed.kind === 'text') {
+      last = { uuid: closed.uuid, content: closed.content };
+      spoken.push(last);
+    }
+    return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
+  };
+
+  const uuidOf = (role: 'USER' | 'AGENT', messageId: string | undefined, kind: string): string => {
+    if (messageId === undefined) return randomUUID();
+    const key = `${kind} ${messageId}`;
+    const part = (parts.get(key) ?? 0) + 1;
+    parts.set(key, part);
+    const name = idOf(role, messageId, part);
+    return foreignUuid(sessionId, kind === 'thought' ? `thought:${name}` : name);
+  };
+
+  const say = (kind: Open['kind'], update: Fields, at: string | undefined): Change[] => {
+    const messageId = typeof update.messageId === 'string' ? update.messageId : undefined;
+    const changes: Change[] = [];
+    const isOther = open && messageId !== undefined && open.messageId !== undefined && messageId !== open.messageId;
+    if (open && (open.kind !== kind || isOther)) changes.push(...closeText());
+    const block = recordOf(update.content);
+    if (block.type === 'image' && kind === 'text') return [...changes, ...closeText(), picture(block, at)];
+    const limit = kind === 'thought' ? transcriptLimits.thoughtBytes : transcriptLimits.textBytes;
+    let piece = pieceOf(open?.content ?? '', update.content);
+    while (piece !== '') {
+      const role = kind === 'user' ? 'USER' : 'AGENT';
+      open ??= { uuid: '', kind, messageId, content: '', bytes: 0, silent: true };
+      open.messageId ??= messageId;
+      const head = keepHead(piece, Math.max(limit - open.bytes, 4));
+      piece = piece.slice(head.length);
+      open.content += head;
+      open.bytes += Buffer.byteLength(head, 'utf8');
+      if (!open.silent) changes.push({ op: 'add', uuid: open.uuid, text: head });
+      else if (open.content.trim() !== '') {
+        open.silent = false;
+        open.uuid = uuidOf(role, open.messageId, kind);
+        if (kind === 'user') turn = open.uuid;
+        const part = kind === 'user' ? { kind } : { kind, open: true };
+        changes.push(item(open.uuid, { role, content: open.content, part }, at));
+      }
+      if (piece !== '') changes.push(...closeText());
+    }
+    return changes;
+  };
+
+  /** The bytes are not kept: the item says what it was. */
+  const picture = (block: Fields, at: string | undefined): Change => {
+    const bytes = Math.floor((wordsOf(block.data).length * 3) / 4);
+    const part = { kind: 'image', data: '', mime: wordsOf(block.mimeType).slice(0, 100), bytes };
+    return item(randomUUID(), { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
+  };
+
+  const show = (tool: Tool): Change => {
+    tool.shownAt = now();
+    tool.behind = false;
+    const { output, left } = tool.printed.shown();
+    return { op: 'set', uuid: tool.uuid, part: { output, ...(left === 0 ? {} : { left }) } };
+  };
+
+  const print = (tool: Tool, text: string): Change[] => {
+    if (text === '' || detail === 'outline') return [];
+    tool.printed.add(text);
+    if (tool.printed.whole()) return [{ op: 'add', uuid: tool.uuid, to: 'output', text }];
+    if (now() - tool.shownAt >= showEveryMs) return [show(tool)];
+    tool.behind = true;
+    return [];
+  };
+
+  /** Its content takes the place of what it was; most agents only add to it. */
+  const take = (tool: Tool, content: string | undefined): Change[] => {
+    if (content === undefined || content === tool.taken || detail === 'outline') return [];
+    const before = tool.taken;
+    tool.taken = content;
+    if (content.startsWith(before)) return print(tool, content.slice(before.length));
+    tool.printed.replace(content);
+    return [show(tool)];
+  };
+
+  const begin = (id: string, merged: Fields, at: string | undefined): { tool: Tool; changes: Change[] } => {
+    const part = toolPart(merged, cwd, detail === 'outline');
+    const uuid = foreignUuid(sessionId, `tool:${id}`);
+    const tool: Tool = {
+      uuid,
+      call: merged,
+      part,
+      printed: createPrinted(),
+      taken: '',
+      shownAt: -Infinity,
+      behind: false,
+    };
+    tools.set(id, tool);
+    const [oldest] = tools.keys();
+    if (tools.size > maxTools && oldest !== undefined) tools.delete(oldest);
+    return {
+      tool,
+      changes: [...closeText(), item(uuid, { role: 'AGENT', content: part.title, part: { ...part } }, at)],
+    };
+  };
+
+  const call = (update: Fields, at: string | undefined): Change[] => {
+    const id = wordsOf(update.toolCallId);
+    if (id === '') return [];
+    const known = tools.get(id);
+    // Updates carry only what changed.
+    const merged: Fields = { ...known?.call, ...present(update) };
+    const changes: Change[] = [];
+    const tool =
+      known ??
+      (() => {
+        const begun = begin(id, merged, at);
+        changes.push(...begun.changes);
+        return begun.tool;
+      })();
+    const delta = recordOf(update._meta).terminal_output_delta;
+    const piece = typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
+    changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
+    if (known) {
+      const part = toolPart(merged, cwd, detail === 'outline');
+      const patch = difference(tool.part, part);
+      Object.assign(tool, { call: merged, part });
+      if (!isRunning(part.status) && tool.behind) changes.push(show(tool));
+      if (Object.keys(patch).length > 0)
+        changes.push({
+          op: 'set',
+          uuid: tool.uuid,
+          part: patch,
+          ...(patch.title === undefined ? {} : { content: part.title }),
+        });
+    }
+    // What it brought about may be as large as a file.
+    if (!isRunning(tool.part.status))
+      tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status };
+    return changes;
+  };
+
+  const planned = (update: Fields, at: string | undefined): Change[] => {
+    let left: number = transcriptLimits.planBytes;
+    const entries = listOf(update.entries)
+      .slice(0, transcriptLimits.planEntries)
+      .map(({ content, status, priority }) => {
+        const text = keepHead(wordsOf(content), left);
+        left -= Buffer.byteLength(text, 'utf8');
+        return {
+          text,
+          status: wordsOf(status) || 'pending',
+          ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
+        };
+      });
+    if (plan !== undefined) return [{ op: 'set', uuid: plan, part: { entries }, content: contentOfPlan(entries) }];
+    plan = randomUUID();
+    return [item(plan, { role: 'AGENT', content: contentOfPlan(entries), part: { kind: 'plan', entries } }, at)];
+  };
+
+  const used = (update: Fields, at: string | undefined): Change[] => {
+    const { amount, currency } = recordOf(update.cost);
+    const cost = typeof amount === 'number' && typeof currency === 'string' ? { cost: { amount, currency } } : {};
+    const fields = { ...natural('used', update.used), ...natural('size', update.size), ...cost };
+    if (usage !== undefined) return [{ op: 'set', uuid: usage, part: fields }];
+    usage = randomUUID();
+    return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
+  };
+
+  const mark = (what: string, words: string, at: string | undefined): Change[] => {
+    const text = keepHead(words, transcriptLimits.inputBytes);
+    return [
+      ...closeText(),
+      item(randomUUID(), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text } }, at),
+    ];
+  };
+
+  return {
+    call,
+    update(update, at) {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+          return say('text', update, at);
+        case 'agent_thought_chunk':
+          return thoughts && detail === 'full' ? say('thought', update, at) : [];
+        case 'user_message_chunk':
+          return options.replay ? say('user', update, at) : [];
+        case 'tool_call':
+        case 'tool_call_update':
+          return call(update, at);
+        case 'plan':
+          return planned(update, at);
+        case 'usage_update':
+          return used(update, at);
+        case 'current_mode_update':
+          return mark('mode', wordsOf(update.currentModeId), at);
+        case 'compaction_update':
+          return update.status === 'completed' || update.status === undefined
+            ? mark('compacted', wordsOf(update.summary), at)
+            : [];
+        case 'notice': {
+          const words = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
+          return words === '' ? [] : mark('notice', words, at);
+        }
+        default:
+          return [];
+      }
+    },
+    print(id, title, text) {
+      const known = tools.get(id);
+      if (known) return print(known, text);
+      const { tool, changes } = begin(id, { toolCallId: id, title, kind: 'execute', status: 'in_progress' }, undefined);
+      return [...changes, ...print(tool, text)];
+    },
+    closeText,
+    close(how) {
+      const changes = closeText();
+      const status = how === 'ended' ? 'completed' : how;
+      for (const tool of tools.values()) {
+        if (!isRunning(tool.part.status)) continue;
+        if (tool.behind) changes.push(show(tool));
+        tool.part = { ...tool.part, status };
+        changes.push({ op: 'set', uuid: tool.uuid, part: { status } });
+      }
+      return changes;
+    },
+    last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
+    forget: () => void (last = undefined),
+    spoken() {
+      const said = spoken;
+      spoken = [];
+      return said;
+    },
+  };
+}
+
+export const isRunning = (status: string): boolean => status === 'pending' || status === 'running';
+
+const contentOfPlan = (entries: readonly { text: string }[]) => entries.map(({ text }) => `- ${text}`).join('\n');
+
+const natural = (name: string, value: unknown) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? { [name]: Number(value) } : {};
+
+const present = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+/** The patch (RFC 7396) that makes one part of the other. */
+function difference(before: object, after: object): Record<string, unknown> {
+  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const gone = Object.keys(old).filter((name) => !(name in now));
+  const changed = Object.entries(now).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
+  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
+}

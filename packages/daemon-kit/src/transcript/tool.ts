@@ -1,0 +1,108 @@
+/** A tool call of ACP as the part of an item. Pure; reads by shape. */
+import { relative } from 'node:path';
+import { type Diff, type Part, transcriptLimits } from '@relay/protocol';
+import { keepHead } from '../bounds.ts';
+import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
+import { diffOf } from './diff.ts';
+
+export type ToolPart = Omit<Part<'tool'>, 'output' | 'left'>;
+
+const statuses: Readonly<Record<string, ToolPart['status']>> = { in_progress: 'running' };
+
+/** `outline`: title and state alone. The output is not part of it (`output.ts`). */
+export function toolPart(call: Fields, cwd: string, outline: boolean): ToolPart {
+  const title = keepHead(titleOf(call), transcriptLimits.inputBytes);
+  const status = wordsOf(call.status) || 'pending';
+  const kind = wordsOf(call.kind);
+  const part: ToolPart = {
+    kind: 'tool',
+    id: keepHead(wordsOf(call.toolCallId), 512),
+    ...(kind === '' ? {} : { does: keepHead(kind, 64) }),
+    title,
+    status: statuses[status] ?? status,
+  };
+  if (outline) return part;
+  const meta = recordOf(recordOf(call._meta).claudeCode);
+  const name = wordsOf(meta.toolName) || wordsOf(call.name);
+  const parent = wordsOf(meta.parentToolUseId) || wordsOf(call.parent);
+  const command = commandOf(call);
+  const input = recordOf(call.rawInput);
+  const folder = wordsOf(input.cwd) || wordsOf(input.workdir);
+  const exit = exitOf(call);
+  const diffs = diffsOf(call, cwd);
+  const places = listOf(call.locations)
+    .filter(({ path }) => typeof path === 'string' && path !== '')
+    .slice(0, transcriptLimits.places)
+    .map(({ path, line }) => ({
+      path: below(wordsOf(path), cwd),
+      ...(Number.isSafeInteger(line) && Number(line) >= 0 ? { line: Number(line) } : {}),
+    }));
+  const summary = command === undefined && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+  return {
+    ...part,
+    ...(name === '' ? {} : { name: keepHead(name, 512) }),
+    ...(summary === '' ? {} : { input: keepHead(summary, transcriptLimits.inputBytes) }),
+    ...(command === undefined ? {} : { command: keepHead(command, transcriptLimits.inputBytes) }),
+    ...(folder === '' ? {} : { cwd: folder.slice(0, 4096) }),
+    ...(exit === undefined ? {} : { exit }),
+    ...(places.length === 0 ? {} : { places }),
+    ...(diffs.length === 0 ? {} : { diffs }),
+    ...(parent === '' ? {} : { parent: keepHead(parent, 512) }),
+  };
+}
+
+const titleOf = (call: Fields): string =>
+  wordsOf(call.title)
+    .trim()
+    .replace(/^`([^`]+)`$/, '$1') ||
+  commandOf(call) ||
+  wordsOf(call.kind) ||
+  'Tool';
+
+function commandOf(call: Fields): string | undefined {
+  const { command, cmd } = recordOf(call.rawInput);
+  for (const value of [command, cmd]) {
+    if (typeof value === 'string' && value !== '') return value;
+    if (Array.isArray(value) && value.length > 0) return value.map(String).join(' ');
+  }
+  return undefined;
+}
+
+function exitOf(call: Fields): number | undefined {
+  const output = recordOf(call.rawOutput);
+  const terminal = recordOf(recordOf(call._meta).terminal_exit);
+  return [terminal.exit_code, output.exit_code, output.exitCode].find(
+    (code): code is number => typeof code === 'number' && Number.isSafeInteger(code),
+  );
+}
+
+/** Within the bound of all of them: hunks are left out first, then whole files. */
+function diffsOf(call: Fields, cwd: string): Diff[] {
+  let left: number = transcriptLimits.diffBytes;
+  const diffs: Diff[] = [];
+  for (const block of listOf(call.content)) {
+    if (block.type !== 'diff' || typeof block.path !== 'string' || diffs.length === transcriptLimits.diffFiles)
+      continue;
+    const [before, after] = [block.oldText, block.newText].map((text) => (typeof text === 'string' ? text : undefined));
+    const diff = diffOf(below(block.path, cwd), before, after);
+    const size = Buffer.byteLength(JSON.stringify(diff), 'utf8');
+    if (size > left) delete diff.hunks;
+    left -= Math.min(size, left);
+    diffs.push(diff);
+  }
+  return diffs;
+}
+
+/** The text that stands in the content of a call; undefined when it has none. */
+export function printedBy(call: Fields): string | undefined {
+  const texts = listOf(call.content).filter(({ type }) => type === 'content');
+  if (texts.length === 0) return undefined;
+  return texts.map(({ content }) => textOf(content)).join('\n');
+}
+
+/** Relative when the path lies below the folder of the session. */
+export function below(path: string, cwd: string): string {
+  if (!path.startsWith('/') || cwd === '') return path;
+  const inside = relative(cwd, path);
+  return inside === '' || inside.startsWith('..') ? path : inside;
+}

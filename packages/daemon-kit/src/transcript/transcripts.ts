@@ -1,0 +1,280 @@
+/**
+ * The transcripts of this daemon: what happens in a turn becomes items on disk and frames for a relay that takes them. Knows the store and
+ * no socket; a task tells it what was said, and is told which item it ended with.
+ */
+import { randomUUID } from 'node:crypto';
+import type { DaemonEvent, Operation, Question as AskedQuestion } from '@relay/protocol';
+import { fieldBytes, keepHead } from '../bounds.ts';
+import type { Clock } from '../clock.ts';
+import type { Change, NewItem, Store, Writing } from '../store.ts';
+import type { Fields } from './content.ts';
+import { type Detail, type Mapper, createMapper } from './mapper.ts';
+import { type Stream, createStream } from './stream.ts';
+
+export interface TranscriptSettings {
+  /** `off`: nothing of it is said to a relay. */
+  detail: Detail | 'off';
+  thoughts: boolean;
+}
+
+export const transcriptSettings: TranscriptSettings = { detail: 'full', thoughts: true };
+
+export interface TranscriptsOptions {
+  store: Store;
+  clock: Clock;
+  settings: TranscriptSettings;
+  joinMs: number;
+  idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
+  /** Says a frame; undefined while the relay takes none. */
+  frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
+  /** Words of the agent that do not end their turn. */
+  said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
+  /** Whether changes at the desk are told. */
+  isWatched: (sessionId: string) => boolean;
+}
+
+export interface Words {
+  taskId: string;
+  sessionId: string;
+  message: string;
+  projectPath: string;
+  /** Chosen by the relay. */
+  uuid?: string | undefined;
+  /** The question that they answer. */
+  answers?: string | undefined;
+  images: readonly string[];
+}
+
+export type Ending =
+  | { type: 'TASK_COMPLETE'; result: string }
+  | { type: 'ERROR'; error: string; code?: string }
+  /** `about`: what is shown; `before`: what a reader without parts is shown in front of it. */
+  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
+
+export interface Transcripts {
+  /** A turn begins, or goes on with an answer (`goesOn`). Throws when the disk takes nothing. */
+  begin(words: Words, goesOn: boolean): void;
+  update(sessionId: string, update: Fields): void;
+  call(sessionId: string, call: Fields): void;
+  /** Output of a program that tells nothing else. */
+  print(sessionId: string, taskId: string, text: string): void;
+  /** The item that the task ends with. Throws when the disk takes nothing. */
+  end(taskId: string, sessionId: string, ending: Ending): string;
+  cancel(sessionId: string): void;
+  /** Changes of items that are there. */
+  change(sessionId: string, changes: readonly Change[]): void;
+  /** What the process before this one left open. */
+  recover(): void;
+  /** What was written of a session without a turn of ours. */
+  written: (sessionId: string, ops: readonly Operation[], v: number) => void;
+  /** Says what waits: what is read next holds it already. */
+  flush: (sessionId: string) => void;
+}
+
+interface Talk {
+  taskId: string;
+  mapper: Mapper;
+  turn: string;
+}
+
+const maxTalks = 1000;
+
+export function createTranscripts(options: TranscriptsOptions): Transcripts {
+  const { store, clock, settings, joinMs } = options;
+  const talks = new Map<string, Talk>();
+  const streams = new Map<string, Stream>();
+
+  const streamOf = (sessionId: string): Stream => {
+    const known = streams.get(sessionId);
+    if (known) return known;
+    const stream = createStream({
+      sessionId,
+      taskId: () => talks.get(sessionId)?.taskId ?? '',
+      clock,
+      joinMs,
+      advance: () => store.advance(sessionId),
+      send() {
+        if (settings.detail === 'off') return undefined;
+        return talks.has(sessionId) || options.isWatched(sessionId) ? options.frames() : undefined;
+      },
+    });
+    streams.set(sessionId, stream);
+    const [oldest] = streams.keys();
+    if (streams.size > maxTalks && oldest !== undefined && oldest !== sessionId) {
+      streams.get(oldest)?.flush();
+      streams.delete(oldest);
+    }
+    return stream;
+  };
+
+  const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
+    if (changes.length === 0) return;
+    const { ops, v } = store.write(sessionId, changes, writing);
+    streamOf(sessionId).push(ops, v);
+  };
+
+  const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
+    for (const { uuid, content } of mapper.spoken()) {
+      if (uuid === except) continue;
+      const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
+      const timestamp = new Date(clock.now()).toISOString();
+      options.said({ ...event, uuid, content: keepHead(content, fieldBytes.message), timestamp });
+    }
+  };
+
+  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]) => {
+    const talk = talks.get(sessionId);
+    if (!talk) return;
+    write(sessionId, changes(talk.mapper));
+    speak(sessionId, talk);
+  };
+
+  const over = (sessionId: string) => {
+    streamOf(sessionId).flush();
+    talks.delete(sessionId);
+    streams.delete(sessionId);
+    store.tidy(sessionId);
+  };
+
+  const put = (item: NewItem): Change => ({ op: 'put', item });
+
+  const mark = (what: string, text: string, turn: string | undefined): Change =>
+    put({
+      uuid: randomUUID(),
+      role: 'SYSTEM',
+      content: text,
+      ...(turn === undefined ? {} : { turn }),
+      part: { kind: 'mark', what, text },
+    });
+
+  /** The item of the words that end a turn: the last ones that were said, or one of its own. */
+  const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
+    const last = talk?.mapper.last();
+    const changes = talk?.mapper.close('ended') ?? [];
+    if (last && result.includes(last.content.trim()) && last.content.trim() !== '') {
+      changes.push({ op: 'set', uuid: last.uuid, part: {}, ...(last.content === result ? {} : { content: result }) });
+      write(sessionId, changes, { sync: true, messages: [last.uuid] });
+      return last.uuid;
+    }
+    const uuid = randomUUID();
+    const turn = talk === undefined ? {} : { turn: talk.turn };
+    write(sessionId, [...changes, put({ uuid, role: 'AGENT', content: result, ...turn, part: { kind: 'text' } })], {
+      sync: true,
+      messages: [uuid],
+    });
+    return uuid;
+  };
+
+  const ask = (
+    sessionId: string,
+    talk: Talk | undefined,
+    ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>,
+  ): string => {
+    const { question, about, before } = ending;
+    const part = { kind: 'question', question, state: 'open' };
+    const turn = talk === undefined ? {} : { turn: talk.turn };
+    const changes = talk?.mapper.closeText() ?? [];
+    talk?.mapper.forget();
+    write(sessionId, [...changes, put({ uuid: question.uuid, role: 'AGENT', content: about, ...turn, part })], {
+      sync: true,
+      before: before === '' ? undefined : before,
+    });
+    return question.uuid;
+  };
+
+  return {
+    begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
+      const known = goesOn ? talks.get(sessionId) : undefined;
+      const attached = images.map((image) => {
+        const [, mime = ''] = /^data:([^;,]{1,100})/.exec(image.slice(0, 200)) ?? [];
+        return { data: '', mime, bytes: Math.floor(((image.length - image.indexOf(',') - 1) * 3) / 4) };
+      });
+      const part = {
+        kind: 'user',
+        ...(attached.length === 0 ? {} : { images: attached }),
+        ...(answers === undefined ? {} : { answers }),
+      };
+      const turn = known?.turn ?? uuid;
+      const mapper =
+        known?.mapper ??
+        createMapper({
+          sessionId,
+          cwd: projectPath,
+          turn,
+          idOf: options.idOf,
+          detail: settings.detail === 'outline' ? 'outline' : 'full',
+          thoughts: settings.thoughts,
+          now: () => clock.now(),
+        });
+      talks.delete(sessionId);
+      talks.set(sessionId, { taskId, mapper, turn });
+      const content = keepHead(message, fieldBytes.message);
+      write(sessionId, [put({ uuid, role: 'USER', content, turn, part })], { sync: true });
+    },
+    update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
+    call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
+    print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
+    end(taskId, sessionId, ending) {
+      const talk = talks.get(sessionId);
+      const mine = talk?.taskId === taskId ? talk : undefined;
+      if (ending.type === 'WAIT_FOR_USER') {
+        const uuid = ask(sessionId, mine, ending);
+        if (mine) speak(sessionId, mine);
+        streamOf(sessionId).flush();
+        return uuid;
+      }
+      let uuid: string;
+      if (ending.type === 'TASK_COMPLETE') uuid = final(sessionId, mine, ending.result);
+      else {
+        uuid = randomUUID();
+        const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
+        const turn = mine === undefined ? {} : { turn: mine.turn };
+        const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
+        write(sessionId, [...(mine?.mapper.close('interrupted') ?? []), error], { sync: true });
+      }
+      if (mine) {
+        speak(sessionId, mine, uuid);
+        over(sessionId);
+      } else streamOf(sessionId).flush();
+      return uuid;
+    },
+    cancel(sessionId) {
+      const talk = talks.get(sessionId);
+      if (!talk) return;
+      const questions = store.open(sessionId).filter(({ part }) => part.kind === 'question');
+      write(
+        sessionId,
+        [
+          ...talk.mapper.close('cancelled'),
+          ...questions.map(({ uuid }): Change => ({ op: 'set', uuid, part: { state: 'superseded' } })),
+          mark('cancelled', 'Cancelled.', talk.turn),
+        ],
+        { sync: true },
+      );
+      speak(sessionId, talk);
+      over(sessionId);
+    },
+    change: (sessionId, changes) => write(sessionId, changes, { sync: true }),
+    recover() {
+      for (const { sessionId } of store.sessions()) {
+        const left = store.open(sessionId);
+        if (left.length === 0) continue;
+        const changes = left.map(({ uuid, part }): Change => {
+          if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
+          return {
+            op: 'set',
+            uuid,
+            part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
+          };
+        });
+        write(sessionId, [...changes, mark('interrupted', 'The daemon died while this ran.', left[0]?.turn)], {
+          sync: true,
+        });
+        streamOf(sessionId).flush();
+        streams.delete(sessionId);
+      }
+    },
+    written: (sessionId, ops, v) => streamOf(sessionId).push(ops, v),
+    flush: (sessionId) => streams.get(sessionId)?.flush(),
+  };
+}

@@ -1,0 +1,293 @@
+/** A turn as items: live frames, pages, and what is left of it after a cancel or a death. */
+import { cpSync } from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Item, applyOperations, isOperation, mergeItems } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
+import type { Agent, TurnReport } from '../src/index.ts';
+import { type DoubleConnection } from '../src/conformance/relay-double.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+/** An agent that does what the test says. */
+function puppet(more: Partial<Agent> = {}) {
+  const started: { report: TurnReport; end: () => void; message: string }[] = [];
+  let wake = (): void => undefined;
+  const agent: Agent = {
+    tellsUpdates: true,
+    ...more,
+    start({ message }, report) {
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      started.push({ report, end, message });
+      wake();
+      return { ended, cancel: () => Promise.resolve(end()) };
+    },
+  };
+  return {
+    agent,
+    turn: async () => {
+      while (started.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return started.shift()!;
+    },
+  };
+}
+
+const text = (words: string, messageId?: string) => ({
+  sessionUpdate: 'agent_message_chunk',
+  ...(messageId === undefined ? {} : { messageId }),
+  content: { type: 'text', text: words },
+});
+const tool = (id: string, more: object) => ({ sessionUpdate: 'tool_call', toolCallId: id, ...more });
+
+/** What an app knows: frames in order, and nothing by asking. */
+const heard = ({ frames }: DoubleConnection): { items: Item[]; v: number | undefined; gaps: number } => {
+  let items: Item[] = [];
+  let v: number | undefined;
+  let gaps = 0;
+  for (const frame of frames) {
+    if (frame.type !== 'event' || frame.event_type !== 'TRANSCRIPT') continue;
+    if (v !== undefined && frame.v !== v + 1) gaps++;
+    v = frame.v;
+    expect(frame.ops.every(isOperation)).toBe(true);
+    items = applyOperations(items, frame.ops, frame.v);
+  }
+  return { items, v, gaps };
+};
+
+const page = async (connection: DoubleConnection, sessionId: string, more: object = { parts: true }) => {
+  connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 50, ...more });
+  const frame = await connection.frame('messages');
+  return { ...frame, messages: (frame.messages ?? []) as Item[] };
+};
+const said = (items: readonly { role: string; content: string }[]) => items.map(({ role, content }) => [role, content]);
+
+async function begun(declares: string[] = ['transcript'], more: Partial<Agent> = {}, storeDir = home.folder()) {
+  const relay = await home.relay({ declares });
+  const { agent, turn } = puppet(more);
+  const daemon = home.daemon(relay, agent, { storeDir });
+  const connection = await relay.connection();
+  const uuid = userItemUuid('t1');
+  connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it', message_uuid: uuid });
+  const { session_id: sessionId } = await connection.event('SESSION_STARTED', 't1');
+  return { relay, daemon, connection, turn, sessionId: sessionId!, uuid, storeDir, ...(await turn()) };
+}
+
+/** Words, a tool, words. */
+function work(report: TurnReport) {
+  report.update?.(text('Looking ', 'm1'));
+  report.update?.(text('at the parser', 'm1'));
+  report.update?.(
+    tool('c1', { title: 'npm test', kind: 'execute', status: 'in_progress', rawInput: { command: 'npm test' } }),
+  );
+  report.update?.({
+    sessionUpdate: 'tool_call_update',
+    toolCallId: 'c1',
+    status: 'completed',
+    content: [{ type: 'content', content: { type: 'text', text: '42 passed' } }],
+  });
+  report.update?.(text('All done.', 'm2'));
+}
+
+describe('a turn, to a relay that takes transcripts', () => {
+  it('is told as operations that make the same items as a page, with the uuids of the relay and of its end', async () => {
+    const { relay, connection, report, end, sessionId, uuid } = await begun();
+    work(report);
+    report.complete('All done.');
+    end();
+    const ended = await connection.event('TASK_COMPLETE', 't1');
+    const { messages, v } = await page(connection, sessionId);
+    const live = heard(connection);
+    expect(live.items).toEqual(messages);
+    expect(live).toMatchObject({ v, gaps: 0 });
+    expect(messages.map(({ part, content, seq }) => [part.kind, content, seq])).toEqual([
+      ['user', 'Fix it', 1],
+      ['text', 'Looking at the parser', 2],
+      ['tool', 'npm test', 3],
+      ['text', 'All done.', 4],
+    ]);
+    expect(messages[2]!.part).toMatchObject({
+      status: 'completed',
+      command: 'npm test',
+      output: '42 passed',
+      does: 'execute',
+    });
+    expect(messages.every(({ turn }) => turn === uuid)).toBe(true);
+    expect([messages[0]!.uuid, messages[3]!.uuid]).toEqual([uuid, ended.message_uuid]);
+    connection.send({ type: 'watch_session', session_id: sessionId });
+    connection.terminate();
+    const { sessions } = await (await relay.connection()).frame('report_sessions');
+    expect(sessions).toMatchObject([{ message_count: 3, last_message: 'All done.' }]);
+  });
+
+  it('has the members of its frames in the order in which a relay forwards them, and no OUTPUT', async () => {
+    const { connection, report, end } = await begun();
+    work(report);
+    report.output('42 passed');
+    report.complete('All done.');
+    end();
+    await connection.event('TASK_COMPLETE', 't1');
+    const frames = connection.texts.map((frame) => JSON.parse(frame) as object).filter((frame) => 'ops' in frame);
+    expect(frames.length).toBeGreaterThan(1);
+    for (const frame of frames)
+      expect(Object.keys(frame)).toEqual(['type', 'event_type', 'task_id', 'session_id', 'v', 'ops']);
+    expect(connection.words()).not.toContain('OUTPUT t1');
+  });
+
+  it('has the words that do not end it as messages too, once each', async () => {
+    const { connection, report, end, sessionId } = await begun();
+    work(report);
+    report.complete('All done.');
+    end();
+    const response = await connection.event('AGENT_RESPONSE', 't1');
+    await connection.event('TASK_COMPLETE', 't1');
+    const { messages } = await page(connection, sessionId, {});
+    expect(said(messages)).toEqual([
+      ['USER', 'Fix it'],
+      ['AGENT', 'Looking at the parser'],
+      ['AGENT', 'All done.'],
+    ]);
+    expect(response).toMatchObject({ uuid: messages[1]!.uuid, content: 'Looking at the parser' });
+    expect(connection.words().filter((word) => word.startsWith('AGENT_RESPONSE'))).toHaveLength(1);
+    expect(messages.every((message) => !('part' in message))).toBe(true);
+  });
+
+  it('that is cancelled keeps what was said, and says so', async () => {
+    const { connection, report, sessionId } = await begun();
+    report.update?.(text('Half an ans', 'm1'));
+    report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
+    report.update?.(text('and then', 'm2'));
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    const { messages } = await page(connection, sessionId);
+    expect(messages.map(({ part, content }) => [part.kind, content, part.status ?? part.what ?? part.open])).toEqual([
+      ['user', 'Fix it', undefined],
+      ['text', 'Half an ans', undefined],
+      ['tool', 'Sleep', 'cancelled'],
+      ['text', 'and then', undefined],
+      ['mark', 'Cancelled.', 'cancelled'],
+    ]);
+    await connection.settle();
+    expect(heard(connection).items).toEqual(messages);
+    const responses = connection.frames.filter(
+      (frame) => frame.type === 'event' && frame.event_type === 'AGENT_RESPONSE',
+    );
+    expect(responses).toMatchObject([{ content: 'Half an ans' }, { content: 'and then' }]);
+  });
+
+  it('that a dead daemon left is closed as interrupted at the next start, under the same uuids', async () => {
+    const { connection, report, sessionId, storeDir, relay, daemon } = await begun();
+    report.update?.(text('Half an ans', 'm1'));
+    report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
+    const before = await page(connection, sessionId);
+    // As the files are when the process is killed.
+    const copy = home.folder();
+    cpSync(storeDir, copy, { recursive: true });
+    await daemon.stop();
+    home.daemon(relay, puppet().agent, { storeDir: copy });
+    const again = await relay.connection();
+    await again.event('ERROR', 't1');
+    const after = await page(again, sessionId);
+    expect(after.messages.slice(0, 3).map(({ uuid }) => uuid)).toEqual(before.messages.map(({ uuid }) => uuid));
+    expect(after.messages.map(({ part }) => [part.kind, part.status ?? part.what])).toEqual([
+      ['user', undefined],
+      ['text', undefined],
+      ['tool', 'interrupted'],
+      ['mark', 'interrupted'],
+      ['error', undefined],
+    ]);
+    expect(after.v!).toBeGreaterThan(before.v!);
+    // The copy that an app has of the time before is brought up to date by what changed.
+    const changed = await page(again, sessionId, { parts: true, changed: before.v });
+    expect(changed.reset).toBeUndefined();
+    expect(mergeItems(before.messages, changed.messages)).toEqual(after.messages);
+  });
+});
+
+describe('asking for what changed', () => {
+  it('of the current version is answered with nothing, of one that was never here with the newest page', async () => {
+    const { connection, report, end, sessionId } = await begun();
+    work(report);
+    report.complete('All done.');
+    end();
+    await connection.event('TASK_COMPLETE', 't1');
+    const { v, messages } = await page(connection, sessionId);
+    expect(await page(connection, sessionId, { parts: true, changed: v })).toMatchObject({ v, messages: [] });
+    for (const unknown of [v! + 5, 17]) {
+      const answer = await page(connection, sessionId, { parts: true, changed: unknown });
+      expect(answer).toMatchObject({ v, reset: true });
+      expect(answer.messages).toEqual(messages);
+    }
+  });
+
+  it('has its items last, so that an instance can forward them as text', async () => {
+    const { connection, sessionId } = await begun();
+    await page(connection, sessionId);
+    const frame = connection.texts.findLast((candidate) => candidate.startsWith('{"type":"messages"'))!;
+    expect(Object.keys(JSON.parse(frame) as object).at(-1)).toBe('messages');
+  });
+});
+
+describe('towards a relay that takes no transcript', () => {
+  it('everything is as it was: OUTPUT, one message per end, no new field', async () => {
+    const { connection, report, end, sessionId } = await begun([]);
+    work(report);
+    report.output('42 passed');
+    report.complete('All done.');
+    end();
+    const ended = await connection.event('TASK_COMPLETE', 't1');
+    expect(ended).toEqual({
+      type: 'event',
+      event_type: 'TASK_COMPLETE',
+      task_id: 't1',
+      session_id: sessionId,
+      result: 'All done.',
+    });
+    const answer = await page(connection, sessionId, {});
+    expect(said(answer.messages)).toEqual([
+      ['USER', 'Fix it'],
+      ['AGENT', 'All done.'],
+    ]);
+    expect(Object.keys(answer.messages[1]!)).toEqual(['uuid', 'role', 'content', 'timestamp']);
+    const words = connection.words().join();
+    expect(words).toContain('OUTPUT t1');
+    expect(words).not.toContain('TRANSCRIPT');
+    expect(words).not.toContain('AGENT_RESPONSE');
+    expect('v' in answer).toBe(false);
+  });
+
+  it('a question comes with the words before it', async () => {
+    const { connection, report, sessionId } = await begun([]);
+    report.update?.(text('I have a plan.', 'm1'));
+    report.wait({ prompt: 'Go?', result: 'Go?', said: 'I have a plan.', options: ['Yes'] });
+    const asked = await connection.event('WAIT_FOR_USER', 't1');
+    expect(asked).toMatchObject({ result: 'I have a plan.\n\nGo?', prompt: 'Go?' });
+    expect(Object.keys(asked)).not.toContain('question');
+    const { messages } = await page(connection, sessionId, {});
+    expect(said(messages).at(-1)).toEqual(['AGENT', 'I have a plan.\n\nGo?']);
+  });
+});
+
+it('--transcript outline tells titles and states, --thoughts off no thoughts', async () => {
+  const relay = await home.relay({ declares: ['transcript'] });
+  const { agent, turn } = puppet();
+  home.daemon(relay, agent, { transcript: { detail: 'outline', thoughts: false } });
+  const connection = await relay.connection();
+  connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
+  const { session_id: sessionId } = await connection.event('SESSION_STARTED', 't1');
+  const { report, end } = await turn();
+  report.update?.({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'secret thought' } });
+  work(report);
+  report.complete('All done.');
+  end();
+  await connection.event('TASK_COMPLETE', 't1');
+  const { messages } = await page(connection, sessionId!);
+  expect(messages.map(({ part }) => part.kind)).toEqual(['user', 'text', 'tool', 'text']);
+  expect(messages[2]!.part).toEqual({
+    kind: 'tool',
+    id: 'c1',
+    does: 'execute',
+    title: 'npm test',
+    status: 'completed',
+  });
+});
