@@ -4,14 +4,7 @@
  * messages. Events are not fenced: see `withOwned`.
  */
 import type { Publisher } from '@relay/attention';
-import {
-  type Database,
-  type SessionRecord,
-  findDeviceTask,
-  readSessions,
-  startRunning,
-  withDevice,
-} from '@relay/database';
+import { type Database, type SessionRecord, readSessions, withDevice } from '@relay/database';
 import type { DaemonEvent, DaemonEventType, Progress } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
@@ -19,9 +12,10 @@ import type { Endings } from './endings.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ProgressBoard } from './progress.ts';
 import { publishResolution, resolveNamed } from './resolution.ts';
+import { type RunningTasks, keepsName } from './running-tasks.ts';
 import { type Speech, isEnding } from './speech.ts';
 import type { Transcript } from './transcript.ts';
-import { nativeIdOf, progress } from './translate.ts';
+import { progress } from './translate.ts';
 import type { Watching } from './watching.ts';
 
 export interface EventDeps {
@@ -29,6 +23,7 @@ export interface EventDeps {
   publisher: Publisher;
   watching: Watching;
   progress: ProgressBoard;
+  running: RunningTasks;
   speech: Speech;
   transcript: Transcript;
   endings: Endings;
@@ -44,67 +39,7 @@ export interface Events {
 const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT', 'PROMPT_OPEN', 'PROMPT_CLOSED']);
 
 export function createEvents(deps: EventDeps): Events {
-  const { database, publisher, progress: board, speech, transcript, metrics } = deps;
-
-  /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
-  const taskOf = async (
-    connection: DaemonConnection,
-    taskId: string,
-  ): Promise<TaskEntry | { sessionKey: string; ended: true } | undefined> => {
-    const known = connection.memory.tasks.get(taskId);
-    if (known) return known;
-    const found = await findDeviceTask(database.prisma, connection.deviceId, taskId);
-    if (!found) return undefined;
-    if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
-    const entry: TaskEntry = {
-      id: found.id,
-      sessionKey: found.sessionKey,
-      state: found.state,
-      fence: connection.fence,
-      mentionedAtMs: Date.now(),
-    };
-    connection.memory.tasks.set(taskId, entry);
-    return entry;
-  };
-
-  /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
-  const recordOf = async ({ memory }: DaemonConnection, entry: TaskEntry) => {
-    if (entry.record) return entry.record;
-    const { changes } = memory;
-    const [record] = await readSessions(database.prisma, [entry.sessionKey]);
-    if (memory.changes === changes) entry.record = record;
-    return record;
-  };
-
-  /**
-   * The first sign of a task, or a new name of its session: the only events before the end that change state. Returns the session;
-   * undefined when it is gone.
-   */
-  const confirm = async (
-    connection: DaemonConnection,
-    entry: TaskEntry,
-    event: DaemonEvent,
-  ): Promise<SessionRecord | undefined> => {
-    if (entry.state === 'running') {
-      const known = await recordOf(connection, entry);
-      if (known && isSame(event, known)) return known;
-    }
-    const wasSent = entry.state === 'sent';
-    const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
-      if (wasSent) await startRunning(tx, entry.id);
-      const resolved = await resolveNamed(tx, connection.deviceId, entry.sessionKey, event);
-      const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
-      return { record, resolved };
-    });
-    entry.state = 'running';
-    if (!record) return undefined;
-    if (wasSent) metrics.tasks.inc({ state: 'running' });
-    const known = connection.memory.tasks.get(entry.id);
-    if (known) Object.assign(known, { record, sessionKey: record.key });
-    if (resolved?.previousId !== undefined) await publishResolution(deps, connection, record, resolved);
-    else if (wasSent) await publisher.session(record);
-    return record;
-  };
+  const { database, publisher, progress: board, running, speech, transcript, metrics } = deps;
 
   /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
   const showProgress = (connection: DaemonConnection, entry: TaskEntry, now: Progress) => {
@@ -115,7 +50,8 @@ export function createEvents(deps: EventDeps): Events {
     // At once where that is possible: what the daemon says next is published after it.
     if (entry.record) show(entry.record);
     else
-      recordOf(connection, entry)
+      running
+        .recordOf(connection, entry)
         .then(show)
         .catch((error: unknown) => connection.logger.warn({ err: error }, 'progress was not shown'));
   };
@@ -166,14 +102,14 @@ export function createEvents(deps: EventDeps): Events {
   };
 
   const ofTask = async (connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>) => {
-    const entry = await taskOf(connection, taskId);
+    const entry = await running.find(connection, taskId);
     if (!entry) return transcript.ofLostTask(connection, taskId, event);
     if (namesQuestion(event))
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     if (isEnding(event)) return deps.endings(connection, taskId, entry.sessionKey, event);
     if ('ended' in entry) return ofEndedTask(connection, entry.sessionKey, event);
     mentioned(entry);
-    const record = await confirm(connection, entry, event);
+    const record = await running.confirm(connection, entry, event);
     if (!record) return transcript.ofLostTask(connection, taskId, event);
     return publish(connection, entry, record, event);
   };
@@ -192,18 +128,12 @@ export function createEvents(deps: EventDeps): Events {
       }
       // The many: a task that is known to run, in a session that is remembered.
       const entry = connection.memory.tasks.get(taskId);
-      const isSettled = entry?.state === 'running' && entry.record && isSame(event, entry.record);
+      const isSettled = entry?.state === 'running' && entry.record && keepsName(event, entry.record);
       if (!isSettled || isEnding(event) || namesQuestion(event)) return ofTask(connection, taskId, event);
       mentioned(entry);
       return publish(connection, entry, entry.record!, event);
     },
   };
-}
-
-/** Whether the event does not give the session another name. */
-function isSame(event: DaemonEvent, record: SessionRecord): boolean {
-  const nativeId = nativeIdOf(event);
-  return nativeId === undefined || nativeId === record.nativeId;
 }
 
 /** Whether it carries the uuid of the message that it answers: apps know that message already. */

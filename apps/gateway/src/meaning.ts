@@ -13,6 +13,7 @@ import { createNativeSessions } from './native-sessions.ts';
 import { createOutcomes } from './outcomes.ts';
 import type { ProgressBoard } from './progress.ts';
 import { createReports } from './reports.ts';
+import { createRunningTasks } from './running-tasks.ts';
 import { createSpeech } from './speech.ts';
 import { type Status, createStatus } from './status.ts';
 import type { TaskWriter } from './tasks-out.ts';
@@ -46,7 +47,7 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
   const inbound = createInbound({
     ...deps,
     status,
-    events: createEvents({ ...deps, speech, transcript, endings }),
+    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings }),
     reports: createReports({ ...deps, status, unnamed }),
     activity: createActivity({ ...deps, outcomes }),
   });

@@ -1,0 +1,120 @@
+/** Sweeps of the whole fleet (contract §2, §9): one gateway at a time does them, and doing one twice changes nothing. */
+import type { Publisher } from '@relay/attention';
+import type { Backplane } from '@relay/backplane';
+import type { RelayConfig } from '@relay/config';
+import {
+  type Database,
+  abandonedTasks,
+  addNotification,
+  devicesWithExpired,
+  eraseAccount,
+  expireTasks,
+  forgetDeletion,
+  markLost,
+  markUnknown,
+  onlineDevices,
+  purge,
+  unfinishedDeletions,
+  withDevice,
+} from '@relay/database';
+import type { Logger } from '@relay/telemetry';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Presence } from './presence.ts';
+import type { Job } from './schedule.ts';
+import { watchTimeline } from './timeline.ts';
+
+export interface FleetSweepDeps {
+  config: RelayConfig;
+  database: Database;
+  backplane: Backplane;
+  presence: Presence;
+  publisher: Publisher;
+  logger: Logger;
+  metrics: Pick<GatewayMetrics, 'setBacks'>;
+  notify: () => void;
+}
+
+const purgeEveryMs = 3_600_000;
+export const sweepJitter = 1 / 3;
+
+export function fleetSweeps(deps: FleetSweepDeps): Job[] {
+  const { config, database, backplane, presence, publisher } = deps;
+
+  const expire = async () => {
+    for (const deviceId of await devicesWithExpired(database.prisma)) {
+      await publisher.sessions(await withDevice(database.prisma, deviceId, (tx) => expireTasks(tx, deviceId)));
+    }
+  };
+
+  const abandon = async () => {
+    for (const { deviceId, taskId } of await abandonedTasks(database.prisma, config.deviceGoneMs)) {
+      const { keys, notified } = await withDevice(database.prisma, deviceId, async (tx) => {
+        const unknown = await markUnknown(tx, [taskId]);
+        const lost = await markLost(tx, [taskId]);
+        let notified = false;
+        for (const sessionKey of lost) {
+          const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;
+          notified = (await addNotification(tx, notification)) || notified;
+        }
+        return { keys: [...unknown, ...lost], notified };
+      });
+      await publisher.sessions(keys);
+      if (notified) deps.notify();
+    }
+  };
+
+  /** Accounts whose deletion a request began and did not finish, and what was being written while it did. */
+  const deletions = async () => {
+    const control = (body: object) => backplane.publishControl(JSON.stringify({ v: 1, ...body }));
+    for (const { userId, erased } of await unfinishedDeletions(database.prisma)) {
+      if (!erased) await control({ kind: 'user_revoked', subject: userId });
+      // A person whom another service knows may have signed in again since.
+      if (!erased || !userId.includes('|')) {
+        await eraseAccount(database.prisma, userId, (deviceId) =>
+          control({ kind: 'device_closed', deviceId, why: 'deleted' }),
+        );
+        await backplane.forget(userId);
+      }
+      await forgetDeletion(database.prisma, userId);
+    }
+  };
+
+  /** Devices that count as online although no instance holds their lease: that instance died. */
+  const orphans = async () => {
+    let after = '';
+    for (;;) {
+      const page = await onlineDevices(database.prisma, config.offlineGraceMs, after);
+      if (page.length === 0) return;
+      const owners = await backplane.owners(page.map((device) => device.id));
+      for (const device of page) if (!owners.has(device.id)) await presence.offline(device.id, device.fence);
+      after = page.at(-1)!.id;
+    }
+  };
+
+  /**
+   * The gateway that comes first does it, and no other for as long as the shortest pause of a single one. When the backplane cannot say
+   * which came first, it is done.
+   */
+  const job = (name: string, ms: number, firstMs: number, work: () => Promise<void>): Job => ({
+    name,
+    ms,
+    jitter: sweepJitter,
+    firstMs,
+    work: async () => {
+      const pauseMs = ms * (1 - sweepJitter) * 0.9;
+      if (await backplane.once('sweep', [name], pauseMs).catch(() => true)) await work();
+    },
+  });
+
+  const ms = config.sweepIntervalMs;
+  return [
+    job('expire', ms, ms / 3, expire),
+    job('abandon', ms, ms, abandon),
+    job('orphans', ms, Math.min(ms, config.offlineGraceMs), orphans),
+    job('deletions', ms, ms, deletions),
+    // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
+    // Elsewhere at once: after a restore while all instances were stopped no daemon shall be faster.
+    ...(config.redisUrl === undefined ? [] : [job('timeline', ms, 0, () => watchTimeline(deps))]),
+    job('purge', purgeEveryMs, 600_000, () => purge(database.prisma, config.idempotencyTtlSeconds)),
+  ];
+}

@@ -1,0 +1,98 @@
+/** The tasks of a connection by the events that name them: found, and confirmed by the first event. */
+import type { Publisher } from '@relay/attention';
+import {
+  type Database,
+  type SessionRecord,
+  findDeviceTask,
+  readSessions,
+  startRunning,
+  withDevice,
+} from '@relay/database';
+import type { DaemonEvent } from '@relay/protocol';
+import type { DaemonConnection } from './connection.ts';
+import type { TaskEntry } from './device-memory.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { publishResolution, resolveNamed } from './resolution.ts';
+import { nativeIdOf } from './translate.ts';
+import type { Watching } from './watching.ts';
+
+export interface RunningTaskDeps {
+  database: Database;
+  publisher: Publisher;
+  watching: Watching;
+  metrics: GatewayMetrics;
+}
+
+export interface RunningTasks {
+  /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
+  find(
+    connection: DaemonConnection,
+    taskId: string,
+  ): Promise<TaskEntry | { sessionKey: string; ended: true } | undefined>;
+  /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
+  recordOf(connection: DaemonConnection, entry: TaskEntry): Promise<SessionRecord | undefined>;
+  /**
+   * The first sign of a task, or a new name of its session: the only events before the end that change state. Returns the session;
+   * undefined when it is gone.
+   */
+  confirm(connection: DaemonConnection, entry: TaskEntry, event: DaemonEvent): Promise<SessionRecord | undefined>;
+}
+
+/** Whether the event leaves the session its name. */
+export function keepsName(event: DaemonEvent, record: SessionRecord): boolean {
+  const nativeId = nativeIdOf(event);
+  return nativeId === undefined || nativeId === record.nativeId;
+}
+
+export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
+  const { database, publisher, metrics } = deps;
+
+  const recordOf: RunningTasks['recordOf'] = async ({ memory }, entry) => {
+    if (entry.record) return entry.record;
+    const { changes } = memory;
+    const [record] = await readSessions(database.prisma, [entry.sessionKey]);
+    if (memory.changes === changes) entry.record = record;
+    return record;
+  };
+
+  return {
+    recordOf,
+    find: async (connection, taskId) => {
+      const known = connection.memory.tasks.get(taskId);
+      if (known) return known;
+      const found = await findDeviceTask(database.prisma, connection.deviceId, taskId);
+      if (!found) return undefined;
+      if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
+      const entry: TaskEntry = {
+        id: found.id,
+        sessionKey: found.sessionKey,
+        state: found.state,
+        fence: connection.fence,
+        mentionedAtMs: Date.now(),
+      };
+      connection.memory.tasks.set(taskId, entry);
+      return entry;
+    },
+    confirm: async (connection, entry, event) => {
+      if (entry.state === 'running') {
+        const known = await recordOf(connection, entry);
+        if (known && keepsName(event, known)) return known;
+      }
+      const wasSent = entry.state === 'sent';
+      const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+        if (wasSent) await startRunning(tx, entry.id);
+        const resolved = await resolveNamed(tx, connection.deviceId, entry.sessionKey, event);
+        const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
+        return { record, resolved };
+      });
+      entry.state = 'running';
+      if (!record) return undefined;
+      if (wasSent) metrics.tasks.inc({ state: 'running' });
+      const known = connection.memory.tasks.get(entry.id);
+      if (known) Object.assign(known, { record, sessionKey: record.key });
+      if (resolved?.previousId !== undefined) await publishResolution(deps, connection, record, resolved);
+      else if (wasSent) await publisher.session(record);
+      return record;
+    },
+  };
+}

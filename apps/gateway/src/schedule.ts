@@ -1,0 +1,57 @@
+/** Work that repeats: each piece again after a pause that differs a little every time, so that instances do not act at the same second. */
+import type { Logger } from '@relay/telemetry';
+
+export interface Job {
+  readonly name: string;
+  /** Between the end of one run and the next, on average. */
+  readonly ms: number;
+  /** How much a pause may differ, as a part of `ms`. */
+  readonly jitter: number;
+  /** Until the first run; `ms` unless given. */
+  readonly firstMs?: number;
+  /** A rejection is logged; the next run comes as planned. */
+  readonly work: () => Promise<void>;
+}
+
+export class Schedule {
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #logger: Logger;
+  #stopped = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  add(job: Job): void {
+    this.#plan(job, job.firstMs ?? job.ms);
+  }
+
+  /** Runs the job now, besides its planned runs. Never rejects. */
+  run({ name, work }: Job): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    const done = work()
+      .catch((error: unknown) => this.#logger.warn({ err: error, sweep: name }, 'a sweep failed'))
+      .finally(() => this.#running.delete(done));
+    this.#running.add(done);
+    return done;
+  }
+
+  /** No job runs again. Resolves when those that run have ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.allSettled([...this.#running]);
+  }
+
+  #plan(job: Job, delayMs: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.run(job).then(() => {
+        if (!this.#stopped) this.#plan(job, job.ms * (1 - job.jitter + Math.random() * 2 * job.jitter));
+      });
+    }, delayMs);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+}
