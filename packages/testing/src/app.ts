@@ -1,4 +1,7 @@
-/** A client of `/ws/attention` on a real socket. */
+/**
+ * A client of `/ws/attention` on a real socket. Without `@relay/client` on purpose: it presents every kind of credential, wrong
+ * ones too, sees each close, and never connects again.
+ */
 import { WebSocket } from 'ws';
 import { opened } from './daemon.ts';
 import { type Frame, Inbox } from './inbox.ts';

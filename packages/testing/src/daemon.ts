@@ -1,5 +1,6 @@
 /** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
 import { WebSocket } from 'ws';
+import { clientOf } from './client.ts';
 import { type Frame, Inbox } from './inbox.ts';
 import type { RelayAddress, TestRelay } from './relay.ts';
 
@@ -15,12 +16,10 @@ export async function registerDevice(
   relay: RelayAddress,
   { user = 'alice', agentType = 'scripted', hostname = 'laptop' } = {},
 ): Promise<Registration> {
-  const code = await relay.call('POST', '/api/devices/code', { user: null, body: { hostname, agent_type: agentType } });
-  const { user_code: userCode, device_code: deviceCode } = code.body as { user_code: string; device_code: string };
-  await relay.call('POST', `/api/devices/code/${userCode}/approve`, { user });
-  const granted = await relay.call('POST', '/api/devices/token', { user: null, body: { device_code: deviceCode } });
-  if (granted.status !== 200) throw new Error(`the registration failed: ${granted.status} ${granted.text}`);
-  const { deviceId, refreshToken } = granted.body as { deviceId: string; refreshToken: string };
+  const machine = clientOf(relay, { user: null });
+  const { userCode, deviceCode } = await machine.call('requestCode', { body: { hostname, agent_type: agentType } });
+  await clientOf(relay, { user }).call('approveCode', { params: { userCode } });
+  const { deviceId, refreshToken } = await machine.call('pollCode', { body: { device_code: deviceCode } });
   return { deviceId, refreshToken, agentType, user };
 }
 

@@ -2,6 +2,7 @@
 export * from './app.ts';
 export * from './browser.ts';
 export { dumpTestBus } from './bus.ts';
+export * from './client.ts';
 export * from './cluster.ts';
 export * from './database.ts';
 export * from './daemon.ts';
