@@ -65,7 +65,7 @@ const droppedLineMs = 60_000;
  * - arriving: its device is being claimed; frames wait.
  * - claimed: the device is ours under `fence`, and not marked online yet; frames wait.
  * - live: frames count, commands are accepted, frames and tasks are written.
- * - leaving: this instance shuts down and has said so. Frames that the daemon sent before it heard that count; nothing is written.
+ * - leaving: this instance has sent 1001 and waits for the answer. Frames that the daemon sent before it count; nothing is written.
  * - ended: it was closed for another reason, or its socket has ended. Nothing counts, nothing is written.
  */
 export type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
@@ -73,7 +73,7 @@ export type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 /** A decoded frame, and the text it was decoded from. */
 export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };
 
-/** Allocated lazily: there are thousands of these, and most are idle. */
+/** There are thousands of these, and most are idle: rare state is allocated when it is needed. */
 export class DaemonConnection implements HeartbeatPeer {
   readonly id: string;
   readonly deviceId: string;
@@ -143,8 +143,8 @@ export class DaemonConnection implements HeartbeatPeer {
     return this.#phase === 'live' && this.open;
   }
 
-  /** Whether a frame of it counts now, once `beginning` is over. */
-  get hears(): boolean {
+  /** Whether its frames count, once `beginning` is over. */
+  get acceptsFrames(): boolean {
     return this.#phase === 'live' || this.#phase === 'leaving';
   }
 

@@ -52,7 +52,7 @@ export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameH
   };
 
   const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {
-    if (!connection.hears) return;
+    if (!connection.acceptsFrames) return;
     try {
       const done = large.is(text)
         ? large.decode(connection, text).then((frame) => handle(connection, frame))

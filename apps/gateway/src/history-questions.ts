@@ -23,8 +23,8 @@ export interface HistoryQuestions {
   repeat(connection: DaemonConnection, attempt: (last: boolean) => Promise<boolean>): Promise<void>;
 }
 
-/** Pages after the first, in multiples of the configured time since the first. */
-export const again = [1, 3, 12];
+/** When pages after the first are asked for, in multiples of the configured time since the first. */
+export const pauses = [1, 3, 12];
 /** Messages in a page; a turn that is longer is asked for with the largest page. */
 const fewMessages = 20;
 
@@ -45,10 +45,10 @@ export function createHistoryQuestions(config: RelayConfig, history: History): H
       read(connection, asked, (page, task) => answerIn(page, { ...task, heardAtMs })),
     repeat: async (connection, attempt) => {
       let waited = 0;
-      for (const at of [0, ...again]) {
+      for (const at of [0, ...pauses]) {
         await delay((at - waited) * config.outcomeAskMs, undefined, { ref: false });
         waited = at;
-        if (!connection.live || (await attempt(at === again.at(-1)))) return;
+        if (!connection.live || (await attempt(at === pauses.at(-1)))) return;
       }
     },
   };

@@ -5,7 +5,7 @@ import { isEnd } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { Inquiry } from './device-memory.ts';
 import type { FoundAnswers } from './found-answers.ts';
-import { type HistoryQuestions, again } from './history-questions.ts';
+import { type HistoryQuestions, pauses } from './history-questions.ts';
 import { outlast } from './outage.ts';
 
 export interface InquiryDeps {
@@ -55,7 +55,7 @@ export function createInquiries({ config, database, questions, answers, over }: 
     const found = await questions.answerOf(connection, asked, inquiry.heardAtMs);
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
     const now = found === 'unasked' ? undefined : found;
-    const last = inquiry.looks === again.length;
+    const last = inquiry.looks === pauses.length;
     const omitted = inquiry.otherwise !== undefined;
     const circumstances = {
       before: inquiry.before,
@@ -80,8 +80,8 @@ export function createInquiries({ config, database, questions, answers, over }: 
       return;
     }
     inquiry.before = now;
-    const waited = inquiry.looks === 0 ? 0 : again[inquiry.looks - 1]!;
-    plan(connection, inquiry, (again[inquiry.looks]! - waited) * config.outcomeAskMs);
+    const waited = inquiry.looks === 0 ? 0 : pauses[inquiry.looks - 1]!;
+    plan(connection, inquiry, (pauses[inquiry.looks]! - waited) * config.outcomeAskMs);
     inquiry.looks += 1;
   };
 
