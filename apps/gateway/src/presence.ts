@@ -13,6 +13,7 @@ import {
   deviceConnected,
   deviceOffline,
   devicesConnected,
+  markOnlineAgain,
 } from '@relay/database';
 import type { DeviceStatus } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
@@ -68,11 +69,11 @@ export class Presence {
     });
     if (connected === 'gone') return undefined;
     this.#cancelGrace(connection.deviceId);
-    if (!connected.wasOnline) await this.announce(connected.ownerId, connection.deviceId, 'online');
+    if (!connected.wasOnline) await this.publish(connected.ownerId, connection.deviceId, 'online');
     return connected;
   }
 
-  async announce(ownerId: string, deviceId: string, status: DeviceStatus): Promise<void> {
+  async publish(ownerId: string, deviceId: string, status: DeviceStatus): Promise<void> {
     await this.#publisher.append(ownerId, { type: 'device_status', deviceId, status });
   }
 
@@ -101,26 +102,17 @@ export class Presence {
   /** Marks a device offline unless a newer connection has come, anywhere. */
   async offline(deviceId: string, fence: number): Promise<void> {
     const ownerId = await deviceOffline(this.#database.prisma, deviceId, fence);
-    if (ownerId !== undefined) await this.announce(ownerId, deviceId, 'offline');
+    if (ownerId !== undefined) await this.publish(ownerId, deviceId, 'offline');
   }
 
   /**
-   * These are here, and their leases were just renewed. Who stands as offline nevertheless was taken for gone while its lease
-   * was missing: this instance was stuck for longer than a lease lives, or Redis lost what it knew. Nothing else would
-   * ever say that it is online, because it never went away.
+   * The leases of these connected devices were just renewed. One that is marked offline was swept by mistake while its lease was missing:
+   * this instance was stuck for longer than a lease lives, or Redis lost its data. Nothing else would mark it online again, because it
+   * never went away.
    */
   async stillHere(held: ReadonlyMap<string, number>): Promise<void> {
-    if (held.size === 0) return;
-    const { device } = this.#database.prisma;
-    const wronged = await device.findMany({
-      where: { id: { in: [...held.keys()] }, status: 'offline', removedAt: null },
-      select: { id: true, ownerId: true },
-    });
-    for (const { id, ownerId } of wronged) {
-      const here = { id, connectionFence: held.get(id)!, status: 'offline', removedAt: null };
-      const { count } = await device.updateMany({ where: here, data: { status: 'online' } });
-      if (count > 0) await this.announce(ownerId, id, 'online');
-    }
+    for (const { deviceId, ownerId } of await markOnlineAgain(this.#database.prisma, held))
+      await this.publish(ownerId, deviceId, 'online');
   }
 
   #cancelGrace(deviceId: string): void {

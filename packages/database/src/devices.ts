@@ -151,6 +151,22 @@ export async function deviceOffline(db: Db, deviceId: string, fence: number): Pr
 }
 
 /**
+ * Marks devices online that are marked offline although these fences are still their newest claims. Returns those that changed, with
+ * their owners. `held`: the fence of each connected device.
+ */
+export async function markOnlineAgain(
+  db: Db,
+  held: ReadonlyMap<string, number>,
+): Promise<{ deviceId: string; ownerId: string }[]> {
+  if (held.size === 0) return [];
+  return db.$queryRaw<{ deviceId: string; ownerId: string }[]>`
+    UPDATE devices d SET status = 'online'
+    FROM unnest(${[...held.keys()]}::text[], ${[...held.values()]}::bigint[]) AS held (id, fence)
+    WHERE d.id = held.id AND d.connection_fence = held.fence AND d.status = 'offline' AND d.removed_at IS NULL
+    RETURNING d.id AS "deviceId", d.owner_id AS "ownerId"`;
+}
+
+/**
  * Devices that count as online and gave no sign of life for `quietMs`, by id, 500 at a time after `afterId`: their instance
  * may have died without a word, or they are merely quiet. The backplane knows which.
  */

@@ -6,8 +6,10 @@ import {
   connectionClosed,
   connectionsClosed,
   deviceConnected,
+  deviceOffline,
   devicesConnected,
   listConnections,
+  markOnlineAgain,
   withDevice,
 } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
@@ -52,6 +54,20 @@ onBoth('the connections of daemons', (open, kind) => {
     expect(await listConnections(prisma, 'a')).toEqual([
       expect.objectContaining({ daemonVersion: '1.0.0', instance: 'gateway-1' }),
     ]);
+  });
+
+  it('that are still the newest bring their devices back online, each once', async () => {
+    await devicesConnected(prisma, [beginning('a', 5), beginning('b', 5), beginning('c', 5)]);
+    for (const id of ['a', 'b']) await deviceOffline(prisma, id, 5);
+    const held = new Map([
+      ['a', 5],
+      ['b', 4],
+      ['c', 5],
+    ]);
+    expect(await markOnlineAgain(prisma, held)).toEqual([{ deviceId: 'a', ownerId: device('a').ownerId }]);
+    expect(await markOnlineAgain(prisma, held)).toEqual([]);
+    expect([await statusOf('a'), await statusOf('b'), await statusOf('c')]).toEqual(['online', 'offline', 'online']);
+    expect(await markOnlineAgain(prisma, new Map())).toEqual([]);
   });
 
   it('begin in the order of their fences: an older one is told that it is too late', async () => {
