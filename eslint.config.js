@@ -1,5 +1,21 @@
 import tseslint from 'typescript-eslint';
 
+/** The first comment of a file is about the file: a block, which tools show. */
+const fileHead = {
+  create: ({ sourceCode, report }) => ({
+    Program(node) {
+      const [first] = sourceCode.getAllComments();
+      const before = sourceCode.getTokenBefore(first ?? node);
+      if (first?.type === 'Line' && before === null && sourceCode.text.slice(0, first.range[0]).trim() === '')
+        report({ loc: first.loc, message: 'Begin a file with `/** What it is for. */`.' });
+    },
+  }),
+};
+
+/** A constant is named like any other value. Names of the environment are written as they are there. */
+const shouted = { regex: '^[A-Z][A-Z0-9_]+$', match: false };
+const ofTheEnvironment = '^(AUTH_[A-Z_]+|DATABASE_URL|PGLITE_DIR)$';
+
 export default tseslint.config(
   {
     ignores: [
@@ -17,7 +33,17 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: { project: ['./tsconfig.json', './apps/web/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
+    plugins: { relay: { rules: { 'file-head': fileHead } } },
     rules: {
+      'relay/file-head': 'error',
+      'no-duplicate-imports': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/naming-convention': [
+        'error',
+        { selector: 'variable', modifiers: ['destructured'], format: null },
+        { selector: 'variable', filter: ofTheEnvironment, format: null },
+        { selector: 'variable', format: null, custom: shouted },
+      ],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',

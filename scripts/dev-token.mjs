@@ -47,14 +47,14 @@ if (help) {
 }
 
 const auth = await import('@relay/auth').catch((error) => fail(`run \`npm run build\` first (${error.code})`));
-const { SCOPES, devIssuerFile, openDevIssuer } = auth;
+const { knownScopes, devIssuerFile, openDevIssuer } = auth;
 
 const seconds = Math.round(Number(hours) * 3600);
 if (!(seconds >= 1 && seconds <= 8760 * 3600)) fail(`--hours is "${hours}"; it must be a number from 0.001 to 8760`);
 if (!/^[^\p{Cc}]{1,255}$/u.test(user)) fail('--user must be 1 to 255 characters');
-const scopes = scopeList === undefined ? [...SCOPES] : scopeList.split(',').map((scope) => scope.trim());
-const unknown = scopes.find((scope) => !SCOPES.includes(scope));
-if (unknown !== undefined) fail(`--scopes has "${unknown}"; known are ${SCOPES.join(', ')}`);
+const scopes = scopeList === undefined ? [...knownScopes] : scopeList.split(',').map((scope) => scope.trim());
+const unknown = scopes.find((scope) => !knownScopes.includes(scope));
+if (unknown !== undefined) fail(`--scopes has "${unknown}"; known are ${knownScopes.join(', ')}`);
 
 const file = devIssuerFile(resolve(dataDir));
 if (!create && !existsSync(file)) {

@@ -1,4 +1,4 @@
-// Deleted means gone (S4): after a deletion no text of it is in any table or in Redis.
+/** Deleted means gone (S4): after a deletion no text of it is in any table or in Redis. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { purge } from '@relay/database';
 import {

@@ -1,6 +1,5 @@
 /** Traces: with a collector configured, a request is a span below its caller's, and what it causes is below it. */
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,5 +1,7 @@
-// Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
-// wider than the screen. The pictures are for people.
+/**
+ * Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
+ * wider than the screen. The pictures are for people.
+ */
 import { readFileSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
 import { createRequire } from 'node:module';

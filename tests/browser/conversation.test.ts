@@ -1,4 +1,4 @@
-// A conversation in a real browser, with a daemon that says exactly what the test says.
+/** A conversation in a real browser, with a daemon that says exactly what the test says. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';

@@ -1,4 +1,4 @@
-// Machines in a real browser: letting one in, turning one away, and what becomes of it.
+/** Machines in a real browser: letting one in, turning one away, and what becomes of it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, connectDaemon, send } from '@relay/testing';

@@ -1,4 +1,4 @@
-// Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other.
+/** Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other. */
 import { readFileSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// A conversation that a browser opens by its address: the page reads before it listens.
+/** A conversation that a browser opens by its address: the page reads before it listens. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestDaemon, connectDaemon } from '@relay/testing';

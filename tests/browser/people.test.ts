@@ -1,4 +1,4 @@
-// Accounts in a real browser: the first one, invitations, passwords, and every way out.
+/** Accounts in a real browser: the first one, invitations, passwords, and every way out. */
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';

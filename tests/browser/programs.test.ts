@@ -1,4 +1,4 @@
-// Programs that act for a person: consent and revocation in a real browser, with a program that listens on this machine.
+/** Programs that act for a person: consent and revocation in a real browser, with a program that listens on this machine. */
 import { createHash, randomBytes } from 'node:crypto';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port.
+/** Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// What somebody does who has just started a relay: an account, a machine, a first answer. With the real programs.
+/** What somebody does who has just started a relay: an account, a machine, a first answer. With the real programs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The pages: which addresses are theirs, and what a browser is told about them.
+/** The pages: which addresses are theirs, and what a browser is told about them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';

@@ -1,5 +1,4 @@
-// The one way in which a credential is refused. Status codes are the business of whoever answers.
-
+/** The one way in which a credential is refused. Status codes are the business of whoever answers. */
 /** Stable codes, a part of the error catalogue of the contract (section 3). */
 export type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
 

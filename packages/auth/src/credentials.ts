@@ -1,10 +1,9 @@
-// How a credential is written in a header.
-
+/** How a credential is written in a header. */
 /** Longer than any token this relay will ever see, short enough to hash without thinking. */
-export const MAX_TOKEN_LENGTH = 16 * 1024;
+export const maxTokenLength = 16 * 1024;
 
 /** RFC 6750: the scheme in any case, one space or more, then the characters of a token and nothing else. */
-const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
  * The token of an `Authorization` header.
@@ -13,7 +12,7 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
  *   16 KiB. Whether the token is any good is not looked at.
  */
 export function bearerFrom(header: string | readonly string[] | undefined): string | undefined {
-  if (typeof header !== 'string' || header.length > MAX_TOKEN_LENGTH + 'Bearer '.length) return undefined;
-  const token = BEARER.exec(header)?.[1];
-  return token !== undefined && token.length <= MAX_TOKEN_LENGTH ? token : undefined;
+  if (typeof header !== 'string' || header.length > maxTokenLength + 'Bearer '.length) return undefined;
+  const token = bearer.exec(header)?.[1];
+  return token !== undefined && token.length <= maxTokenLength ? token : undefined;
 }

@@ -1,19 +1,25 @@
-// An issuer for one machine: a key in a folder, and tokens signed with it. For trying the relay out until there is a sign-in.
-// Whoever can read the file can be anybody, so it belongs to the data folder and to its owner alone.
-
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { JsonWebKey, KeyObject } from 'node:crypto';
+/**
+ * An issuer for one machine: a key in a folder, and tokens signed with it. For trying the relay out until there is a sign-in.
+ * Whoever can read the file can be anybody, so it belongs to the data folder and to its owner alone.
+ */
+import {
+  type JsonWebKey,
+  type KeyObject,
+  randomUUID,
+  generateKeyPairSync,
+  createPublicKey,
+  createPrivateKey,
+} from 'node:crypto';
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
 import type { IssuerConfig, Jwk } from './issuer-config.ts';
-import { SCOPES } from './principal.ts';
-import type { Scope } from './principal.ts';
+import { type Scope, knownScopes } from './principal.ts';
 
 /** The claim `iss` of its tokens; no address, because nothing is ever fetched from it. */
-export const DEV_ISSUER = 'urn:relay:dev';
-const DEFAULT_AUDIENCE = 'http://localhost:4000/api';
-const DEFAULT_LIFETIME_SECONDS = 12 * 60 * 60;
+export const devIssuer = 'urn:relay:dev';
+const defaultAudience = 'http://localhost:4000/api';
+const defaultLifetimeSeconds = 12 * 60 * 60;
 
 export interface DevClaims {
   /** Absent: `dev`. */
@@ -70,7 +76,7 @@ function create(file: string, stored: Stored): void {
 
 function newKey(audience: string): Stored {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { issuer: DEV_ISSUER, audience, kid: randomUUID(), privateKey: privateKey.export({ format: 'jwk' }) };
+  return { issuer: devIssuer, audience, kid: randomUUID(), privateKey: privateKey.export({ format: 'jwk' }) };
 }
 
 function read(file: string): { stored: Stored; key: KeyObject } {
@@ -100,7 +106,7 @@ function read(file: string): { stored: Stored; key: KeyObject } {
 export function openDevIssuer(dir: string, options: { readonly audience?: string } = {}): DevIssuer {
   const file = devIssuerFile(dir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (!existsSync(file)) create(file, newKey(options.audience ?? DEFAULT_AUDIENCE));
+  if (!existsSync(file)) create(file, newKey(options.audience ?? defaultAudience));
   // A copy or a backup may have opened it to others.
   chmodSync(file, 0o600);
   const { stored, key } = read(file);
@@ -111,7 +117,7 @@ export function openDevIssuer(dir: string, options: { readonly audience?: string
   const publicKey: Jwk = { ...createPublicKey(key).export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' };
   return {
     config: { issuer, audience, algorithms: ['ES256'], keys: [publicKey] },
-    sign({ sub = 'dev', scopes = SCOPES, expiresInSeconds = DEFAULT_LIFETIME_SECONDS, email, name } = {}) {
+    sign({ sub = 'dev', scopes = knownScopes, expiresInSeconds = defaultLifetimeSeconds, email, name } = {}) {
       const claims = { scope: scopes.join(' '), ...(email ? { email } : {}), ...(name ? { name } : {}) };
       return jwt.sign(claims, key, {
         algorithm: 'ES256',

@@ -1,25 +1,26 @@
-// The secrets of registering a device: the token a daemon keeps, the code it polls with and the code a person types. All pure.
-//
-// A device token is `rly_drt_` + 43 characters base64url (256 bits) + 6 characters of checksum. The checksum is the CRC-32
-// (the one of zlib) of everything before it, written with the digits 0-9A-Za-z in base 62, most significant first, padded
-// with 0. It is no protection: it lets garbage and typing errors be refused without asking the database, and secret scanners
-// recognise a leaked token with certainty.
-
+/**
+ * The secrets of registering a device: the token a daemon keeps, the code it polls with and the code a person types. All pure.
+ *
+ * A device token is `rly_drt_` + 43 characters base64url (256 bits) + 6 characters of checksum. The checksum is the CRC-32
+ * (the one of zlib) of everything before it, written with the digits 0-9A-Za-z in base 62, most significant first, padded
+ * with 0. It is no protection: it lets garbage and typing errors be refused without asking the database, and secret scanners
+ * recognise a leaked token with certainty.
+ */
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const PREFIX = 'rly_drt_';
-const SHAPE = /^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
-const CHECKSUM_LENGTH = 6;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'rly_drt_';
+const shape = /^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
+const checksumLength = 6;
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Says what the derived secret is for, so that the same code and salt can never give the same bytes for another purpose. */
-const DERIVATION_LABEL = 'relay device refresh token v1';
+const derivationLabel = 'relay device refresh token v1';
 
 /** No vowels: no words. No characters that are read for one another. */
-const USER_CODE_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
-const USER_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/i;
-const MAX_TYPED_LENGTH = 64;
+const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
+const userCode = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/i;
+const maxTypedLength = 64;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -27,10 +28,10 @@ function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
   while (rest > 0) {
-    digits = BASE62.charAt(rest % 62) + digits;
+    digits = base62.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }
-  return digits.padStart(CHECKSUM_LENGTH, '0');
+  return digits.padStart(checksumLength, '0');
 }
 
 /**
@@ -41,14 +42,14 @@ function checksum(text: string): string {
  * @param salt kept with the hashed code; different for every code
  */
 export function deriveDeviceToken(deviceCode: string, salt: string): string {
-  const secret = createHmac('sha256', deviceCode).update(`${DERIVATION_LABEL}\0${salt}`).digest('base64url');
-  const body = PREFIX + secret;
+  const secret = createHmac('sha256', deviceCode).update(`${derivationLabel}\0${salt}`).digest('base64url');
+  const body = prefix + secret;
   return body + checksum(body);
 }
 
 /** True if `text` has the shape and the checksum of a device token. Costs microseconds and asks nobody. */
 export function isDeviceToken(text: string): boolean {
-  return SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+  return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
 /** SHA-256, hexadecimal: the only form in which a device token is stored. */
@@ -70,7 +71,7 @@ const grouped = (letters: string): string => `${letters.slice(0, 4)}-${letters.s
 
 /** Eight letters, every one equally likely (34 bits), as `XXXX-XXXX`: the form in which it is shown and stored. */
 export function createUserCode(): string {
-  const letters = Array.from({ length: 8 }, () => USER_CODE_LETTERS.charAt(randomInt(USER_CODE_LETTERS.length)));
+  const letters = Array.from({ length: 8 }, () => userCodeLetters.charAt(randomInt(userCodeLetters.length)));
   return grouped(letters.join(''));
 }
 
@@ -80,7 +81,7 @@ export function createUserCode(): string {
  * @returns undefined if no user code can be meant
  */
 export function normalizeUserCode(text: string): string | undefined {
-  if (text.length > MAX_TYPED_LENGTH) return undefined;
+  if (text.length > maxTypedLength) return undefined;
   const letters = text.replaceAll(/[\s\p{Pd}]/gu, '');
-  return USER_CODE.test(letters) ? grouped(letters.toUpperCase()) : undefined;
+  return userCode.test(letters) ? grouped(letters.toUpperCase()) : undefined;
 }

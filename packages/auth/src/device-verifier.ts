@@ -1,16 +1,15 @@
-// Which device sent this token? Knows tokens and what is recorded about a device; never where the record is kept.
-
+/** Which device sent this token? Knows tokens and what is recorded about a device; never where the record is kept. */
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AuthError } from './auth-error.ts';
 import { hashDeviceToken, isDeviceToken } from './device-token.ts';
 import type { DevicePrincipal } from './principal.ts';
 
-const CACHE_MS = 60_000;
-const MAX_DEVICES = 20_000;
+const cacheMs = 60_000;
+const maxDevices = 20_000;
 /** Apart from the others: strangers who invent ids must not push real devices out. */
-const MAX_UNKNOWN = 10_000;
-const MAX_ID_LENGTH = 512;
+const maxUnknown = 10_000;
+const maxIdLength = 512;
 
 /** What is recorded about a device. */
 export interface DeviceRecord {
@@ -59,7 +58,7 @@ function sameHash(a: string, b: string): boolean {
 
 function isDeviceId(text: string): boolean {
   // What no database can store is no id.
-  return text !== '' && text.length <= MAX_ID_LENGTH && !/[:\u0000-\u001f\u007f]/.test(text);
+  return text !== '' && text.length <= maxIdLength && !/[:\u0000-\u001f\u007f]/.test(text);
 }
 
 function principalOf(deviceId: string, record: DeviceRecord | undefined, token: string, now: number): DevicePrincipal {
@@ -86,8 +85,8 @@ function invalid(): AuthError {
 /** Remembers what `lookup` said for 60 s, whether it found something or not (identity, Devices). */
 export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVerifier {
   const clock = options.clock ?? Date.now;
-  const found = new LRUCache<string, Cached>({ max: MAX_DEVICES });
-  const unknown = new LRUCache<string, Cached>({ max: MAX_UNKNOWN });
+  const found = new LRUCache<string, Cached>({ max: maxDevices });
+  const unknown = new LRUCache<string, Cached>({ max: maxUnknown });
   /** One per device that is being looked up; how many that are is bounded by whoever takes connections. */
   const inFlight = new Map<string, Question>();
 
@@ -98,7 +97,7 @@ export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVeri
 
   function remember(deviceId: string, record: DeviceRecord | undefined): void {
     (record ? unknown : found).delete(deviceId);
-    (record ? found : unknown).set(deviceId, { record, until: clock() + CACHE_MS });
+    (record ? found : unknown).set(deviceId, { record, until: clock() + cacheMs });
   }
 
   function ask(deviceId: string): Question {

@@ -1,9 +1,8 @@
-// Fetches a small public document of a sign-in service, and trusts nothing about how it answers.
-
+/** Fetches a small public document of a sign-in service, and trusts nothing about how it answers. */
 import { isTrustedTransport } from './issuer-config.ts';
 
-const MAX_BYTES = 256 * 1024;
-const MAX_REDIRECTS = 3;
+const maxBytes = 256 * 1024;
+const maxRedirects = 3;
 
 export interface FetchJsonOptions {
   readonly fetch: typeof globalThis.fetch;
@@ -19,7 +18,7 @@ async function boundedText(response: Response): Promise<string> {
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     // Counted after decompression, where a small answer can become a large one. Leaving the loop cancels the rest.
-    if (bytes > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+    if (bytes > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -34,7 +33,7 @@ export async function fetchJson(address: string, options: FetchJsonOptions): Pro
   if (!isTrustedTransport(address)) throw new Error('the address is neither https nor http on this machine');
   const signal = AbortSignal.timeout(options.timeoutMs);
   let url = new URL(address);
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
     const response = await options.fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
     const location = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && location !== null) {

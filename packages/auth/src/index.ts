@@ -1,9 +1,8 @@
-// Who is asking: verified people, verified devices, and the secrets that prove them. Knows no route, no socket, no database.
-
+/** Who is asking: verified people, verified devices, and the secrets that prove them. Knows no route, no socket, no database. */
 export { AuthError } from './auth-error.ts';
 export type { AuthErrorCode, AuthErrorOptions } from './auth-error.ts';
-export { MAX_TOKEN_LENGTH, bearerFrom } from './credentials.ts';
-export { DEV_ISSUER, devIssuerFile, openDevIssuer } from './dev-issuer.ts';
+export { maxTokenLength, bearerFrom } from './credentials.ts';
+export { devIssuer, devIssuerFile, openDevIssuer } from './dev-issuer.ts';
 export type { DevClaims, DevIssuer } from './dev-issuer.ts';
 export {
   createDeviceCode,
@@ -17,7 +16,7 @@ export {
 export { createDeviceVerifier } from './device-verifier.ts';
 export type { DeviceRecord, DeviceVerifier, DeviceVerifierOptions } from './device-verifier.ts';
 export type { Algorithm, IssuerConfig, Jwk } from './issuer-config.ts';
-export { SCOPES, userIdOf } from './principal.ts';
+export { knownScopes, userIdOf } from './principal.ts';
 export type { DevicePrincipal, Principal, Scope, UserPrincipal } from './principal.ts';
 export type { Revocation } from './revocations.ts';
 export { createJwtVerifier } from './verify-jwt.ts';

@@ -1,12 +1,11 @@
-// What is known about a sign-in service: its name, its audience, where its keys are and how its claims become scopes.
-
+/** What is known about a sign-in service: its name, its audience, where its keys are and how its claims become scopes. */
 import type { JsonWebKey } from 'node:crypto';
 import type { Scope } from './principal.ts';
 
 export type Algorithm = 'ES256' | 'RS256' | 'PS256';
 
 /** Everything else is refused: symmetric algorithms would let anybody sign with a public key, `none` would let everybody. */
-export const ALGORITHMS: readonly Algorithm[] = ['ES256', 'RS256', 'PS256'];
+export const knownAlgorithms: readonly Algorithm[] = ['ES256', 'RS256', 'PS256'];
 
 /** A public key as published in a key set. */
 export type Jwk = JsonWebKey & { kid?: string; use?: string; alg?: string; key_ops?: string[] };
@@ -38,13 +37,13 @@ export interface IssuerConfig {
   keys?: Jwk[] | (() => Promise<readonly Jwk[]>);
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Keys may come over https, or over plain http from this very machine. */
 export function isTrustedTransport(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
 }
 
 /**
@@ -62,8 +61,8 @@ export function checkIssuers(issuers: readonly IssuerConfig[]): void {
     seen.add(issuer);
     const audiences = [audience].flat();
     if (audiences.length === 0 || audiences.includes('')) throw new TypeError(`the issuer ${issuer} has no audience`);
-    if (algorithms && (algorithms.length === 0 || algorithms.some((name) => !ALGORITHMS.includes(name)))) {
-      throw new TypeError(`the issuer ${issuer} may use only ${ALGORITHMS.join(', ')}`);
+    if (algorithms && (algorithms.length === 0 || algorithms.some((name) => !knownAlgorithms.includes(name)))) {
+      throw new TypeError(`the issuer ${issuer} may use only ${knownAlgorithms.join(', ')}`);
     }
     if (!keys && !isTrustedTransport(jwksUri ?? issuer)) {
       throw new TypeError(`the keys of the issuer ${issuer} must come over https, or over http from this machine`);

@@ -1,22 +1,20 @@
-// The keys of one issuer: fetched when needed, seldom, once at a time, and kept when the issuer is away.
-
+/** The keys of one issuer: fetched when needed, seldom, once at a time, and kept when the issuer is away. */
 import type { KeyObject } from 'node:crypto';
 import { AuthError } from './auth-error.ts';
 import { fetchJson } from './fetch-json.ts';
 import type { Algorithm, IssuerConfig } from './issuer-config.ts';
-import { findKey, publicKeysOf } from './public-keys.ts';
-import type { PublicKey } from './public-keys.ts';
+import { type PublicKey, findKey, publicKeysOf } from './public-keys.ts';
 
 /** Between two fetches for an unknown `kid`: random ones must not become load on the issuer (identity, Verification). */
-const COOLDOWN_MS = 30_000;
+const remoteCooldownMs = 30_000;
 /** The same where the keys are asked of this process: a key that was made a moment ago must not be unknown for long. */
-const LOCAL_COOLDOWN_MS = 1_000;
+const localCooldownMs = 1_000;
 /** After a failed fetch, doubling up to the cooldown: an issuer that starts beside us is found within a second or two. */
-const FIRST_RETRY_MS = 1_000;
+const firstRetryMs = 1_000;
 /** Older keys are renewed behind the answer, so that a key the issuer withdrew stops working here. */
-const REFRESH_AFTER_MS = 10 * 60_000;
+const refreshAfterMs = 10 * 60_000;
 /** Keys that nobody used for so long are renewed before the answer, once; if that fails they go on. */
-const RENEW_FIRST_AFTER_MS = 60 * 60_000;
+const renewFirstAfterMs = 60 * 60_000;
 
 export interface KeySourceOptions {
   readonly fetch: typeof globalThis.fetch;
@@ -51,8 +49,8 @@ async function discover(issuer: string, options: KeySourceOptions): Promise<stri
     try {
       const document = await fetchJson(address, options);
       // Without this check another service's document could bring its keys under this issuer's name.
-      if (document['issuer'] !== issuer) throw new Error('it describes another issuer');
-      if (typeof document['jwks_uri'] === 'string') return document['jwks_uri'];
+      if (document.issuer !== issuer) throw new Error('it describes another issuer');
+      if (typeof document.jwks_uri === 'string') return document.jwks_uri;
       throw new Error('it names no key set');
     } catch (error) {
       reason = new Error(`${address} cannot be used`, { cause: error });
@@ -65,20 +63,20 @@ async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promi
   if (typeof config.keys === 'function') return publicKeysOf(await config.keys());
   const address = config.jwksUri ?? (await discover(config.issuer, options));
   const document = await fetchJson(address, options);
-  const keys = Array.isArray(document['keys']) ? publicKeysOf(document['keys']) : [];
+  const keys = Array.isArray(document.keys) ? publicKeysOf(document.keys) : [];
   // An empty set is a broken answer rather than a rotation: keys that work are not thrown away for it.
   if (keys.length === 0) throw new Error(`${address} has no key that can be used`);
   return keys;
 }
 
 /** Node's codes for a name that has no address, and for a name server that does not answer. */
-const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 /** A host that cannot be resolved is told with the variable that names its issuer; any other failure is as it was. */
 function withVariable(error: unknown, issuer: string): unknown {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     const { code = '', hostname = '' } = inner as { code?: string; hostname?: string };
-    if (UNRESOLVED.has(code))
+    if (unresolved.has(code))
       return new Error(`The host ${hostname} of the issuer ${issuer} (AUTH_ISSUERS) cannot be resolved (${code})`, {
         cause: error,
       });
@@ -102,7 +100,7 @@ function fixedKeys(keys: readonly PublicKey[]): KeySource {
 /** The keys of `config`, fixed or fetched. Nothing is fetched before the first token. */
 export function createKeySource(config: IssuerConfig, options: KeySourceOptions): KeySource {
   if (Array.isArray(config.keys)) return fixedKeys(publicKeysOf(config.keys));
-  const cooldownMs = config.keys ? LOCAL_COOLDOWN_MS : COOLDOWN_MS;
+  const cooldownMs = config.keys ? localCooldownMs : remoteCooldownMs;
 
   let keys: readonly PublicKey[] = [];
   let fetchedAt = Number.NEGATIVE_INFINITY;
@@ -118,7 +116,7 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
       nextFetchAt = fetchedAt + cooldownMs;
       failures = 0;
     } catch (error) {
-      nextFetchAt = options.clock() + Math.min(cooldownMs, FIRST_RETRY_MS * 2 ** failures);
+      nextFetchAt = options.clock() + Math.min(cooldownMs, firstRetryMs * 2 ** failures);
       failures = Math.min(failures + 1, 10);
       lastFailure = withVariable(error, config.issuer);
     }
@@ -148,8 +146,8 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
     async keyFor(kid, algorithm) {
       const age = options.clock() - fetchedAt;
       // A failing issuer delays one caller in a while at most, not everybody: only the first failure is waited for.
-      if (keys.length > 0 && age > RENEW_FIRST_AFTER_MS && failures === 0) await refresh();
-      else if (keys.length > 0 && age > REFRESH_AFTER_MS) void refresh();
+      if (keys.length > 0 && age > renewFirstAfterMs && failures === 0) await refresh();
+      else if (keys.length > 0 && age > refreshAfterMs) void refresh();
 
       const known = findKey(keys, kid, algorithm);
       if (known) return known;

@@ -1,8 +1,7 @@
-// Who was authenticated. Nothing here says how.
-
+/** Who was authenticated. Nothing here says how. */
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
-export const SCOPES: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
+export const knownScopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
 
 /** A person, as a verified access token describes them. */
 export interface UserPrincipal {

@@ -1,7 +1,5 @@
-// A published key set becomes keys to verify with. Pure; what cannot be used is left out, so that one odd key spoils nothing.
-
-import { createPublicKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+/** A published key set becomes keys to verify with. Pure; what cannot be used is left out, so that one odd key spoils nothing. */
+import { type KeyObject, createPublicKey } from 'node:crypto';
 import type { Algorithm, Jwk } from './issuer-config.ts';
 
 export interface PublicKey {
@@ -10,7 +8,7 @@ export interface PublicKey {
   readonly algorithms: readonly Algorithm[];
 }
 
-const MAX_KEYS = 200;
+const maxKeys = 200;
 
 function algorithmsOf(jwk: Jwk, key: KeyObject): readonly Algorithm[] {
   const details = key.asymmetricKeyDetails;
@@ -42,7 +40,7 @@ function publicKey(jwk: Jwk): PublicKey | undefined {
 /** The keys of a key set that can verify ES256 (P-256), RS256 or PS256 (2048 bits and more), in the order of the set. */
 export function publicKeysOf(jwks: readonly unknown[]): PublicKey[] {
   return jwks
-    .slice(0, MAX_KEYS)
+    .slice(0, maxKeys)
     .map((jwk) => (typeof jwk === 'object' && jwk !== null ? publicKey(jwk as Jwk) : undefined))
     .filter((key) => key !== undefined);
 }

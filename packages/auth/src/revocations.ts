@@ -1,13 +1,12 @@
-// Which sign-ins and people were thrown out lately. A memory of one instance; whoever runs several tells each of them.
-
+/** Which sign-ins and people were thrown out lately. A memory of one instance; whoever runs several tells each of them. */
 import type { UserPrincipal } from './principal.ts';
 
 /**
  * As long as an access token of the built-in sign-in is accepted: ten minutes (identity, Lifetimes), the tolerance of five
  * seconds, and what the clocks of two instances may differ.
  */
-const MEMORY_MS = 11 * 60_000;
-const MAX_REMEMBERED = 100_000;
+const memoryMs = 11 * 60_000;
+const maxRemembered = 100_000;
 
 interface Limits {
   /** Only tokens issued before this time, milliseconds since 1970. */
@@ -41,7 +40,7 @@ export function createRevocations(clock: () => number): Revocations {
 
   function forgetEnded(now: number): void {
     for (const [name, { until }] of remembered) {
-      if (until > now && remembered.size <= MAX_REMEMBERED) return;
+      if (until > now && remembered.size <= maxRemembered) return;
       remembered.delete(name);
     }
   }
@@ -61,7 +60,7 @@ export function createRevocations(clock: () => number): Revocations {
       const known = remembered.get(id);
       // Deleted first: the entry has to move to the end of the order.
       remembered.delete(id);
-      remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + MEMORY_MS });
+      remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + memoryMs });
       forgetEnded(now);
     },
     covers({ userId, sessionId, clientId, issuedAt }) {

@@ -1,12 +1,10 @@
-// What the claims of a token allow. Pure.
-
+/** What the claims of a token allow. Pure. */
 import type { IssuerConfig } from './issuer-config.ts';
-import { SCOPES } from './principal.ts';
-import type { Scope } from './principal.ts';
+import { type Scope, knownScopes } from './principal.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-const MAX_VALUES = 500;
+const maxValues = 500;
 
 /** A claim by its name, else by its dotted path: names may contain dots themselves (`https://example.com/roles`). */
 function claimAt(claims: Claims, name: string): unknown {
@@ -24,9 +22,9 @@ function valuesOf(claim: unknown): string[] {
     return claim
       .split(' ')
       .filter((value) => value !== '')
-      .slice(0, MAX_VALUES);
+      .slice(0, maxValues);
   if (!Array.isArray(claim)) return [];
-  return claim.filter((value) => typeof value === 'string').slice(0, MAX_VALUES);
+  return claim.filter((value) => typeof value === 'string').slice(0, maxValues);
 }
 
 /**
@@ -38,7 +36,7 @@ export function scopesOf(claims: Claims, config: IssuerConfig): ReadonlySet<Scop
   const granted = new Set<Scope>();
   let recognised = false;
   for (const value of names.flatMap((name) => valuesOf(claimAt(claims, name)))) {
-    const own = SCOPES.find((scope) => scope === value);
+    const own = knownScopes.find((scope) => scope === value);
     const mapped = config.roleMap && Object.hasOwn(config.roleMap, value) ? config.roleMap[value] : undefined;
     recognised ||= own !== undefined || mapped !== undefined;
     for (const scope of mapped ?? []) granted.add(scope);

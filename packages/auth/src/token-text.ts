@@ -1,10 +1,9 @@
-// The text of a compact JWT, read before anything about it is believed. What it says decides only which key has to prove it.
-
+/** The text of a compact JWT, read before anything about it is believed. What it says decides only which key has to prove it. */
 import { AuthError } from './auth-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
 function objectOf(part: string): Json {
   const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
@@ -19,7 +18,7 @@ function objectOf(part: string): Json {
  *   signature has an empty third part and ends here.
  */
 export function readToken(token: string): { readonly header: Json; readonly claims: Json } {
-  const [, header = '', claims = ''] = COMPACT.exec(token) ?? [];
+  const [, header = '', claims = ''] = compact.exec(token) ?? [];
   try {
     return { header: objectOf(header), claims: objectOf(claims) };
   } catch {

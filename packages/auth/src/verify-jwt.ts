@@ -1,26 +1,20 @@
-// Who sent this access token? Knows issuers, audiences, keys and claims; never a route, a socket or a row.
-
-import { createHash } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+/** Who sent this access token? Knows issuers, audiences, keys and claims; never a route, a socket or a row. */
+import { type KeyObject, createHash } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { AuthError } from './auth-error.ts';
-import { MAX_TOKEN_LENGTH } from './credentials.ts';
-import { ALGORITHMS, checkIssuers } from './issuer-config.ts';
-import type { Algorithm, IssuerConfig } from './issuer-config.ts';
-import { createKeySource } from './key-source.ts';
-import type { KeySource } from './key-source.ts';
-import { userIdOf } from './principal.ts';
-import type { UserPrincipal } from './principal.ts';
-import { createRevocations } from './revocations.ts';
-import type { Revocation } from './revocations.ts';
+import { maxTokenLength } from './credentials.ts';
+import { type IssuerConfig, type Algorithm, checkIssuers, knownAlgorithms } from './issuer-config.ts';
+import { type KeySource, createKeySource } from './key-source.ts';
+import { type UserPrincipal, userIdOf } from './principal.ts';
+import { type Revocation, createRevocations } from './revocations.ts';
 import { scopesOf } from './scopes.ts';
 import { readToken } from './token-text.ts';
 
-const CLOCK_TOLERANCE_SECONDS = 5;
+const clockToleranceSeconds = 5;
 /** The end of what a Date can hold; an `exp` beyond it would break everybody who prints it. */
-const MAX_TIME_SECONDS = 8.64e12;
-const MAX_SUBJECT_LENGTH = 255;
+const maxTimeSeconds = 8.64e12;
+const maxSubjectLength = 255;
 
 export interface JwtVerifierOptions {
   /** Tokens of any other issuer are refused. */
@@ -63,7 +57,7 @@ const invalid = (message: string, cause?: unknown): AuthError => new AuthError('
 const revoked = (): AuthError => new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
 
 function algorithmOf(name: unknown, config: IssuerConfig): Algorithm {
-  const allowed = config.algorithms ?? ALGORITHMS;
+  const allowed = config.algorithms ?? knownAlgorithms;
   const algorithm = allowed.find((candidate) => candidate === name);
   if (!algorithm) throw invalid(`The token must be signed with ${allowed.join(' or ')}. Sign in again.`);
   return algorithm;
@@ -89,7 +83,7 @@ function checkedClaims(
       algorithms: [algorithm],
       issuer: config.issuer,
       audience,
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      clockTolerance: clockToleranceSeconds,
       clockTimestamp: nowMs / 1000,
     });
   } catch (error) {
@@ -105,8 +99,7 @@ function checkedClaims(
   }
 }
 
-const seconds = (value: unknown): value is number =>
-  typeof value === 'number' && value > 0 && value <= MAX_TIME_SECONDS;
+const seconds = (value: unknown): value is number => typeof value === 'number' && value > 0 && value <= maxTimeSeconds;
 
 const shown = (value: unknown, maxLength: number): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
@@ -116,16 +109,16 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   const { sub, exp, iat, auth_time: authTime } = claims as Record<string, unknown>;
   if (!seconds(exp)) throw invalid('The token does not say when it expires (exp). Sign in again.');
   // A NUL cannot be stored, and the other control characters only serve to deceive a reader of logs.
-  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /[\u0000-\u001f\u007f]/.test(sub)) {
+  if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || /[\u0000-\u001f\u007f]/.test(sub)) {
     throw invalid('The token does not say whose it is (sub). Sign in again.');
   }
   // With a bar it could be somebody whom another service knows.
   if (config.ownAccounts && sub.includes('|'))
     throw invalid('The token names no account of this relay. Sign in again.');
-  const email = shown(claims['email'], 320);
-  const name = shown(claims['name'], 200);
-  const sessionId = shown(claims['sid'], 255);
-  const clientId = shown(claims['client_id'] ?? claims['azp'], 255);
+  const email = shown(claims.email, 320);
+  const name = shown(claims.name, 200);
+  const sessionId = shown(claims.sid, 255);
+  const clientId = shown(claims.client_id ?? claims.azp, 255);
   return {
     kind: 'user',
     userId: config.ownAccounts ? sub : userIdOf(config.issuer, sub),
@@ -167,13 +160,13 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 
   async function verifyUnknown(token: string, digest: string): Promise<UserPrincipal> {
     const { header, claims } = readToken(token);
-    const issuer = typeof claims['iss'] === 'string' ? trusted.get(claims['iss']) : undefined;
+    const issuer = typeof claims.iss === 'string' ? trusted.get(claims.iss) : undefined;
     if (!issuer) throw invalid('The token comes from a sign-in service that is not trusted here. Sign in again.');
-    const algorithm = algorithmOf(header['alg'], issuer.config);
-    checkType(header['typ']);
+    const algorithm = algorithmOf(header.alg, issuer.config);
+    checkType(header.typ);
     // An extension that must be understood, and is not (RFC 7515, section 4.1.11).
-    if (header['crit'] !== undefined) throw invalid('The token uses extensions that are not known here.');
-    const kid = header['kid'];
+    if (header.crit !== undefined) throw invalid('The token uses extensions that are not known here.');
+    const kid = header.kid;
     if (kid !== undefined && typeof kid !== 'string') throw invalid('The token does not name its key. Sign in again.');
 
     const key = await issuer.keys.keyFor(kid, algorithm);
@@ -185,7 +178,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 
   return {
     async verify(token) {
-      if (token.length > MAX_TOKEN_LENGTH) throw invalid('The token is too long. Sign in again.');
+      if (token.length > maxTokenLength) throw invalid('The token is too long. Sign in again.');
       const digest = createHash('sha256').update(token).digest('base64url');
       const principal = remembered(digest) ?? (await verifyUnknown(token, digest));
       if (revocations.covers(principal)) throw revoked();

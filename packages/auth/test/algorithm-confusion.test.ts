@@ -1,24 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { createJwtVerifier } from '../src/index.ts';
-import type { IssuerConfig } from '../src/index.ts';
-import { AUDIENCE, START_MS, outcome, testClock, testKey, tokenOf } from './issuer.ts';
+import { type IssuerConfig, createJwtVerifier } from '../src/index.ts';
+import { audience, startMs, outcome, testClock, testKey, tokenOf } from './issuer.ts';
 
-const ISSUER = 'https://id.example.com';
+const testIssuer = 'https://id.example.com';
 const rsa = testKey('RS256');
-const CLAIMS = { iss: ISSUER, aud: AUDIENCE, sub: 'mallory', exp: START_MS / 1000 + 600 };
+const claims = { iss: testIssuer, aud: audience, sub: 'mallory', exp: startMs / 1000 + 600 };
 
 function verifierFor(config: Partial<IssuerConfig> = {}) {
   return createJwtVerifier({
-    issuers: [{ issuer: ISSUER, audience: AUDIENCE, keys: [rsa.jwk], ...config }],
+    issuers: [{ issuer: testIssuer, audience: audience, keys: [rsa.jwk], ...config }],
     clock: testClock(),
   });
 }
 
 function forged(header: object, sign: (input: string) => string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const input = `${part(header)}.${part(CLAIMS)}`;
+  const input = `${part(header)}.${part(claims)}`;
   return `${input}.${sign(input)}`;
 }
 
@@ -57,7 +56,7 @@ describe('a forged token is refused', () => {
     const mine = testKey('RS256');
     const header = { jwk: mine.jwk, jku: 'https://evil.example.com/keys', x5u: 'https://evil.example.com/x' };
     for (const kid of [rsa.kid, mine.kid, undefined]) {
-      const token = tokenOf(mine, ISSUER, {}, { ...header, kid });
+      const token = tokenOf(mine, testIssuer, {}, { ...header, kid });
       expect(await outcome(verifierFor().verify(token))).toBe('INVALID_TOKEN');
     }
   });
@@ -66,25 +65,25 @@ describe('a forged token is refused', () => {
 describe('the algorithm', () => {
   it('must fit the key', async () => {
     const elliptic = testKey('ES256', rsa.kid);
-    expect(await outcome(verifierFor().verify(tokenOf(elliptic, ISSUER)))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifierFor().verify(tokenOf(elliptic, testIssuer)))).toBe('INVALID_TOKEN');
   });
 
   it('may be narrowed by the issuer', async () => {
     const narrow = verifierFor({ algorithms: ['PS256'] });
-    expect(await outcome(narrow.verify(tokenOf(rsa, ISSUER)))).toBe('INVALID_TOKEN');
-    expect(await outcome(narrow.verify(tokenOf({ ...rsa, algorithm: 'PS256' }, ISSUER)))).toBe('accepted');
+    expect(await outcome(narrow.verify(tokenOf(rsa, testIssuer)))).toBe('INVALID_TOKEN');
+    expect(await outcome(narrow.verify(tokenOf({ ...rsa, algorithm: 'PS256' }, testIssuer)))).toBe('accepted');
   });
 
   it('is the one the key set names', async () => {
     const verifier = verifierFor({ keys: [{ ...rsa.jwk, alg: 'PS256' }] });
-    expect(await outcome(verifier.verify(tokenOf(rsa, ISSUER)))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifier.verify(tokenOf(rsa, testIssuer)))).toBe('INVALID_TOKEN');
   });
 });
 
 describe('a key of the set is left out', () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const weak = { ...publicKey.export({ format: 'jwk' }), kid: 'weak' };
-  const signedWeakly = jwt.sign({ ...CLAIMS, iat: 1 }, privateKey, {
+  const signedWeakly = jwt.sign({ ...claims, iat: 1 }, privateKey, {
     algorithm: 'RS256',
     keyid: 'weak',
     allowInsecureKeySizes: true,
@@ -101,25 +100,25 @@ describe('a key of the set is left out', () => {
     ['it is broken', { n: 'AA', e: '' }],
   ])('when %s', async (_, change) => {
     const verifier = verifierFor({ keys: [{ ...rsa.jwk, ...change }] });
-    expect(await outcome(verifier.verify(tokenOf(rsa, ISSUER)))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifier.verify(tokenOf(rsa, testIssuer)))).toBe('INVALID_TOKEN');
   });
 
   it('and the others still work', async () => {
     const keys = [null as never, 7 as never, { kty: 'odd' }, weak, { ...rsa.jwk, use: 'enc' }, rsa.jwk];
-    expect(await outcome(verifierFor({ keys }).verify(tokenOf(rsa, ISSUER)))).toBe('accepted');
+    expect(await outcome(verifierFor({ keys }).verify(tokenOf(rsa, testIssuer)))).toBe('accepted');
   });
 });
 
 describe('a token without a key name', () => {
   it('is accepted when only one key can be meant', async () => {
     const keys = [rsa.jwk, testKey('ES256').jwk];
-    const token = tokenOf(rsa, ISSUER, {}, { kid: undefined });
+    const token = tokenOf(rsa, testIssuer, {}, { kid: undefined });
     expect(await outcome(verifierFor({ keys }).verify(token))).toBe('accepted');
   });
 
   it('is refused when several can be meant', async () => {
     const keys = [rsa.jwk, testKey('RS256').jwk];
-    const token = tokenOf(rsa, ISSUER, {}, { kid: undefined });
+    const token = tokenOf(rsa, testIssuer, {}, { kid: undefined });
     expect(await outcome(verifierFor({ keys }).verify(token))).toBe('INVALID_TOKEN');
   });
 });

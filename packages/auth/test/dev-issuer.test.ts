@@ -4,8 +4,7 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createJwtVerifier, devIssuerFile, openDevIssuer } from '../src/index.ts';
-import type { DevIssuer, UserPrincipal } from '../src/index.ts';
+import { type UserPrincipal, type DevIssuer, createJwtVerifier, devIssuerFile, openDevIssuer } from '../src/index.ts';
 import { outcome } from './issuer.ts';
 
 let folder: string;
@@ -106,12 +105,12 @@ interface Run {
   readonly stderr: string;
 }
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/dev-token.mjs', import.meta.url));
+const script = fileURLToPath(new URL('../../../scripts/dev-token.mjs', import.meta.url));
 
 /** The script as a person runs it, on the folder of the test. */
 function run(...args: string[]): Promise<Run> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [SCRIPT, '--data-dir', dir, ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, [script, '--data-dir', dir, ...args], (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
     });
   });

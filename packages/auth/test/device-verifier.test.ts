@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createDeviceVerifier, deriveDeviceToken, hashDeviceToken } from '../src/index.ts';
-import type { DeviceRecord } from '../src/index.ts';
-import { START_MS, outcome, testClock } from './issuer.ts';
+import { type DeviceRecord, hashDeviceToken, createDeviceVerifier, deriveDeviceToken } from '../src/index.ts';
+import { startMs, outcome, testClock } from './issuer.ts';
 
 const token = deriveDeviceToken('code', 'salt');
 const stranger = deriveDeviceToken('code', 'other salt');
@@ -73,14 +72,14 @@ describe('a device', () => {
   );
 
   it.each<readonly [string, Partial<DeviceRecord>, string]>([
-    ['was revoked', { revokedAt: new Date(START_MS) }, 'TOKEN_REVOKED'],
-    ['was revoked and lost its hash', { revokedAt: new Date(START_MS), tokenHash: null }, 'TOKEN_REVOKED'],
-    ['was removed', { removedAt: new Date(START_MS) }, 'TOKEN_REVOKED'],
-    ['was removed and lost its hash', { removedAt: new Date(START_MS), tokenHash: null }, 'TOKEN_REVOKED'],
+    ['was revoked', { revokedAt: new Date(startMs) }, 'TOKEN_REVOKED'],
+    ['was revoked and lost its hash', { revokedAt: new Date(startMs), tokenHash: null }, 'TOKEN_REVOKED'],
+    ['was removed', { removedAt: new Date(startMs) }, 'TOKEN_REVOKED'],
+    ['was removed and lost its hash', { removedAt: new Date(startMs), tokenHash: null }, 'TOKEN_REVOKED'],
     ['never had a credential', { tokenHash: null }, 'INVALID_TOKEN'],
     ['has a hash of another form', { tokenHash: 'abc' }, 'INVALID_TOKEN'],
-    ['was away for too long', { expiresAt: new Date(START_MS) }, 'TOKEN_EXPIRED'],
-    ['has time left', { expiresAt: new Date(START_MS + 1) }, 'accepted'],
+    ['was away for too long', { expiresAt: new Date(startMs) }, 'TOKEN_EXPIRED'],
+    ['has time left', { expiresAt: new Date(startMs + 1) }, 'accepted'],
     ['has no end', { expiresAt: null }, 'accepted'],
   ])('that %s', async (_, change, expected) => {
     const { verifier } = setUp(record(change));
@@ -88,12 +87,12 @@ describe('a device', () => {
   });
 
   it('that was revoked says so only to whoever has its token', async () => {
-    const { verifier } = setUp(record({ revokedAt: new Date(START_MS) }));
+    const { verifier } = setUp(record({ revokedAt: new Date(startMs) }));
     expect(await outcome(verifier.verify(stranger, 'dev-1'))).toBe('INVALID_TOKEN');
   });
 
   it('expires while it is remembered', async () => {
-    const { verifier, clock, state } = setUp(record({ expiresAt: new Date(START_MS + 10) }));
+    const { verifier, clock, state } = setUp(record({ expiresAt: new Date(startMs + 10) }));
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('accepted');
     clock.advance(10);
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('TOKEN_EXPIRED');
@@ -132,7 +131,7 @@ describe('an answer', () => {
   it('is forgotten on demand, whatever it was', async () => {
     const { verifier, state } = setUp();
     await verifier.verify(token, 'dev-1');
-    state.record = record({ revokedAt: new Date(START_MS) });
+    state.record = record({ revokedAt: new Date(startMs) });
     verifier.forget('dev-1');
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('TOKEN_REVOKED');
     state.record = undefined;
@@ -153,7 +152,7 @@ describe('an answer', () => {
     verifier.forget('dev-1');
     const late = outcome(verifier.verify(token, 'dev-1'));
     expect(answers).toHaveLength(2);
-    answers[1]?.(record({ revokedAt: new Date(START_MS) }));
+    answers[1]?.(record({ revokedAt: new Date(startMs) }));
     expect(await late).toBe('TOKEN_REVOKED');
     answers[0]?.(record());
     expect(await early).toBe('TOKEN_REVOKED');

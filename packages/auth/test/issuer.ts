@@ -1,23 +1,19 @@
-// A sign-in service for tests: real keys, a real HTTP server on loopback, and a clock that the test moves.
-
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+/** A sign-in service for tests: real keys, a real HTTP server on loopback, and a clock that the test moves. */
+import { type KeyObject, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { type Server, type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
-import { AuthError } from '../src/index.ts';
-import type { Jwk } from '../src/index.ts';
+import { type Jwk, AuthError } from '../src/index.ts';
 
-export const AUDIENCE = 'https://relay.example.com/api';
-export const START_MS = 1_800_000_000_000;
+export const audience = 'https://relay.example.com/api';
+export const startMs = 1_800_000_000_000;
 
 export interface TestClock {
   (): number;
   advance(ms: number): void;
 }
 
-export function testClock(nowMs = START_MS): TestClock {
+export function testClock(nowMs = startMs): TestClock {
   let now = nowMs;
   const clock = (): number => now;
   return Object.assign(clock, { advance: (ms: number) => void (now += ms) });
@@ -46,8 +42,8 @@ export function tokenOf(
   claims: Record<string, unknown> = {},
   header: Record<string, unknown> = {},
 ): string {
-  const start = START_MS / 1000;
-  const payload = { iss: issuer, aud: AUDIENCE, sub: 'alice', iat: start, exp: start + 600, ...claims };
+  const start = startMs / 1000;
+  const payload = { iss: issuer, aud: audience, sub: 'alice', iat: start, exp: start + 600, ...claims };
   const given = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
   return jwt.sign(given, key.privateKey, {
     algorithm: key.algorithm,

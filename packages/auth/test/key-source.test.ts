@@ -1,10 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { createJwtVerifier } from '../src/index.ts';
-import type { JwtVerifier } from '../src/index.ts';
-import { AUDIENCE, START_MS, outcome, refusal, testClock, testKey, testServer, tokenOf } from './issuer.ts';
-import type { TestClock, TestKey, TestServer } from './issuer.ts';
+import { type JwtVerifier, createJwtVerifier } from '../src/index.ts';
+import {
+  type TestServer,
+  type TestKey,
+  type TestClock,
+  testServer,
+  testKey,
+  audience,
+  tokenOf,
+  refusal,
+  testClock,
+  outcome,
+  startMs,
+} from './issuer.ts';
 
 let server: TestServer;
 let clock: TestClock;
@@ -15,14 +25,14 @@ const fetches = (path = '/keys'): number => server.asked.get(path) ?? 0;
 const publish = (...keys: TestKey[]): void => void server.answers.set('/keys', { keys: keys.map(({ jwk }) => jwk) });
 /** Valid for a day, so that only keys are at stake; each one different, so that no cache answers. */
 const token = (signer: TestKey = key, header = {}): string =>
-  tokenOf(signer, server.origin, { exp: START_MS / 1000 + 86_400, jti: randomUUID() }, header);
+  tokenOf(signer, server.origin, { exp: startMs / 1000 + 86_400, jti: randomUUID() }, header);
 
 beforeEach(async () => {
   server = await testServer();
   clock = testClock();
   key = testKey();
   publish(key);
-  const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+  const issuers = [{ issuer: server.origin, audience: audience, jwksUri: `${server.origin}/keys` }];
   verifier = createJwtVerifier({ issuers, clock });
 });
 
@@ -141,7 +151,7 @@ describe('an issuer that is away', () => {
   });
 
   it('makes nobody wait for it again once it has failed', async () => {
-    const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+    const issuers = [{ issuer: server.origin, audience: audience, jwksUri: `${server.origin}/keys` }];
     const patient = createJwtVerifier({ issuers, clock, fetchTimeoutMs: 600_000 });
     await patient.verify(token());
     clock.advance(2 * 3_600_000);
@@ -185,7 +195,7 @@ describe('an issuer that misbehaves leaves a token undecided', () => {
     ['it never finishes', (_, response) => void response.writeHead(200).write('{"keys":')],
   ])('%s', async (_, answer) => {
     server.answers.set('/keys', answer);
-    const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+    const issuers = [{ issuer: server.origin, audience: audience, jwksUri: `${server.origin}/keys` }];
     const impatient = createJwtVerifier({ issuers, clock, fetchTimeoutMs: 50 });
     expect(await outcome(impatient.verify(token()))).toBe('SERVICE_UNAVAILABLE');
   });
@@ -224,7 +234,7 @@ describe('an issuer that misbehaves leaves a token undecided', () => {
 
 describe('the key set is discovered', () => {
   const discovering = (issuer = server.origin): JwtVerifier =>
-    createJwtVerifier({ issuers: [{ issuer, audience: AUDIENCE }], clock });
+    createJwtVerifier({ issuers: [{ issuer, audience: audience }], clock });
 
   it('by OpenID Connect discovery', async () => {
     const document = { issuer: server.origin, jwks_uri: `${server.origin}/keys` };
@@ -259,7 +269,7 @@ describe('the key set is discovered', () => {
       addresses.push(input instanceof Request ? input.url : input.toString());
       return fetch(input, init);
     };
-    const issuers = [{ issuer: server.origin, audience: AUDIENCE }];
+    const issuers = [{ issuer: server.origin, audience: audience }];
     const recorded = createJwtVerifier({ issuers, clock, fetch: recording });
     expect(await outcome(recorded.verify(token()))).toBe('SERVICE_UNAVAILABLE');
     expect(addresses).toEqual([`${server.origin}/.well-known/openid-configuration`]);
@@ -274,7 +284,7 @@ describe('keys of the same process', () => {
       asked += 1;
       return answer();
     };
-    const verify = createJwtVerifier({ issuers: [{ issuer: server.origin, audience: AUDIENCE, keys }], clock });
+    const verify = createJwtVerifier({ issuers: [{ issuer: server.origin, audience: audience, keys }], clock });
     return { verify, asked: () => asked, now: (next: typeof answer) => (answer = next) };
   }
 

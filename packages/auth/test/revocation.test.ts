@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { createJwtVerifier } from '../src/index.ts';
-import { AUDIENCE, START_MS, outcome, testClock, testKey, tokenOf } from './issuer.ts';
+import { audience, startMs, outcome, testClock, testKey, tokenOf } from './issuer.ts';
 
-const ISSUER = 'https://id.example.com';
-const OTHER = 'https://two.example.com';
+const testIssuer = 'https://id.example.com';
+const other = 'https://two.example.com';
 const key = testKey();
 const minute = 60_000;
 
 function setUp() {
   const clock = testClock();
-  const issuers = [ISSUER, OTHER].map((issuer) => ({ issuer, audience: AUDIENCE, keys: [key.jwk] }));
+  const issuers = [testIssuer, other].map((issuer) => ({ issuer, audience: audience, keys: [key.jwk] }));
   return { clock, verifier: createJwtVerifier({ issuers, clock }) };
 }
 
-const token = (claims: Record<string, unknown> = {}, issuer = ISSUER): string =>
-  tokenOf(key, issuer, { sid: 's-1', exp: START_MS / 1000 + 3600, ...claims });
+const token = (claims: Record<string, unknown> = {}, issuer = testIssuer): string =>
+  tokenOf(key, issuer, { sid: 's-1', exp: startMs / 1000 + 3600, ...claims });
 
 describe('a revocation', () => {
   it('reaches a token that is remembered', async () => {
@@ -34,7 +34,7 @@ describe('a revocation', () => {
   it('of a person with one program reaches the tokens of that program only', async () => {
     const { clock, verifier } = setUp();
     clock.advance(1);
-    verifier.revoke({ user: `${ISSUER}|alice`, client: 'cli' });
+    verifier.revoke({ user: `${testIssuer}|alice`, client: 'cli' });
     expect(await outcome(verifier.verify(token({ client_id: 'cli' })))).toBe('TOKEN_REVOKED');
     expect(await outcome(verifier.verify(token({ azp: 'cli' })))).toBe('TOKEN_REVOKED');
     expect(await outcome(verifier.verify(token({ client_id: 'web' })))).toBe('accepted');
@@ -47,7 +47,7 @@ describe('a revocation', () => {
     const principal = await verifier.verify(token());
     expect(verifier.isRevoked(principal)).toBe(false);
     clock.advance(1);
-    verifier.revoke({ user: `${ISSUER}|alice` });
+    verifier.revoke({ user: `${testIssuer}|alice` });
     expect(verifier.isRevoked(principal)).toBe(true);
   });
 
@@ -55,7 +55,7 @@ describe('a revocation', () => {
     const { clock, verifier } = setUp();
     verifier.revoke({ sid: 's-1' });
     clock.advance(minute);
-    expect(await outcome(verifier.verify(token({ iat: START_MS / 1000 + 30 })))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({ iat: startMs / 1000 + 30 })))).toBe('TOKEN_REVOKED');
     expect(await outcome(verifier.verify(token({ sid: 's-2' })))).toBe('accepted');
     expect(await outcome(verifier.verify(token({ sid: undefined })))).toBe('accepted');
   });
@@ -63,34 +63,34 @@ describe('a revocation', () => {
   it('of a person covers what was issued until then, and not what is issued afterwards', async () => {
     const { clock, verifier } = setUp();
     clock.advance(500);
-    verifier.revoke({ user: `${ISSUER}|alice` });
+    verifier.revoke({ user: `${testIssuer}|alice` });
     clock.advance(minute);
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
     expect(await outcome(verifier.verify(token({ sid: 's-2' })))).toBe('TOKEN_REVOKED');
     expect(await outcome(verifier.verify(token({ iat: undefined })))).toBe('TOKEN_REVOKED');
-    expect(await outcome(verifier.verify(token({ iat: START_MS / 1000 + 1 })))).toBe('accepted');
+    expect(await outcome(verifier.verify(token({ iat: startMs / 1000 + 1 })))).toBe('accepted');
     expect(await outcome(verifier.verify(token({ sub: 'bob' })))).toBe('accepted');
   });
 
   it('covers what was issued before a time that is given', async () => {
     const { verifier } = setUp();
-    verifier.revoke({ sid: 's-1', before: START_MS });
+    verifier.revoke({ sid: 's-1', before: startMs });
     expect(await outcome(verifier.verify(token()))).toBe('accepted');
-    verifier.revoke({ sid: 's-1', before: START_MS + 1 });
+    verifier.revoke({ sid: 's-1', before: startMs + 1 });
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
   });
 
   it('of a person leaves a namesake of another issuer alone', async () => {
     const { clock, verifier } = setUp();
     clock.advance(1);
-    verifier.revoke({ user: `${OTHER}|alice` });
+    verifier.revoke({ user: `${other}|alice` });
     expect(await outcome(verifier.verify(token()))).toBe('accepted');
-    expect(await outcome(verifier.verify(token({}, OTHER)))).toBe('TOKEN_REVOKED');
+    expect(await outcome(verifier.verify(token({}, other)))).toBe('TOKEN_REVOKED');
   });
 
   it('outlives every token of ten minutes, tolerance included, and is forgotten then', async () => {
     const { clock, verifier } = setUp();
-    const short = token({ exp: START_MS / 1000 + 600 });
+    const short = token({ exp: startMs / 1000 + 600 });
     verifier.revoke({ sid: 's-1' });
     clock.advance(10 * minute + 4_999);
     expect(await outcome(verifier.verify(short))).toBe('TOKEN_REVOKED');

@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJwtVerifier } from '../src/index.ts';
-import type { IssuerConfig } from '../src/index.ts';
-import { AUDIENCE, testClock, testKey, tokenOf } from './issuer.ts';
+import { type IssuerConfig, createJwtVerifier } from '../src/index.ts';
+import { audience, testClock, testKey, tokenOf } from './issuer.ts';
 
-const ISSUER = 'https://id.example.com';
+const testIssuer = 'https://id.example.com';
 const key = testKey();
 
 async function scopes(claims: Record<string, unknown>, config: Partial<IssuerConfig> = {}): Promise<string[]> {
-  const issuers = [{ issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk], ...config }];
-  const principal = await createJwtVerifier({ issuers, clock: testClock() }).verify(tokenOf(key, ISSUER, claims));
+  const issuers = [{ issuer: testIssuer, audience: audience, keys: [key.jwk], ...config }];
+  const principal = await createJwtVerifier({ issuers, clock: testClock() }).verify(tokenOf(key, testIssuer, claims));
   return [...principal.scopes].sort();
 }
 

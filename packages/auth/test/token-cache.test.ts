@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { createJwtVerifier } from '../src/index.ts';
-import { AUDIENCE, START_MS, outcome, testClock, testKey, testServer, tokenOf } from './issuer.ts';
+import { audience, startMs, outcome, testClock, testKey, testServer, tokenOf } from './issuer.ts';
 
-const ISSUER = 'https://id.example.com';
+const testIssuer = 'https://id.example.com';
 const key = testKey();
 
 function setUp(cache: { maxEntries?: number; maxAgeMs?: number } = {}) {
   const clock = testClock();
-  const issuers = [{ issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk] }];
+  const issuers = [{ issuer: testIssuer, audience: audience, keys: [key.jwk] }];
   return { clock, verifier: createJwtVerifier({ issuers, clock, cache }) };
 }
 
 describe('a verified token', () => {
   it('is remembered for a minute', async () => {
     const { clock, verifier } = setUp();
-    const token = tokenOf(key, ISSUER);
+    const token = tokenOf(key, testIssuer);
     const first = await verifier.verify(token);
     clock.advance(59_999);
     expect(await verifier.verify(token)).toBe(first);
@@ -26,7 +26,7 @@ describe('a verified token', () => {
 
   it('is never remembered past its end', async () => {
     const { clock, verifier } = setUp();
-    const token = tokenOf(key, ISSUER, { exp: START_MS / 1000 + 10 });
+    const token = tokenOf(key, testIssuer, { exp: startMs / 1000 + 10 });
     const first = await verifier.verify(token);
     clock.advance(10_000);
     expect(await verifier.verify(token)).not.toBe(first);
@@ -36,7 +36,7 @@ describe('a verified token', () => {
 
   it('is forgotten when too many others were used since', async () => {
     const { verifier } = setUp({ maxEntries: 2 });
-    const [a, b, c] = ['a', 'b', 'c'].map((sub) => tokenOf(key, ISSUER, { sub })) as [string, string, string];
+    const [a, b, c] = ['a', 'b', 'c'].map((sub) => tokenOf(key, testIssuer, { sub })) as [string, string, string];
     const first = await verifier.verify(a);
     await verifier.verify(b);
     expect(await verifier.verify(a)).toBe(first);
@@ -47,7 +47,7 @@ describe('a verified token', () => {
 
   it('answers for itself alone: another signature is verified anew', async () => {
     const { verifier } = setUp();
-    const token = tokenOf(key, ISSUER);
+    const token = tokenOf(key, testIssuer);
     await verifier.verify(token);
     const last = token.slice(-20, -19) === 'A' ? 'B' : 'A';
     expect(await outcome(verifier.verify(token.slice(0, -20) + last + token.slice(-19)))).toBe('INVALID_TOKEN');
@@ -56,7 +56,7 @@ describe('a verified token', () => {
   it('needs its issuer no more', async () => {
     const server = await testServer();
     server.answers.set('/keys', { keys: [key.jwk] });
-    const issuers = [{ issuer: server.origin, audience: AUDIENCE, jwksUri: `${server.origin}/keys` }];
+    const issuers = [{ issuer: server.origin, audience: audience, jwksUri: `${server.origin}/keys` }];
     const verifier = createJwtVerifier({ issuers, clock: testClock() });
     const token = tokenOf(key, server.origin);
     const first = await verifier.verify(token);

@@ -1,36 +1,38 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createJwtVerifier, userIdOf } from '../src/index.ts';
-import type { IssuerConfig } from '../src/index.ts';
-import { AUDIENCE, START_MS, outcome, refusal, testClock, testKey, tokenOf } from './issuer.ts';
+import { type IssuerConfig, createJwtVerifier, userIdOf } from '../src/index.ts';
+import { audience, startMs, outcome, refusal, testClock, testKey, tokenOf } from './issuer.ts';
 
-const ISSUER = 'https://id.example.com';
+const testIssuer = 'https://id.example.com';
 const key = testKey();
 
 function verifierFor(config: Partial<IssuerConfig> = {}, clock = testClock()) {
-  return createJwtVerifier({ issuers: [{ issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk], ...config }], clock });
+  return createJwtVerifier({
+    issuers: [{ issuer: testIssuer, audience: audience, keys: [key.jwk], ...config }],
+    clock,
+  });
 }
 
 describe('a good token', () => {
   it('says who is asking', async () => {
     const claims = { scope: 'openid sessions:read', email: 'a@example.com', name: 'Alice', sid: 's-1' };
-    expect(await verifierFor().verify(tokenOf(key, ISSUER, claims))).toEqual({
+    expect(await verifierFor().verify(tokenOf(key, testIssuer, claims))).toEqual({
       kind: 'user',
       userId: 'https://id.example.com|alice',
-      issuer: ISSUER,
+      issuer: testIssuer,
       subject: 'alice',
       scopes: new Set(['sessions:read']),
       email: 'a@example.com',
       name: 'Alice',
       sessionId: 's-1',
-      issuedAt: START_MS,
-      expiresAt: START_MS + 600_000,
+      issuedAt: startMs,
+      expiresAt: startMs + 600_000,
     });
   });
 
   it('needs no name, no address, no sign-in id and no time of issue', async () => {
     const principal = await verifierFor().verify(
-      tokenOf(key, ISSUER, { iat: undefined, email: 7, name: '', sid: null }),
+      tokenOf(key, testIssuer, { iat: undefined, email: 7, name: '', sid: null }),
     );
     expect(Object.keys(principal)).toEqual(['kind', 'userId', 'issuer', 'subject', 'scopes', 'issuedAt', 'expiresAt']);
     expect(principal.issuedAt).toBe(0);
@@ -38,7 +40,7 @@ describe('a good token', () => {
 
   it.each(['RS256', 'PS256'] as const)('may be signed with %s', async (algorithm) => {
     const rsa = testKey(algorithm);
-    expect(await outcome(verifierFor({ keys: [rsa.jwk] }).verify(tokenOf(rsa, ISSUER)))).toBe('accepted');
+    expect(await outcome(verifierFor({ keys: [rsa.jwk] }).verify(tokenOf(rsa, testIssuer)))).toBe('accepted');
   });
 
   it.each([
@@ -55,25 +57,27 @@ describe('a good token', () => {
     [null, 'INVALID_TOKEN'],
     [['JWT'], 'INVALID_TOKEN'],
   ])('of type %j is %s', async (typ, expected) => {
-    expect(await outcome(verifierFor().verify(tokenOf(key, ISSUER, {}, { typ })))).toBe(expected);
+    expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { typ })))).toBe(expected);
   });
 
   it('may be meant for one of several audiences, and the issuer may allow several', async () => {
-    expect(await outcome(verifierFor().verify(tokenOf(key, ISSUER, { aud: ['other', AUDIENCE] })))).toBe('accepted');
-    const several = verifierFor({ audience: ['first', AUDIENCE] });
-    expect(await outcome(several.verify(tokenOf(key, ISSUER)))).toBe('accepted');
-    expect(await outcome(several.verify(tokenOf(key, ISSUER, { aud: 'first' })))).toBe('accepted');
+    expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, { aud: ['other', audience] })))).toBe(
+      'accepted',
+    );
+    const several = verifierFor({ audience: ['first', audience] });
+    expect(await outcome(several.verify(tokenOf(key, testIssuer)))).toBe('accepted');
+    expect(await outcome(several.verify(tokenOf(key, testIssuer, { aud: 'first' })))).toBe('accepted');
   });
 });
 
 describe('a token is refused', () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ['of an issuer that is not known', { iss: 'https://evil.example.com' }],
-    ['of an issuer that is nearly known', { iss: `${ISSUER}/` }],
+    ['of an issuer that is nearly known', { iss: `${testIssuer}/` }],
     ['without an issuer', { iss: undefined }],
-    ['with a list of issuers', { iss: [ISSUER] }],
+    ['with a list of issuers', { iss: [testIssuer] }],
     ['for another audience', { aud: 'https://other.example.com' }],
-    ['for an audience that begins alike', { aud: `${AUDIENCE}/more` }],
+    ['for an audience that begins alike', { aud: `${audience}/more` }],
     ['without an audience', { aud: undefined }],
     ['without an end', { exp: undefined }],
     ['with an end beyond every calendar', { exp: 1e300 }],
@@ -82,7 +86,7 @@ describe('a token is refused', () => {
     ['with a subject that cannot be stored', { sub: 'a\u0000b' }],
     ['with an endless subject', { sub: 'x'.repeat(256) }],
   ])('%s', async (_, claims) => {
-    expect(await outcome(verifierFor().verify(tokenOf(key, ISSUER, claims)))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, claims)))).toBe('INVALID_TOKEN');
   });
 
   it.each([
@@ -101,24 +105,24 @@ describe('a token is refused', () => {
   });
 
   it('whose signature belongs to other claims', async () => {
-    const [header, , signature] = tokenOf(key, ISSUER).split('.');
-    const [, claims] = tokenOf(key, ISSUER, { sub: 'mallory' }).split('.');
+    const [header, , signature] = tokenOf(key, testIssuer).split('.');
+    const [, claims] = tokenOf(key, testIssuer, { sub: 'mallory' }).split('.');
     expect(await outcome(verifierFor().verify(`${header}.${claims}.${signature}`))).toBe('INVALID_TOKEN');
   });
 
   it('that demands an extension', async () => {
-    expect(await outcome(verifierFor().verify(tokenOf(key, ISSUER, {}, { crit: ['exp'] })))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { crit: ['exp'] })))).toBe('INVALID_TOKEN');
   });
 
   it('with a key name that is no text', async () => {
-    expect(await outcome(verifierFor().verify(tokenOf(key, ISSUER, {}, { kid: 7 })))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { kid: 7 })))).toBe('INVALID_TOKEN');
   });
 
   it('with words that help and give nothing away', async () => {
     const verifier = verifierFor();
     const messages = await Promise.all(
-      [{ aud: 'x' }, { iss: 'x' }, { exp: START_MS / 1000 - 60 }, { sub: '' }, { nbf: START_MS / 1000 + 60 }].map(
-        async (claims) => (await refusal(verifier.verify(tokenOf(key, ISSUER, claims)))).message,
+      [{ aud: 'x' }, { iss: 'x' }, { exp: startMs / 1000 - 60 }, { sub: '' }, { nbf: startMs / 1000 + 60 }].map(
+        async (claims) => (await refusal(verifier.verify(tokenOf(key, testIssuer, claims)))).message,
       ),
     );
     expect(messages).toEqual([
@@ -132,7 +136,7 @@ describe('a token is refused', () => {
 });
 
 describe('time', () => {
-  const exp = START_MS / 1000 + 600;
+  const exp = startMs / 1000 + 600;
 
   it.each([
     ['just before the end', 599_999, 'accepted'],
@@ -143,19 +147,19 @@ describe('time', () => {
   ])('%s', async (_, later, expected) => {
     const clock = testClock();
     clock.advance(later);
-    expect(await outcome(verifierFor({}, clock).verify(tokenOf(key, ISSUER, { exp })))).toBe(expected);
+    expect(await outcome(verifierFor({}, clock).verify(tokenOf(key, testIssuer, { exp })))).toBe(expected);
   });
 
   it.each([
     [5, 'accepted'],
     [6, 'INVALID_TOKEN'],
   ])('a token that begins in %i seconds is %s', async (seconds, expected) => {
-    const token = tokenOf(key, ISSUER, { nbf: START_MS / 1000 + seconds });
+    const token = tokenOf(key, testIssuer, { nbf: startMs / 1000 + seconds });
     expect(await outcome(verifierFor().verify(token))).toBe(expected);
   });
 
   it('an expired token with a wrong signature is invalid, not expired', async () => {
-    const token = tokenOf({ ...testKey(), kid: key.kid }, ISSUER, { exp: START_MS / 1000 - 60 });
+    const token = tokenOf({ ...testKey(), kid: key.kid }, testIssuer, { exp: startMs / 1000 - 60 });
     expect(await outcome(verifierFor().verify(token))).toBe('INVALID_TOKEN');
   });
 });
@@ -165,33 +169,33 @@ describe('several issuers', () => {
     const other = testKey();
     const verifier = createJwtVerifier({
       issuers: [
-        { issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk] },
-        { issuer: 'https://two.example.com', audience: AUDIENCE, keys: [other.jwk] },
+        { issuer: testIssuer, audience: audience, keys: [key.jwk] },
+        { issuer: 'https://two.example.com', audience: audience, keys: [other.jwk] },
       ],
       clock: testClock(),
     });
-    const one = await verifier.verify(tokenOf(key, ISSUER));
+    const one = await verifier.verify(tokenOf(key, testIssuer));
     const two = await verifier.verify(tokenOf(other, 'https://two.example.com'));
     expect(one.userId).not.toBe(two.userId);
-    expect(await outcome(verifier.verify(tokenOf(other, ISSUER)))).toBe('INVALID_TOKEN');
-    expect(await outcome(verifier.verify(tokenOf(other, ISSUER, {}, { kid: key.kid })))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifier.verify(tokenOf(other, testIssuer)))).toBe('INVALID_TOKEN');
+    expect(await outcome(verifier.verify(tokenOf(other, testIssuer, {}, { kid: key.kid })))).toBe('INVALID_TOKEN');
   });
 
   it('know a person of this relay by the account alone, and nobody else can have such an id', async () => {
     const own = testKey();
     const issuers = (relay: string): IssuerConfig[] => [
-      { issuer: ISSUER, audience: AUDIENCE, keys: [key.jwk] },
-      { issuer: relay, audience: AUDIENCE, keys: [own.jwk], ownAccounts: true },
+      { issuer: testIssuer, audience: audience, keys: [key.jwk] },
+      { issuer: relay, audience: audience, keys: [own.jwk], ownAccounts: true },
     ];
     const ids: string[] = [];
     for (const relay of ['https://old.example.com', 'https://new.example.com']) {
       const verifier = createJwtVerifier({ issuers: issuers(relay), clock: testClock() });
       ids.push((await verifier.verify(tokenOf(own, relay, { sub: 'A1' }))).userId);
-      ids.push((await verifier.verify(tokenOf(key, ISSUER, { sub: 'A1' }))).userId);
-      const disguised = tokenOf(own, relay, { sub: `${ISSUER}|A1` });
+      ids.push((await verifier.verify(tokenOf(key, testIssuer, { sub: 'A1' }))).userId);
+      const disguised = tokenOf(own, relay, { sub: `${testIssuer}|A1` });
       expect(await outcome(verifier.verify(disguised))).toBe('INVALID_TOKEN');
     }
-    expect(ids).toEqual(['A1', `${ISSUER}|A1`, 'A1', `${ISSUER}|A1`]);
+    expect(ids).toEqual(['A1', `${testIssuer}|A1`, 'A1', `${testIssuer}|A1`]);
     const two = [...issuers('https://a.example.com'), ...issuers('https://b.example.com').slice(1)];
     expect(() => createJwtVerifier({ issuers: two })).toThrow(TypeError);
   });
@@ -225,8 +229,8 @@ describe('several issuers', () => {
         createJwtVerifier({ issuers });
     expect(make({ issuer: 'http://id.example.com', audience: 'a' })).toThrow(TypeError);
     expect(make({ issuer: 'urn:x', audience: 'a' })).toThrow(TypeError);
-    expect(make({ issuer: ISSUER, audience: 'a', jwksUri: 'http://id.example.com/keys' })).toThrow(TypeError);
-    expect(make({ issuer: ISSUER, audience: 'a' }, { issuer: ISSUER, audience: 'b' })).toThrow(/twice/);
+    expect(make({ issuer: testIssuer, audience: 'a', jwksUri: 'http://id.example.com/keys' })).toThrow(TypeError);
+    expect(make({ issuer: testIssuer, audience: 'a' }, { issuer: testIssuer, audience: 'b' })).toThrow(/twice/);
     expect(make({ issuer: 'http://localhost:1', audience: 'a' })).not.toThrow();
   });
 });

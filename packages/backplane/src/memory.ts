@@ -3,12 +3,19 @@
  * other asynchronously, and only text passes. Redis must be able to do everything that is done here, and nothing else is.
  */
 import { randomBytes } from 'node:crypto';
-import { withDefaults } from './backplane.ts';
-import type { Backplane, BackplaneOptions, Counted, Command, Lease, UserFrame, VersionedState } from './backplane.ts';
+import {
+  type Backplane,
+  type Command,
+  type BackplaneOptions,
+  type VersionedState,
+  type Counted,
+  type UserFrame,
+  type Lease,
+  withDefaults,
+} from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
-import { Inbox } from './memory/inbox.ts';
-import type { Post } from './memory/inbox.ts';
+import { type Post, Inbox } from './memory/inbox.ts';
 import { Store } from './memory/store.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { requireText, tell } from './text.ts';

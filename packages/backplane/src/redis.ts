@@ -10,16 +10,16 @@
  * Redis is away.
  */
 import { randomBytes } from 'node:crypto';
-import { withDefaults } from './backplane.ts';
-import type {
-  Backplane,
-  BackplaneOptions,
-  Command,
-  Counted,
-  HistoryPage,
-  Lease,
-  UserFrame,
-  VersionedState,
+import {
+  type Backplane,
+  type HistoryPage,
+  type Command,
+  type BackplaneOptions,
+  type VersionedState,
+  type Counted,
+  type UserFrame,
+  type Lease,
+  withDefaults,
 } from './backplane.ts';
 import { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';

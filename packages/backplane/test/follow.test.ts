@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createEar } from '../src/contract/harness.ts';
-import type { Ear } from '../src/contract/harness.ts';
-import { createMemoryBus, follow } from '../src/index.ts';
-import type { Backplane, MemoryBus, UserFrame } from '../src/index.ts';
+import { type Ear, createEar } from '../src/contract/harness.ts';
+import { type MemoryBus, type Backplane, type UserFrame, follow, createMemoryBus } from '../src/index.ts';
 
 describe('following a user', () => {
   let bus: MemoryBus;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { historyEntryBytes } from '../src/backplane.ts';
-import { createMemoryBus, follow } from '../src/index.ts';
-import type { Backplane, Following, UserFrame } from '../src/index.ts';
+import { type Backplane, type UserFrame, type Following, follow, createMemoryBus } from '../src/index.ts';
 
 const historyLimit = 5;
 /** So much that the newest five entries fit, whose texts are numbers. */

@@ -2,8 +2,7 @@
 import type { TestRedis } from '@relay/testing/redis';
 import type { BackplaneOptions } from '../src/backplane.ts';
 import type { ContractBus } from '../src/contract.ts';
-import { createRedisBackplane } from '../src/index.ts';
-import type { RedisBackplane, RedisBackplaneOptions } from '../src/index.ts';
+import { type RedisBackplaneOptions, type RedisBackplane, createRedisBackplane } from '../src/index.ts';
 
 export interface RedisUnderTest {
   readonly url: string;

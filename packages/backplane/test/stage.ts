@@ -1,8 +1,15 @@
 /** What tests of faults are made of: an api and gateways on a Redis that is about to suffer, and readers that notice what they miss. */
 import { createEar, until } from '../src/contract/harness.ts';
-import type { Backplane, BackplaneOptions, Command, Following, RedisBackplane } from '../src/index.ts';
-import { createRedisBackplane, follow } from '../src/index.ts';
-import type { RedisBackplaneOptions } from '../src/index.ts';
+import {
+  type RedisBackplane,
+  type Backplane,
+  type Command,
+  type BackplaneOptions,
+  type RedisBackplaneOptions,
+  type Following,
+  follow,
+  createRedisBackplane,
+} from '../src/index.ts';
 
 /** Named ends of a call: whatever happens to Redis, a call ends with one of these or is done. */
 export const namedCodes = ['OFFLINE', 'TIMEOUT', 'CLOSED', 'OVERLOADED', 'UNAVAILABLE'];

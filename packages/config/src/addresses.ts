@@ -1,22 +1,21 @@
-// Addresses in the environment: ours, those of allowed apps, and the proxies whose word is believed.
-
+/** Addresses in the environment: ours, those of allowed apps, and the proxies whose word is believed. */
 import { isIP } from 'node:net';
 import type { Parsed } from './variable.ts';
 
 /** What express takes as `trust proxy`: nobody, a number of hops, or networks. Never `true`: then any caller could name its own address. */
 export type TrustProxy = false | number | readonly string[];
 
-const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
-export const PUBLIC_URL_RULE = 'an http or https address without user, query and fragment';
-export const TRUST_PROXY_RULE =
+const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
+export const publicUrlRule = 'an http or https address without user, query and fragment';
+export const trustProxyRule =
   'a number of proxies (1 to 10), or a comma list of addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal';
 
 /** `PUBLIC_URL`: the value has no slash at its end, so that paths can be appended. */
 export function publicUrl(given: string): Parsed<string> {
-  if (!URL.canParse(given)) return { expected: PUBLIC_URL_RULE };
+  if (!URL.canParse(given)) return { expected: publicUrlRule };
   const url = new URL(given);
   const plain = url.search === '' && url.hash === '' && url.username === '' && url.password === '';
-  if (!plain || !/^https?:$/.test(url.protocol)) return { expected: PUBLIC_URL_RULE };
+  if (!plain || !/^https?:$/.test(url.protocol)) return { expected: publicUrlRule };
   return { value: url.href.replace(/\/+$/, '') };
 }
 
@@ -30,7 +29,7 @@ export function origin(given: string): Parsed<string> {
 }
 
 function network(given: string): boolean {
-  if (NETWORK_NAMES.includes(given)) return true;
+  if (networkNames.includes(given)) return true;
   const [address = '', prefix, ...rest] = given.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
@@ -40,7 +39,7 @@ function network(given: string): boolean {
 
 /** `TRUST_PROXY`: a number of hops, or a comma list of addresses, networks and the names express knows. */
 export function trustProxy(given: string): Parsed<TrustProxy> {
-  const expected = TRUST_PROXY_RULE;
+  const expected = trustProxyRule;
   if (given === 'off' || given === '0') return { value: false };
   if (/^\d{1,2}$/.test(given)) return Number(given) <= 10 ? { value: Number(given) } : { expected };
   const networks = given

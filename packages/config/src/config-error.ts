@@ -1,5 +1,4 @@
-// The one way in which reading the environment fails.
-
+/** The one way in which reading the environment fails. */
 export interface ConfigProblem {
   /** Name of the variable to look at. */
   readonly variable: string;

@@ -1,5 +1,4 @@
-// DAEMON_VERSIONS: which versions of which daemon are welcome (contract section 9). Shape only; comparing versions happens elsewhere.
-
+/** DAEMON_VERSIONS: which versions of which daemon are welcome (contract section 9). Shape only; comparing versions happens elsewhere. */
 import type { Parsed } from './variable.ts';
 
 export interface DaemonVersionPolicy {
@@ -12,15 +11,15 @@ export interface DaemonVersionPolicy {
 /** By agent type. An agent type that is absent has no policy. */
 export type DaemonVersions = Readonly<Record<string, DaemonVersionPolicy>>;
 
-const AGENT_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-const VERSION = /^\d{1,9}(\.\d{1,9}){0,3}([-+][0-9A-Za-z.+-]{1,64})?$/;
-const VERSION_FIELDS = ['min', 'recommended', 'latest'];
+const agentTypeShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const version = /^\d{1,9}(\.\d{1,9}){0,3}([-+][0-9A-Za-z.+-]{1,64})?$/;
+const versionFields = ['min', 'recommended', 'latest'];
 
 function fieldProblem(field: string, value: unknown): string | undefined {
-  if (VERSION_FIELDS.includes(field)) {
-    return typeof value === 'string' && VERSION.test(value) ? undefined : 'a version such as "1.4.0"';
+  if (versionFields.includes(field)) {
+    return typeof value === 'string' && version.test(value) ? undefined : 'a version such as "1.4.0"';
   }
-  if (field !== 'changelogUrl') return `one of ${VERSION_FIELDS.join(', ')}, changelogUrl`;
+  if (field !== 'changelogUrl') return `one of ${versionFields.join(', ')}, changelogUrl`;
   return typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value)
     ? undefined
     : 'an http or https address';
@@ -32,7 +31,7 @@ export function daemonVersions(value: unknown): Parsed<DaemonVersions> {
   // Without a prototype, so that an agent type called "constructor" finds nothing.
   const versions = Object.create(null) as Record<string, DaemonVersionPolicy>;
   for (const [agentType, policy] of Object.entries(value as Record<string, unknown>)) {
-    if (!AGENT_TYPE.test(agentType)) return { expected: `"${agentType.slice(0, 64)}" is not an agent type` };
+    if (!agentTypeShape.test(agentType)) return { expected: `"${agentType.slice(0, 64)}" is not an agent type` };
     if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) {
       return { expected: `"${agentType}" must be an object` };
     }

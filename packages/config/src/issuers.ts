@@ -1,5 +1,4 @@
-// AUTH_ISSUERS: the sign-in services whose tokens are accepted. Checks the shape; it neither fetches nor verifies anything.
-
+/** AUTH_ISSUERS: the sign-in services whose tokens are accepted. Checks the shape; it neither fetches nor verifies anything. */
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
@@ -17,8 +16,8 @@ export interface IssuerSettings {
   defaultScopes?: IssuerScope[];
 }
 
-const SCOPES: readonly string[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
-const ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'PS256'];
+const knownScopes: readonly string[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
+const knownAlgorithms: readonly string[] = ['ES256', 'RS256', 'PS256'];
 
 type Check = (value: unknown) => string | undefined;
 
@@ -30,11 +29,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const scopeList: Check = (value) =>
   // An empty list is a role that may nothing.
-  Array.isArray(value) && value.every((item) => SCOPES.includes(item as string))
+  Array.isArray(value) && value.every((item) => knownScopes.includes(item as string))
     ? undefined
-    : `a list of the scopes ${SCOPES.join(', ')}`;
+    : `a list of the scopes ${knownScopes.join(', ')}`;
 
-const CHECKS: Readonly<Record<keyof IssuerSettings, Check>> = {
+const checks: Readonly<Record<keyof IssuerSettings, Check>> = {
   // A "|" separates issuer and subject in the id of a user, so an issuer must not contain one.
   issuer: (value) =>
     isSafeAddress(value) && !value.includes('|') && !value.includes('?')
@@ -43,7 +42,9 @@ const CHECKS: Readonly<Record<keyof IssuerSettings, Check>> = {
   audience: (value) => (isText(value) || isListOf(value, isText) ? undefined : 'a text or a list of texts'),
   jwksUri: (value) => (isSafeAddress(value) ? undefined : 'an https address (http only on this machine)'),
   algorithms: (value) =>
-    isListOf(value, (item) => ALGORITHMS.includes(item as string)) ? undefined : `a list of ${ALGORITHMS.join(', ')}`,
+    isListOf(value, (item) => knownAlgorithms.includes(item as string))
+      ? undefined
+      : `a list of ${knownAlgorithms.join(', ')}`,
   scopeClaim: (value) => (isText(value) ? undefined : 'the name of a claim'),
   roleMap: (value) =>
     isObject(value) && Object.values(value).every((scopes) => scopeList(scopes) === undefined)
@@ -52,18 +53,18 @@ const CHECKS: Readonly<Record<keyof IssuerSettings, Check>> = {
   defaultScopes: scopeList,
 };
 
-const REQUIRED: readonly (keyof IssuerSettings)[] = ['issuer', 'audience'];
+const required: readonly (keyof IssuerSettings)[] = ['issuer', 'audience'];
 
 function problemOf(entry: unknown, index: number): string | undefined {
   const place = `entry ${index + 1}`;
   if (!isObject(entry)) return `${place} must be an object`;
-  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(CHECKS, field));
+  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(checks, field));
   if (unknown !== undefined) {
-    return `${place} has the unknown field "${unknown.slice(0, 40)}" (known: ${Object.keys(CHECKS).join(', ')})`;
+    return `${place} has the unknown field "${unknown.slice(0, 40)}" (known: ${Object.keys(checks).join(', ')})`;
   }
-  const missing = REQUIRED.find((field) => entry[field] === undefined);
+  const missing = required.find((field) => entry[field] === undefined);
   if (missing) return `${place} has no "${missing}"`;
-  for (const [field, check] of Object.entries(CHECKS)) {
+  for (const [field, check] of Object.entries(checks)) {
     const expected = entry[field] === undefined ? undefined : check(entry[field]);
     if (expected) return `"${field}" of ${place} must be ${expected}`;
   }

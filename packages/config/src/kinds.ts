@@ -1,11 +1,17 @@
-// The kinds of values a variable can hold: how a text becomes one, and how its rule is told to a person.
-
+/** The kinds of values a variable can hold: how a text becomes one, and how its rule is told to a person. */
 import { resolve } from 'node:path';
-import { ROLES } from './variable.ts';
-import type { DerivedDefault, Facts, Kind, Parsed, Role, Variable } from './variable.ts';
+import {
+  type DerivedDefault,
+  type Kind,
+  type Facts,
+  type Parsed,
+  type Variable,
+  type Role,
+  allRoles,
+} from './variable.ts';
 
 /** The longest delay Node's timers take; one millisecond more would fire at once. */
-export const MAX_TIMER_MS = 2_147_483_647;
+export const maxTimerMs = 2_147_483_647;
 
 interface Shape<T> {
   readonly kind: Kind;
@@ -24,7 +30,7 @@ function written(value: unknown): string {
 
 function writtenPerRole<T>(values: Readonly<Record<Role, T>>): string {
   const byText = new Map<string, Role[]>();
-  for (const role of ROLES) {
+  for (const role of allRoles) {
     const text = written(values[role]);
     byText.set(text, [...(byText.get(text) ?? []), role]);
   }
@@ -47,7 +53,7 @@ export function variable<T>(group: string, shape: Shape<T>, facts: Facts<T>): Va
     secret: shape.secret ?? false,
     group,
     meaning: facts.meaning,
-    readBy: facts.readBy ?? ROLES,
+    readBy: facts.readBy ?? allRoles,
     default: defaultOf(facts),
     parse: shape.parse,
   };

@@ -1,9 +1,7 @@
-// docs/configuration.md, as text. The table of variables is its only source.
-
-import type { Kind, Role, Variable } from './variable.ts';
-import { ROLES } from './variable.ts';
-import { VARIABLE_NAMES } from './relay-config.ts';
-import { VARIABLES } from './variables.ts';
+/** docs/configuration.md, as text. The table of variables is its only source. */
+import { type Variable, type Kind, type Role, allRoles } from './variable.ts';
+import { variableNames } from './relay-config.ts';
+import { variables } from './variables.ts';
 
 /** What a person needs to know about one variable. */
 export interface VariableDescription {
@@ -22,7 +20,7 @@ export interface VariableDescription {
 
 /** One row per variable, in the order of the table. */
 export function describeVariables(): VariableDescription[] {
-  return VARIABLE_NAMES.map((name) => {
+  return variableNames.map((name) => {
     const {
       group,
       kind,
@@ -32,7 +30,7 @@ export function describeVariables(): VariableDescription[] {
       readBy,
       secret,
       default: fallback,
-    } = VARIABLES[name] as Variable<unknown>;
+    } = variables[name] as Variable<unknown>;
     return { name, group, kind, unit, default: fallback.text, accepts, meaning, readBy, secret };
   });
 }
@@ -51,7 +49,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 function row({ name, default: fallback, meaning, accepts, readBy }: VariableDescription): string[] {
-  const roles = readBy.length === ROLES.length ? 'all' : readBy.join(', ');
+  const roles = readBy.length === allRoles.length ? 'all' : readBy.join(', ');
   return [`\`${name}\``, fallback, meaning, accepts, roles].map(escaped);
 }
 

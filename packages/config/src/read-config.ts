@@ -1,14 +1,11 @@
-// Turns the environment into one typed object, or says everything that is wrong with it. Reads nothing but its arguments and the host name.
-
+/** Turns the environment into one typed object, or says everything that is wrong with it. Reads nothing but its arguments and the host name. */
 import { hostname } from 'node:os';
-import { ConfigError } from './config-error.ts';
-import type { ConfigProblem } from './config-error.ts';
-import { VARIABLE_NAMES, fieldOf } from './relay-config.ts';
-import type { RelayConfig } from './relay-config.ts';
+import { type ConfigProblem, ConfigError } from './config-error.ts';
+import { type RelayConfig, fieldOf, variableNames } from './relay-config.ts';
 import { brokenRules } from './rules.ts';
 import { unknownVariables } from './unknown-variables.ts';
 import type { Role, Variable } from './variable.ts';
-import { VARIABLES } from './variables.ts';
+import { variables } from './variables.ts';
 
 function refusal(name: string, given: string, secret: boolean, expected: string): ConfigProblem {
   // A password inside an address is a secret wherever it stands.
@@ -34,8 +31,8 @@ function read(role: Role, env: NodeJS.ProcessEnv): Reading {
       return values.get(name) as T;
     },
   };
-  for (const name of VARIABLE_NAMES) {
-    const variable = VARIABLES[name] as Variable<unknown>;
+  for (const name of variableNames) {
+    const variable = variables[name] as Variable<unknown>;
     // An empty variable is how compose files and charts write an absent one.
     const text = env[name]?.trim() ?? '';
     if (text === '') {
@@ -51,7 +48,7 @@ function read(role: Role, env: NodeJS.ProcessEnv): Reading {
     // The default stands in, so that the rest can be checked and everything is said at once.
     values.set(name, variable.default.from(context));
   }
-  const fields = VARIABLE_NAMES.map((name) => [fieldOf(name), values.get(name)] as const);
+  const fields = variableNames.map((name) => [fieldOf(name), values.get(name)] as const);
   return { config: { role, ...Object.fromEntries(fields) } as RelayConfig, problems };
 }
 
@@ -73,7 +70,7 @@ export function readConfig(role: Role, env: NodeJS.ProcessEnv): RelayConfig {
   // A rule about a value that was refused would blame a default that nobody chose.
   const broken = brokenRules(config).filter(({ about }) => !about.some((name) => refused.has(name)));
   const rules = broken.map(({ about, message }) => ({ variable: about[0], message }));
-  const all = [...problems, ...rules, ...unknownVariables(env, VARIABLE_NAMES)];
+  const all = [...problems, ...rules, ...unknownVariables(env, variableNames)];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }

@@ -1,7 +1,6 @@
-// The type of the whole configuration, derived from the table: a new variable is a new field without another line.
-
+/** The type of the whole configuration, derived from the table: a new variable is a new field without another line. */
 import type { Role, Variable } from './variable.ts';
-import { VARIABLES } from './variables.ts';
+import { variables } from './variables.ts';
 
 type Capitals<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Capitalize<Lowercase<Head>>}${Capitals<Tail>}`
@@ -9,7 +8,7 @@ type Capitals<S extends string> = S extends `${infer Head}_${infer Tail}`
 type CamelCase<S extends string> = Uncapitalize<Capitals<S>>;
 type ValueOf<V> = V extends Variable<infer T> ? T : never;
 
-type Table = typeof VARIABLES;
+type Table = typeof variables;
 export type VariableName = keyof Table;
 
 /**
@@ -21,7 +20,7 @@ export type RelayConfig = { readonly role: Role } & {
 };
 
 /** In the order of the table. */
-export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+export const variableNames = Object.keys(variables) as VariableName[];
 
 /** The field of `RelayConfig` that holds the variable `name`. */
 export function fieldOf(name: VariableName): string {

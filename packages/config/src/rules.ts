@@ -1,5 +1,4 @@
-// What must hold between variables. Every rule looks at values that are valid alone.
-
+/** What must hold between variables. Every rule looks at values that are valid alone. */
 import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
 
@@ -9,7 +8,7 @@ export interface BrokenRule {
   readonly message: string;
 }
 
-const SINGLE_PROCESS = 'run the single process (npm start)';
+const singleProcess = 'run the single process (npm start)';
 
 function severalInstances(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
@@ -20,7 +19,7 @@ function severalInstances(config: RelayConfig): BrokenRule[] {
     return [{ about: ['REDIS_URL'], message }];
   }
   if (config.redisUrl === undefined) {
-    const message = `REDIS_URL is missing; the role ${config.role} is one of several instances and they talk through Redis. Without Redis, ${SINGLE_PROCESS}.`;
+    const message = `REDIS_URL is missing; the role ${config.role} is one of several instances and they talk through Redis. Without Redis, ${singleProcess}.`;
     broken.push({ about: ['REDIS_URL'], message });
   }
   if (config.databaseUrl === undefined) {

@@ -1,5 +1,4 @@
-// A complete configuration for tests: nothing from the environment, nothing that could collide with another process.
-
+/** A complete configuration for tests: nothing from the environment, nothing that could collide with another process. */
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

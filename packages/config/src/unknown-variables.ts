@@ -1,14 +1,13 @@
-// Finds names that look like ours and are not: a misspelt variable must stop the start, not be ignored.
-
+/** Finds names that look like ours and are not: a misspelt variable must stop the start, not be ignored. */
 import type { ConfigProblem } from './config-error.ts';
 
-const PREFIXES = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'SIGN_IN_', 'DRAIN_'];
+const prefixes = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'SIGN_IN_', 'DRAIN_'];
 /** The reference daemon and the command line read these, perhaps started from the same shell. */
-const OTHER_PROGRAMS = ['RELAY_DAEMON_', 'RELAY_CLI_'];
-const TIMING = /_(MS|SECONDS)$/;
+const otherPrograms = ['RELAY_DAEMON_', 'RELAY_CLI_'];
+const timing = /_(MS|SECONDS)$/;
 
 /** Kubernetes puts such names into every pod beside a Service called relay-… or auth-…; nobody wrote them. */
-const SERVICE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+const serviceLink = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 const firstWord = (name: string): string => name.slice(0, name.indexOf('_'));
 
@@ -40,11 +39,11 @@ export function nearestName(name: string, known: readonly string[]): string {
  * of our timings. Values are not looked at, except that an empty variable counts as absent. Sorted by name.
  */
 export function unknownVariables(env: NodeJS.ProcessEnv, known: readonly string[]): ConfigProblem[] {
-  const timingWords = new Set(known.filter((name) => TIMING.test(name)).map(firstWord));
+  const timingWords = new Set(known.filter((name) => timing.test(name)).map(firstWord));
   const claimsToBeOurs = (name: string): boolean =>
-    !SERVICE_LINK.test(name) &&
-    !OTHER_PROGRAMS.some((prefix) => name.startsWith(prefix)) &&
-    (PREFIXES.some((prefix) => name.startsWith(prefix)) || (TIMING.test(name) && timingWords.has(firstWord(name))));
+    !serviceLink.test(name) &&
+    !otherPrograms.some((prefix) => name.startsWith(prefix)) &&
+    (prefixes.some((prefix) => name.startsWith(prefix)) || (timing.test(name) && timingWords.has(firstWord(name))));
 
   return Object.keys(env)
     .filter((name) => env[name]?.trim() && !known.includes(name) && claimsToBeOurs(name))

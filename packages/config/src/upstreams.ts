@@ -1,5 +1,4 @@
-// AUTH_UPSTREAM: services that the built-in sign-in sends people to. Checks the shape; asks nobody, and repeats no secret.
-
+/** AUTH_UPSTREAM: services that the built-in sign-in sends people to. Checks the shape; asks nobody, and repeats no secret. */
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
@@ -19,9 +18,9 @@ export type UpstreamSettings =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const FIELDS = ['provider', 'id', 'name', 'clientId', 'clientSecret', 'issuer', 'address'];
-const NAMES: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' };
-const MAX_ENTRIES = 20;
+const fields = ['provider', 'id', 'name', 'clientId', 'clientSecret', 'issuer', 'address'];
+const names: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' };
+const maxEntries = 20;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 512;
 
@@ -30,8 +29,8 @@ function problemOf(entry: Fields): string | undefined {
   const { provider, id, name, clientId, clientSecret, issuer, address } = entry;
   if (provider !== 'github' && provider !== 'google' && provider !== 'oidc')
     return '"provider" must be github, google or oidc';
-  if (Object.keys(entry).some((field) => !FIELDS.includes(field)))
-    return `it has a field that is not known (known: ${FIELDS.join(', ')})`;
+  if (Object.keys(entry).some((field) => !fields.includes(field)))
+    return `it has a field that is not known (known: ${fields.join(', ')})`;
   // Passwords are kept under this name.
   if (id !== undefined && (!isText(id) || !/^[a-z0-9][a-z0-9-]{0,31}$/.test(id) || id === 'credential'))
     return '"id" must be up to 32 small letters, digits and dashes, and not "credential"';
@@ -49,20 +48,20 @@ function problemOf(entry: Fields): string | undefined {
 }
 
 function settingsOf({ provider, ...entry }: Fields): UpstreamSettings {
-  const id = (entry['id'] ?? provider) as string;
-  const common = { id, name: (entry['name'] ?? NAMES[id] ?? id) as string, clientId: entry['clientId'] as string };
+  const id = (entry.id ?? provider) as string;
+  const common = { id, name: (entry.name ?? names[id] ?? id) as string, clientId: entry.clientId as string };
   if (provider === 'github') {
-    const address = ((entry['address'] as string | undefined) ?? 'https://github.com').replace(/\/+$/, '');
-    return { ...common, kind: 'github', clientSecret: entry['clientSecret'] as string, address };
+    const address = ((entry.address as string | undefined) ?? 'https://github.com').replace(/\/+$/, '');
+    return { ...common, kind: 'github', clientSecret: entry.clientSecret as string, address };
   }
-  const issuer = provider === 'google' ? 'https://accounts.google.com' : (entry['issuer'] as string);
-  return { ...common, kind: 'oidc', clientSecret: entry['clientSecret'] as string | undefined, issuer };
+  const issuer = provider === 'google' ? 'https://accounts.google.com' : (entry.issuer as string);
+  return { ...common, kind: 'oidc', clientSecret: entry.clientSecret as string | undefined, issuer };
 }
 
 /** Reads the parsed JSON; the refusal names the entry and the field. */
 export function upstreams(value: unknown): Parsed<readonly UpstreamSettings[]> {
   if (!Array.isArray(value)) return { expected: 'it is not a list' };
-  if (value.length > MAX_ENTRIES) return { expected: `it has more than ${MAX_ENTRIES} entries` };
+  if (value.length > maxEntries) return { expected: `it has more than ${maxEntries} entries` };
   for (const [index, entry] of (value as unknown[]).entries()) {
     const isObject = typeof entry === 'object' && entry !== null && !Array.isArray(entry);
     const problem = isObject ? problemOf(entry as Fields) : 'it must be an object';

@@ -1,9 +1,8 @@
-// What a variable of the environment is, whatever its kind. Knows no variable by name.
-
+/** What a variable of the environment is, whatever its kind. Knows no variable by name. */
 /** Which program reads the configuration. One process with both doors, the users' door, or the daemons' door. */
 export type Role = 'standalone' | 'api' | 'gateway';
 
-export const ROLES: readonly Role[] = ['standalone', 'api', 'gateway'];
+export const allRoles: readonly Role[] = ['standalone', 'api', 'gateway'];
 
 export type Kind = 'int' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 'string' | 'path' | 'secret';
 

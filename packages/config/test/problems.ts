@@ -1,7 +1,5 @@
-// What the tests of this room ask for most: what is wrong with an environment.
-
-import { ConfigError, readConfig } from '../src/index.ts';
-import type { ConfigProblem, Role } from '../src/index.ts';
+/** What the tests of this room ask for most: what is wrong with an environment. */
+import { type Role, type ConfigProblem, readConfig, ConfigError } from '../src/index.ts';
 
 /** The problems of `env`; empty if it is accepted. */
 export function problemsOf(role: Role, env: NodeJS.ProcessEnv): readonly ConfigProblem[] {

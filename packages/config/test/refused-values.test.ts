@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ConfigError, describeVariables, readConfig } from '../src/index.ts';
 import { messagesOf, problemsOf } from './problems.ts';
 
-const REFUSED: readonly (readonly [variable: string, value: string, valid: RegExp])[] = [
+const refused: readonly (readonly [variable: string, value: string, valid: RegExp])[] = [
   ['PORT', 'abc', /a whole number from 0 to 65535/],
   ['PORT', '65536', /a whole number from 0 to 65535/],
   ['PORT', '4000.5', /a whole number/],
@@ -41,7 +41,7 @@ const REFUSED: readonly (readonly [variable: string, value: string, valid: RegEx
 ];
 
 describe('a value that cannot be used', () => {
-  it.each(REFUSED)('is refused by name: %s=%j', (variable, value, valid) => {
+  it.each(refused)('is refused by name: %s=%j', (variable, value, valid) => {
     const problems = problemsOf('standalone', { [variable]: value });
     expect(problems.map((problem) => problem.variable)).toEqual([variable]);
     expect(problems[0]?.message).toMatch(valid);

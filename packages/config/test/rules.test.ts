@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { problemsOf } from './problems.ts';
 import type { Role } from '../src/index.ts';
 
-const ISSUERS = '[{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
+const issuers = '[{"issuer":"https://id.example.com","audience":"https://relay.example.com/api"}]';
 const DATABASE_URL = 'postgres://db/relay';
 const AUTH_SECRET = 'x'.repeat(32);
 const https = { PUBLIC_URL: 'https://relay.example.com' };
@@ -16,7 +16,7 @@ function only(role: Role, env: NodeJS.ProcessEnv): [string | undefined, string |
 
 describe('combinations that cannot work', () => {
   it.each(['api', 'gateway'] as const)('the role %s without Redis is refused', (role) => {
-    const [variable, message] = only(role, { DATABASE_URL, AUTH_SECRET, AUTH_ISSUERS: ISSUERS });
+    const [variable, message] = only(role, { DATABASE_URL, AUTH_SECRET, AUTH_ISSUERS: issuers });
     expect(variable).toBe('REDIS_URL');
     expect(message).toMatch(/REDIS_URL is missing; .*npm start/);
   });
@@ -39,7 +39,7 @@ describe('combinations that cannot work', () => {
   });
 
   it.each(['api', 'gateway'] as const)('the role %s without PostgreSQL is refused', (role) => {
-    const problems = problemsOf(role, { AUTH_SECRET, AUTH_ISSUERS: ISSUERS });
+    const problems = problemsOf(role, { AUTH_SECRET, AUTH_ISSUERS: issuers });
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'DATABASE_URL']);
   });
 
@@ -49,7 +49,7 @@ describe('combinations that cannot work', () => {
     expect(message).toMatch(/must be https .*AUTH_BUILTIN to off/);
     expect(problemsOf('standalone', { PUBLIC_URL: 'https://relay.example.com' })).toEqual([]);
     expect(problemsOf('standalone', { PUBLIC_URL: 'http://[::1]:4000' })).toEqual([]);
-    const bring = { PUBLIC_URL: 'http://relay.example.com', AUTH_BUILTIN: 'off', AUTH_ISSUERS: ISSUERS };
+    const bring = { PUBLIC_URL: 'http://relay.example.com', AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers };
     expect(problemsOf('standalone', bring)).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('combinations that cannot work', () => {
     'the role %s is refused where credentials would travel in the clear, whoever signs people in',
     (role) => {
       const env = { DATABASE_URL, REDIS_URL: 'redis://redis', AUTH_SECRET };
-      for (const signIn of [{}, { ...off, AUTH_ISSUERS: ISSUERS }]) {
+      for (const signIn of [{}, { ...off, AUTH_ISSUERS: issuers }]) {
         const [variable, message] = only(role, { ...env, ...signIn, PUBLIC_URL: 'http://relay.example.com' });
         expect(variable).toBe('PUBLIC_URL');
         expect(message).toMatch(/must be https.*TLS at the load balancer/);
@@ -70,7 +70,7 @@ describe('combinations that cannot work', () => {
   it('instances with the built-in sign-in are refused without a secret to share', () => {
     const env = { DATABASE_URL, AUTH_SECRET: undefined };
     expect(problemsOf('api', env).map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_SECRET']);
-    expect(problemsOf('api', { ...env, AUTH_BUILTIN: 'off', AUTH_ISSUERS: ISSUERS })).toHaveLength(1);
+    expect(problemsOf('api', { ...env, AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers })).toHaveLength(1);
   });
 
   it('the development issuer is refused outside the single process', () => {
@@ -96,7 +96,7 @@ describe('combinations that cannot work', () => {
   });
 
   it('an issuer turns the development issuer off, unless it is asked for', () => {
-    expect(problemsOf('standalone', { HOST: '0.0.0.0', AUTH_ISSUERS: ISSUERS })).toEqual([]);
+    expect(problemsOf('standalone', { HOST: '0.0.0.0', AUTH_ISSUERS: issuers })).toEqual([]);
     expect(problemsOf('standalone', { HOST: '0.0.0.0', AUTH_DEV_ISSUER: 'on' })).toEqual([]);
   });
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { configurationMarkdown, readConfig } from '../src/index.ts';
 import { messagesOf } from './problems.ts';
 
-const SECRET = 'gho_never-to-be-shown';
-const GITHUB = { provider: 'github', clientId: 'relay', clientSecret: SECRET };
-const OIDC = { provider: 'oidc', id: 'corp', issuer: 'https://id.example.com', clientId: 'relay' };
+const secret = 'gho_never-to-be-shown';
+const github = { provider: 'github', clientId: 'relay', clientSecret: secret };
+const oidc = { provider: 'oidc', id: 'corp', issuer: 'https://id.example.com', clientId: 'relay' };
 const env = (entries: unknown): NodeJS.ProcessEnv => ({
   AUTH_UPSTREAM: typeof entries === 'string' ? entries : JSON.stringify(entries),
 });
@@ -16,10 +16,10 @@ describe('AUTH_UPSTREAM', () => {
 
   it('takes GitHub, Google and any OpenID provider, and knows what they need', () => {
     const entries = [
-      GITHUB,
-      { provider: 'google', clientId: 'g', clientSecret: SECRET },
-      { ...OIDC, name: 'Example Corp', clientSecret: SECRET },
-      { ...GITHUB, id: 'work', name: 'GitHub at work', address: 'https://git.example.com/' },
+      github,
+      { provider: 'google', clientId: 'g', clientSecret: secret },
+      { ...oidc, name: 'Example Corp', clientSecret: secret },
+      { ...github, id: 'work', name: 'GitHub at work', address: 'https://git.example.com/' },
     ];
     expect(readConfig('standalone', env(entries)).authUpstream).toEqual([
       {
@@ -27,7 +27,7 @@ describe('AUTH_UPSTREAM', () => {
         id: 'github',
         name: 'GitHub',
         clientId: 'relay',
-        clientSecret: SECRET,
+        clientSecret: secret,
         address: 'https://github.com',
       },
       {
@@ -35,7 +35,7 @@ describe('AUTH_UPSTREAM', () => {
         id: 'google',
         name: 'Google',
         clientId: 'g',
-        clientSecret: SECRET,
+        clientSecret: secret,
         issuer: 'https://accounts.google.com',
       },
       {
@@ -43,7 +43,7 @@ describe('AUTH_UPSTREAM', () => {
         id: 'corp',
         name: 'Example Corp',
         clientId: 'relay',
-        clientSecret: SECRET,
+        clientSecret: secret,
         issuer: 'https://id.example.com',
       },
       {
@@ -51,45 +51,45 @@ describe('AUTH_UPSTREAM', () => {
         id: 'work',
         name: 'GitHub at work',
         clientId: 'relay',
-        clientSecret: SECRET,
+        clientSecret: secret,
         address: 'https://git.example.com',
       },
     ]);
   });
 
   it('may leave the secret of an OpenID provider out: PKCE proves a public client', () => {
-    expect(readConfig('standalone', env([OIDC])).authUpstream[0]).toMatchObject({ id: 'corp', name: 'corp' });
+    expect(readConfig('standalone', env([oidc])).authUpstream[0]).toMatchObject({ id: 'corp', name: 'corp' });
   });
 
   it.each<readonly [string, unknown, RegExp]>([
-    ['no JSON', `[{"clientSecret":"${SECRET}"`, /not JSON/],
-    ['no list', GITHUB, /not a list/],
-    ['no object', [SECRET], /entry 1: it must be an object/],
-    ['an unknown provider', [GITHUB, { ...GITHUB, provider: SECRET }], /entry 2: "provider" must be github, google/],
-    ['a misspelt field', [{ ...GITHUB, [SECRET]: 1 }], /entry 1: it has a field that is not known/],
-    ['a missing secret', [{ ...GITHUB, clientSecret: undefined }], /"clientSecret" must be a text/],
-    ['an empty secret', [{ ...OIDC, clientSecret: '' }], /"clientSecret" must be a text/],
-    ['a missing client', [{ ...GITHUB, clientId: undefined }], /"clientId" must be a text/],
-    ['an OpenID provider without an id', [{ ...OIDC, id: undefined }], /"id" is missing/],
-    ['an id that is no word', [{ ...OIDC, id: '../x' }], /"id" must be/],
-    ['the id under which passwords are kept', [{ ...OIDC, id: 'credential' }], /"id" must be/],
-    ['an issuer over plain http', [{ ...OIDC, issuer: 'http://id.example.com' }], /"issuer" must be an https/],
-    ['an OpenID provider without an issuer', [{ ...OIDC, issuer: undefined }], /"issuer" must be an https/],
-    ['an issuer of GitHub', [{ ...GITHUB, issuer: 'https://x.example.com' }], /"issuer" is for the provider oidc/],
-    ['an address with a password', [{ ...GITHUB, address: `https://a:${SECRET}@x.example.com` }], /"address" must be/],
-    ['an address of something else', [{ ...OIDC, address: 'https://x.example.com' }], /"address" must be/],
-    ['one id twice', [GITHUB, GITHUB], /the id github appears twice/],
-    ['too many', Array.from({ length: 21 }, (_, i) => ({ ...OIDC, id: `n${i}` })), /more than 20/],
+    ['no JSON', `[{"clientSecret":"${secret}"`, /not JSON/],
+    ['no list', github, /not a list/],
+    ['no object', [secret], /entry 1: it must be an object/],
+    ['an unknown provider', [github, { ...github, provider: secret }], /entry 2: "provider" must be github, google/],
+    ['a misspelt field', [{ ...github, [secret]: 1 }], /entry 1: it has a field that is not known/],
+    ['a missing secret', [{ ...github, clientSecret: undefined }], /"clientSecret" must be a text/],
+    ['an empty secret', [{ ...oidc, clientSecret: '' }], /"clientSecret" must be a text/],
+    ['a missing client', [{ ...github, clientId: undefined }], /"clientId" must be a text/],
+    ['an OpenID provider without an id', [{ ...oidc, id: undefined }], /"id" is missing/],
+    ['an id that is no word', [{ ...oidc, id: '../x' }], /"id" must be/],
+    ['the id under which passwords are kept', [{ ...oidc, id: 'credential' }], /"id" must be/],
+    ['an issuer over plain http', [{ ...oidc, issuer: 'http://id.example.com' }], /"issuer" must be an https/],
+    ['an OpenID provider without an issuer', [{ ...oidc, issuer: undefined }], /"issuer" must be an https/],
+    ['an issuer of GitHub', [{ ...github, issuer: 'https://x.example.com' }], /"issuer" is for the provider oidc/],
+    ['an address with a password', [{ ...github, address: `https://a:${secret}@x.example.com` }], /"address" must be/],
+    ['an address of something else', [{ ...oidc, address: 'https://x.example.com' }], /"address" must be/],
+    ['one id twice', [github, github], /the id github appears twice/],
+    ['too many', Array.from({ length: 21 }, (_, i) => ({ ...oidc, id: `n${i}` })), /more than 20/],
   ])('refuses %s, and repeats no secret', (_, entries, expected) => {
     const messages = messagesOf('standalone', env(entries));
     expect(messages).toHaveLength(1);
     expect(messages[0]).toMatch(expected);
-    expect(messages[0]).not.toContain(SECRET);
+    expect(messages[0]).not.toContain(secret);
   });
 
   it('needs the built-in sign-in', () => {
     const issuers = JSON.stringify([{ issuer: 'https://id.example.com', audience: 'relay' }]);
-    const off = { ...env([GITHUB]), AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers };
+    const off = { ...env([github]), AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers };
     expect(messagesOf('standalone', off)).toEqual([expect.stringMatching(/AUTH_UPSTREAM is set, but AUTH_BUILTIN/)]);
   });
 

@@ -5,8 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { limits, relayCapabilitiesHeader } from '@relay/protocol';
 import { WebSocket } from 'ws';
-import type { Cancel, Clock } from './clock.ts';
-import { elapsedOn, settledWithin } from './clock.ts';
+import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import {
   type BackoffTimings,

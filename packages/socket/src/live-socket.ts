@@ -4,8 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { Inbox } from './inbox.ts';
-import type { Inbound } from './inbox.ts';
+import { type Inbound, Inbox } from './inbox.ts';
 import type { SocketLimits } from './limits.ts';
 import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';

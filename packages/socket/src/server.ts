@@ -1,11 +1,9 @@
 /** Turns an upgrade request into a live socket. Who may have one is decided before, and refused with `refuseUpgrade`. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
-import type { ServerOptions, WebSocket } from 'ws';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { HandshakeError } from './errors.ts';
-import { withDefaults } from './limits.ts';
-import type { SocketLimits } from './limits.ts';
+import { type SocketLimits, withDefaults } from './limits.ts';
 import { LiveSocket } from './live-socket.ts';
 import { LongFrames } from './long-frames.ts';
 import type { Socket, SocketCloses, SocketHandlers } from './socket.ts';

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { clientFrame, createEar, createGate, openDoor, readUntil, until } from './door.ts';
-import type { Door, DoorOptions } from './door.ts';
+import { type DoorOptions, type Door, readUntil, until, createEar, openDoor, createGate, clientFrame } from './door.ts';
 
 describe('the end of a socket', () => {
   let door: Door;

@@ -1,14 +1,18 @@
 /** A door on port 0 with real clients: everything that is heard is queued, everything that was opened is closed. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket as NetSocket } from 'node:net';
-import { WebSocket } from 'ws';
-import type { ClientOptions } from 'ws';
-import { createSocketServer, guardUpgrade, refuseUpgrade } from '../src/index.ts';
-import type { Socket, SocketClose, SocketHandlers, SocketServerOptions } from '../src/index.ts';
+import { type IncomingMessage, createServer } from 'node:http';
+import { type AddressInfo, type Socket as NetSocket, connect } from 'node:net';
+import { type ClientOptions, WebSocket } from 'ws';
+import {
+  type SocketServerOptions,
+  type Socket,
+  type SocketHandlers,
+  type SocketClose,
+  guardUpgrade,
+  createSocketServer,
+  refuseUpgrade,
+} from '../src/index.ts';
 
 /** What was said and not asked for yet waits; who asks first waits. */
 export interface Ear<T> {

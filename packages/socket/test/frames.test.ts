@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { clientFrame, createEar, createGate, handshake, openDoor, readUntil, until } from './door.ts';
-import type { Door, DoorOptions } from './door.ts';
+import {
+  type DoorOptions,
+  type Door,
+  readUntil,
+  until,
+  createEar,
+  handshake,
+  openDoor,
+  createGate,
+  clientFrame,
+} from './door.ts';
 
 describe('inbound frames', () => {
   let door: Door;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { startHeartbeat } from '../src/index.ts';
-import type { Heartbeat, HeartbeatOptions, HeartbeatTimers } from '../src/index.ts';
+import { type HeartbeatTimers, type HeartbeatOptions, type Heartbeat, startHeartbeat } from '../src/index.ts';
 
 /** Time that passes when the test says so. */
 function createTimers() {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { startHeartbeat } from '../src/index.ts';
-import { clientFrame, createGate, openDoor, readUntil, until } from './door.ts';
-import type { Door } from './door.ts';
+import { type Door, readUntil, until, openDoor, createGate, clientFrame } from './door.ts';
 
 describe('what counts as life', () => {
   let door: Door;

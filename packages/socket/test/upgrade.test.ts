@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createSocketServer, guardUpgrade, HandshakeError, refuseUpgrade } from '../src/index.ts';
-import { closes, createEar, handshake, openDoor, readUntil } from './door.ts';
-import type { Door, DoorOptions } from './door.ts';
+import { type DoorOptions, type Door, readUntil, createEar, handshake, openDoor, closes } from './door.ts';
 
 describe('an upgrade', () => {
   let door: Door;

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { openDoor, readUntil, until } from './door.ts';
-import type { Door, DoorOptions } from './door.ts';
+import { type DoorOptions, type Door, readUntil, openDoor, until } from './door.ts';
 
 const chunk = '.'.repeat(2 ** 16);
 

@@ -1,5 +1,4 @@
-// What an instance says about itself: its log, its numbers, its health. Knows nothing of what it does.
-
+/** What an instance says about itself: its log, its numbers, its health. Knows nothing of what it does. */
 export { createInstanceMetrics } from './instance-metrics.ts';
 export type { InstanceMetrics, PoolUse } from './instance-metrics.ts';
 export { createLogger } from './logger.ts';

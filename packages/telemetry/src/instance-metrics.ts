@@ -1,5 +1,4 @@
-// What every instance says about itself, whichever door it is: its build, whether what it depends on answers, its database.
-
+/** What every instance says about itself, whichever door it is: its build, whether what it depends on answers, its database. */
 import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadinessCheck } from './readiness.ts';
@@ -25,7 +24,7 @@ export interface InstanceMetrics {
   watchDependencies(checks: Readonly<Record<string, ReadinessCheck>>): Record<string, ReadinessCheck>;
 }
 
-const STATEMENT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
+const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
 /** With a tracer, statements and calls to the backplane are spans below whatever runs. */
 export function createInstanceMetrics(
@@ -40,7 +39,7 @@ export function createInstanceMetrics(
     'relay_database_seconds',
     'Statements of the database, waiting for a connection included, by kind and outcome',
     ['kind', 'outcome'],
-    STATEMENT_BUCKETS,
+    statementBuckets,
   );
   const up = metrics.gauge('relay_dependency_up', 'Whether a dependency answered when it was asked last', [
     'dependency',

@@ -1,10 +1,10 @@
-// The log of one instance: one JSON object per line, from which no credential can be read.
-//
-// Two nets, because each alone has holes: `redactFields` knows names and structure but not what stands in a sentence;
-// `maskSecrets` reads the finished line but knows a credential only by its look.
-
-import { pino } from 'pino';
-import type { ChildLoggerOptions, LevelWithSilent, Logger } from 'pino';
+/**
+ * The log of one instance: one JSON object per line, from which no credential can be read.
+ *
+ * Two nets, because each alone has holes: `redactFields` knows names and structure but not what stands in a sentence;
+ * `maskSecrets` reads the finished line but knows a credential only by its look.
+ */
+import { type LevelWithSilent, type Logger, type ChildLoggerOptions, pino } from 'pino';
 import { cutText, redactFields } from './redact.ts';
 import { firstThenCounts } from './repeated.ts';
 import { maskSecrets } from './secret-text.ts';

@@ -1,5 +1,4 @@
-// How long the calls to something take that is reached over a wire, and how they end. Knows nothing of what is called.
-
+/** How long the calls to something take that is reached over a wire, and how they end. Knows nothing of what is called. */
 import type { Metrics } from './metrics.ts';
 
 export interface MeasuredOptions<T> {
@@ -13,15 +12,15 @@ export interface MeasuredOptions<T> {
   readonly onCall?: ((operation: string, seconds: number, outcome: string, ok: boolean) => void) | undefined;
 }
 
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** Codes are written like this; what is not may be anything, and every value is memory for ever. */
-const CODE = /^[A-Z][A-Z_]{1,39}$/;
+const codeShape = /^[A-Z][A-Z_]{1,39}$/;
 
 const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
 
 function failureOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && CODE.test(code) ? code : 'error';
+  return typeof code === 'string' && codeShape.test(code) ? code : 'error';
 }
 
 /**
@@ -29,7 +28,7 @@ function failureOf(error: unknown): string {
  * the outcome, or `error`. Calls that return something else pass without a trace.
  */
 export function measured<T extends object>(target: T, options: MeasuredOptions<T>): T {
-  const histogram = options.metrics.histogram(options.name, options.help, ['operation', 'outcome'], BUCKETS);
+  const histogram = options.metrics.histogram(options.name, options.help, ['operation', 'outcome'], buckets);
   const outcomes: readonly string[] = options.outcomes ?? [];
   const known = new WeakMap<object, unknown>();
 

@@ -1,12 +1,10 @@
-// The separate port of /metrics. Apart from the public one, so that no proxy rule stands between strangers and the numbers.
-
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+/** The separate port of /metrics. Apart from the public one, so that no proxy rule stands between strangers and the numbers. */
+import { type Server, type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 
-const MAX_CONNECTIONS = 50;
-const REQUEST_TIMEOUT_MS = 10_000;
+const maxConnections = 50;
+const requestTimeoutMs = 10_000;
 
 export interface MetricsServerOptions {
   readonly host: string;
@@ -25,7 +23,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-const ERRORS = {
+const errors = {
   404: { error: 'There is only /metrics here.', code: 'NOT_FOUND', status: 404 },
   405: { error: 'Use GET.', code: 'METHOD_NOT_ALLOWED', status: 405 },
   500: { error: 'The metrics could not be read.', code: 'INTERNAL_ERROR', status: 500 },
@@ -33,12 +31,12 @@ const ERRORS = {
 
 function listener({ metrics, log }: MetricsServerOptions): RequestListener {
   return (request, response) => {
-    const refuse = (status: keyof typeof ERRORS): void => {
+    const refuse = (status: keyof typeof errors): void => {
       response.writeHead(status, {
         'content-type': 'application/json',
         ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
       });
-      response.end(JSON.stringify(ERRORS[status]));
+      response.end(JSON.stringify(errors[status]));
     };
     if (request.url?.split('?')[0] !== '/metrics') return refuse(404);
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
@@ -71,9 +69,9 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer | undefined> {
   const { host, port, required = true, log } = options;
   const server = createServer(listener(options));
-  server.maxConnections = MAX_CONNECTIONS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.headersTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = maxConnections;
+  server.requestTimeout = requestTimeoutMs;
+  server.headersTimeout = requestTimeoutMs;
   try {
     await listen(server, host, port);
   } catch (err) {

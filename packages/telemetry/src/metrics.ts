@@ -1,11 +1,10 @@
-// Numbers about one instance. Every instance has its own registry, so that several live in one process without meeting.
-
+/** Numbers about one instance. Every instance has its own registry, so that several live in one process without meeting. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
 
 /** Seconds; from a call within the process to a daemon that thinks for a while. */
-const DEFAULT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const defaultBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface MetricsOptions {
   /** The label `instance` of everything. */
@@ -81,7 +80,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const gauge: Gauge<L> = once('gauge', name, labels, make);
       return gauge;
     },
-    histogram(name, help, labels = [], buckets = DEFAULT_BUCKETS) {
+    histogram(name, help, labels = [], buckets = defaultBuckets) {
       const settings = { name, help, labelNames: labels, buckets: [...buckets], registers: [registry] };
       return once('histogram', name, labels, () => new Histogram(settings));
     },

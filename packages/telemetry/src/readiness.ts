@@ -1,5 +1,4 @@
-// Whether this instance should get work (GET /ready). Asks what it depends on; never says why something fails, strangers read it.
-
+/** Whether this instance should get work (GET /ready). Asks what it depends on; never says why something fails, strangers read it. */
 /** One dependency: the database, the backplane. May reject; that is a failure too. */
 export type ReadinessCheck = () => Promise<{ ok: boolean; probeMs: number }>;
 
@@ -29,7 +28,7 @@ export interface ReadinessProbe {
   drain(): void;
 }
 
-const KEPT_MS = 1_000;
+const keptMs = 1_000;
 
 type Result = 'ok' | 'failed';
 
@@ -67,7 +66,7 @@ export function createReadiness({ checks, timeoutMs, clock = Date.now }: Readine
   async function runAll(): Promise<Record<string, Result>> {
     const entries = await Promise.all(bounded.map(async ([name, check]) => [name, await check()] as const));
     const results = Object.fromEntries(entries);
-    kept = { results, until: clock() + KEPT_MS };
+    kept = { results, until: clock() + keptMs };
     return results;
   }
 

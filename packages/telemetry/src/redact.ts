@@ -1,28 +1,27 @@
-// Makes a copy of a value that may be logged: credentials and what people wrote are replaced by their name, size stays bounded.
-
+/** Makes a copy of a value that may be logged: credentials and what people wrote are replaced by their name, size stays bounded. */
 import { types } from 'node:util';
 import { safeUrl } from './safe-url.ts';
 
-const REDACTED = '[redacted]';
-const MAX_DEPTH = 6;
-const MAX_VALUES = 500;
-const MAX_ITEMS = 50;
-const MAX_TEXT = 4_096;
-const MAX_NAME = 100;
-const MAX_CAUSES = 3;
+const redacted = '[redacted]';
+const maxDepth = 6;
+const maxValues = 500;
+const maxItems = 50;
+const maxText = 4_096;
+const maxName = 100;
+const maxCauses = 3;
 
 /** By their end: `refresh_token`, `x-api-key`, `oldPassword`, `set-cookie`. Compared in small letters, without `_` and `-`. */
-const SECRET_NAME =
+const secretName =
   /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
 
 /** What people and agents say to each other (contract sections 3, 5 and 6) is nobody's business here. */
-const SPOKEN_NAME =
+const spokenName =
   /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
 
-const ADDRESS_NAME = /(url|uri|href)(complete)?$/;
+const addressName = /(url|uri|href)(complete)?$/;
 
 /** Everything else in a request is left out: a header nobody thought of cannot leak. */
-const HARMLESS_HEADERS = [
+const harmlessHeaders = [
   'host',
   'origin',
   'user-agent',
@@ -46,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const plainName = (name: string): string => name.replaceAll(/[_-]/g, '').toLowerCase();
 
 /** At most 4,096 characters of `text`. */
-export const cutText = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+export const cutText = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
 
 /** Also for errors that were made in another realm, as those of Node are in some test runners. */
 function isError(value: unknown): value is Error {
@@ -67,7 +66,7 @@ function textField(object: object, name: string): string | undefined {
 }
 
 /** Type, message, stack, code and causes. Other properties of errors hold parameters of queries and bodies of requests. */
-function errorView(error: Error, causes = MAX_CAUSES): Fields {
+function errorView(error: Error, causes = maxCauses): Fields {
   const code = field(error, 'code');
   const cause = field(error, 'cause');
   const errors = field(error, 'errors');
@@ -95,7 +94,7 @@ function requestView(request: object): Fields {
   const from = typeof socket === 'object' && socket !== null ? textField(socket, 'remoteAddress') : undefined;
   const shown =
     typeof headers === 'object' && headers !== null
-      ? HARMLESS_HEADERS.flatMap((name) => {
+      ? harmlessHeaders.flatMap((name) => {
           const value = textField(headers, name);
           return value === undefined ? [] : [[name, name === 'origin' ? safeUrl(value) : value] as const];
         })
@@ -120,8 +119,8 @@ function isRequest(value: object): boolean {
 }
 
 function textView(text: string, name: string): string {
-  if (SPOKEN_NAME.test(name)) return `[${text.length} characters]`;
-  return ADDRESS_NAME.test(name) ? safeUrl(text) : cutText(text);
+  if (spokenName.test(name)) return `[${text.length} characters]`;
+  return addressName.test(name) ? safeUrl(text) : cutText(text);
 }
 
 function objectView(value: object, name: string, depth: number, walk: Walk): unknown {
@@ -130,10 +129,10 @@ function objectView(value: object, name: string, depth: number, walk: Walk): unk
   if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
   if (types.isMap(value) || types.isSet(value)) return `[${value.size} entries]`;
-  if (depth >= MAX_DEPTH) return '[too deep]';
+  if (depth >= maxDepth) return '[too deep]';
   if (Array.isArray(value)) {
-    const items = value.slice(0, MAX_ITEMS).map((item) => visit(item, name, depth + 1, walk));
-    return value.length > MAX_ITEMS ? [...items, `[${value.length - MAX_ITEMS} more]`] : items;
+    const items = value.slice(0, maxItems).map((item) => visit(item, name, depth + 1, walk));
+    return value.length > maxItems ? [...items, `[${value.length - maxItems} more]`] : items;
   }
   if (isPlain(value)) return fieldsView(value, depth, walk);
   const toJson = field(value, 'toJSON');
@@ -148,15 +147,15 @@ function objectView(value: object, name: string, depth: number, walk: Walk): unk
 function fieldsView(value: object, depth: number, walk: Walk): Fields {
   const names = Object.keys(value);
   const shown = names
-    .slice(0, MAX_ITEMS)
-    .map((key) => [key.slice(0, MAX_NAME), visit(field(value, key), plainName(key), depth + 1, walk)]);
-  if (names.length > MAX_ITEMS) shown.push(['…', `[${names.length - MAX_ITEMS} more]`]);
+    .slice(0, maxItems)
+    .map((key) => [key.slice(0, maxName), visit(field(value, key), plainName(key), depth + 1, walk)]);
+  if (names.length > maxItems) shown.push(['…', `[${names.length - maxItems} more]`]);
   return Object.fromEntries(shown) as Fields;
 }
 
 function visit(value: unknown, name: string, depth: number, walk: Walk): unknown {
   if (value === null || value === undefined || typeof value === 'boolean') return value;
-  if (SECRET_NAME.test(name)) return REDACTED;
+  if (secretName.test(name)) return redacted;
   walk.left -= 1;
   if (walk.left < 0) return '[too much]';
   if (typeof value === 'string') return textView(value, name);
@@ -171,7 +170,7 @@ function visit(value: unknown, name: string, depth: number, walk: Walk): unknown
  * their credentials. At most 500 values, 6 deep, 4,096 characters each. Never throws.
  */
 export function redactFields(fields: object): Fields {
-  const walk: Walk = { left: MAX_VALUES };
+  const walk: Walk = { left: maxValues };
   if (isError(fields)) return { err: errorView(fields) };
   if (isRequest(fields)) return { req: requestView(fields) };
   if (Array.isArray(fields) || !isPlain(fields)) return { value: visit(fields, '', 0, walk) };

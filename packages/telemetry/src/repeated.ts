@@ -1,6 +1,7 @@
-// Warnings that come again and again: the first is written, then how many there were in each interval. A fault that hits every
-// frame must not fill the disk with the same line (findings R8).
-
+/**
+ * Warnings that come again and again: the first is written, then how many there were in each interval. A fault that hits every
+ * frame must not fill the disk with the same line (findings R8).
+ */
 /** More kinds than this at a time are written as they come. */
 const maxKinds = 1_000;
 

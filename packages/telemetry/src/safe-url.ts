@@ -1,12 +1,11 @@
-// Addresses as they may be logged.
-
+/** Addresses as they may be logged. */
 import { maskSecrets } from './secret-text.ts';
 
-const MAX_LENGTH = 2_048;
-const REDACTED = '[redacted]';
+const maxLength = 2_048;
+const redacted = '[redacted]';
 
 /** Query parameters that are credentials in this protocol (contract sections 4 and 6), and those of sign-in redirects. */
-const CREDENTIAL_PARAMETERS = new Set([
+const credentialParameters = new Set([
   'access_token',
   'token',
   'ticket',
@@ -33,7 +32,7 @@ function parameterName(raw: string): string {
 
 function safeParameters(query: string): string {
   return query.replace(/([^&;=]+)=([^&;]*)/g, (whole, name: string) =>
-    CREDENTIAL_PARAMETERS.has(parameterName(name)) ? `${name}=${REDACTED}` : whole,
+    credentialParameters.has(parameterName(name)) ? `${name}=${redacted}` : whole,
   );
 }
 
@@ -42,11 +41,11 @@ function safeParameters(query: string): string {
  * replaced. Cut at 2,048 characters. Takes any text and never throws.
  */
 export function safeUrl(url: string): string {
-  const cut = url.length > MAX_LENGTH ? `${url.slice(0, MAX_LENGTH)}…` : url;
+  const cut = url.length > maxLength ? `${url.slice(0, maxLength)}…` : url;
   const start = cut.search(/[?#]/);
   const path = start === -1 ? cut : cut.slice(0, start);
   const rest = start === -1 ? '' : cut.slice(start);
-  const safePath = path.replace(/(\/devices\/code\/)[^/]+/i, `$1${REDACTED}`);
+  const safePath = path.replace(/(\/devices\/code\/)[^/]+/i, `$1${redacted}`);
   const safeRest = rest.replace(/[^?#]+/g, safeParameters);
   return maskSecrets(safePath + safeRest);
 }

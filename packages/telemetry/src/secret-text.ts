@@ -1,16 +1,17 @@
-// Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last net, for what nobody labelled.
-// Every search is linear in the length of the text, because strangers decide what is in it.
+/**
+ * Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last net, for what nobody labelled.
+ * Every search is linear in the length of the text, because strangers decide what is in it.
+ */
+const redacted = '[redacted]';
 
-const REDACTED = '[redacted]';
-
-const DEVICE_TOKEN = /rly_drt_[A-Za-z0-9_-]+/g;
-const DOTTED_RUN = /[A-Za-z0-9_.-]+/g;
+const deviceToken = /rly_drt_[A-Za-z0-9_-]+/g;
+const dottedRun = /[A-Za-z0-9_.-]+/g;
 /** Long enough to be a token: "the bearer of this" is none. `bearer.` is how a WebSocket subprotocol carries one. */
-const BEARER = /(bearer(?: +|\.))[A-Za-z0-9._~+/=-]{16,}/gi;
+const bearer = /(bearer(?: +|\.))[A-Za-z0-9._~+/=-]{16,}/gi;
 /** The backslash ends a value because the text may be part of a JSON line already. */
-const NAMED_VALUE =
+const namedValue =
   /((?:token|ticket|secret|password|passwd|device_?code|api_?key)(?:=|%3D)|(?:[?&]|%3F|%26)(?:user_)?code(?:=|%3D))[^&\s"'\\#;,<>]+/gi;
-const ADDRESS_PASSWORD = /(:\/\/)[^\s/"\\]+@/g;
+const addressPassword = /(:\/\/)[^\s/"\\]+@/g;
 
 /** A JWT is three dotted parts and the first begins with `{"`. Glued to something before it, or cut short, it is still one. */
 function maskJwt(run: string): string {
@@ -33,8 +34,8 @@ function maskJwt(run: string): string {
  */
 export function maskSecrets(text: string): string {
   let masked = text;
-  if (masked.includes('rly_drt_')) masked = masked.replace(DEVICE_TOKEN, `rly_drt_${REDACTED}`);
-  if (masked.includes('eyJ')) masked = masked.replace(DOTTED_RUN, (run) => (run.includes('eyJ') ? maskJwt(run) : run));
-  masked = masked.replace(BEARER, `$1${REDACTED}`).replace(NAMED_VALUE, `$1${REDACTED}`);
-  return masked.includes('@') ? masked.replace(ADDRESS_PASSWORD, `$1${REDACTED}@`) : masked;
+  if (masked.includes('rly_drt_')) masked = masked.replace(deviceToken, `rly_drt_${redacted}`);
+  if (masked.includes('eyJ')) masked = masked.replace(dottedRun, (run) => (run.includes('eyJ') ? maskJwt(run) : run));
+  masked = masked.replace(bearer, `$1${redacted}`).replace(namedValue, `$1${redacted}`);
+  return masked.includes('@') ? masked.replace(addressPassword, `$1${redacted}@`) : masked;
 }

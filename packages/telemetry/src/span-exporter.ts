@@ -1,6 +1,7 @@
-// Finished spans → a collector, in batches, beside the work: a collector that is slow or away costs spans, never requests. What
-// travels is OpenTelemetry's own exporter's business; it is loaded only where a collector is configured.
-
+/**
+ * Finished spans → a collector, in batches, beside the work: a collector that is slow or away costs spans, never requests. What
+ * travels is OpenTelemetry's own exporter's business; it is loaded only where a collector is configured.
+ */
 import type { Resource } from '@opentelemetry/resources';
 import type { BatchSpanProcessor, ReadableSpan } from '@opentelemetry/sdk-trace';
 
@@ -39,19 +40,19 @@ export interface SpanExporter {
   stop(): Promise<void>;
 }
 
-const MAX_WAITING = 4_096;
-const MAX_BATCH = 512;
-const SEND_TIMEOUT_MS = 5_000;
+const maxWaiting = 4_096;
+const maxBatch = 512;
+const sendTimeoutMs = 5_000;
 /** A collector that is away is mentioned, not complained about with every batch. */
-const SILENT_MS = 60_000;
+const silentMs = 60_000;
 
 /** The numbers of OpenTelemetry's `SpanKind` and `SpanStatusCode`. */
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 0, server: 1, client: 2 };
 const [unset, failedStatus] = [0, 2];
 const sampled = 1;
 
-const NS_PER_S = 1_000_000_000n;
-const highResolution = (ns: bigint): [number, number] => [Number(ns / NS_PER_S), Number(ns % NS_PER_S)];
+const nsPerS = 1_000_000_000n;
+const highResolution = (ns: bigint): [number, number] => [Number(ns / nsPerS), Number(ns % nsPerS)];
 
 function readable(span: FinishedSpan, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, name, kind, startNs, endNs, attributes, failed } = span;
@@ -91,7 +92,7 @@ async function openPipe(options: SpanExporterOptions, onLost: (spans: number, er
     import('@opentelemetry/resources'),
   ]);
   const url = `${options.endpoint.replace(/\/+$/, '')}/v1/traces`;
-  const inner = new OTLPTraceExporter({ url, timeoutMillis: SEND_TIMEOUT_MS });
+  const inner = new OTLPTraceExporter({ url, timeoutMillis: sendTimeoutMs });
   const exporter = {
     export: (spans: ReadableSpan[], done: Parameters<typeof inner.export>[1]) =>
       inner.export(spans, (result) => {
@@ -108,10 +109,10 @@ async function openPipe(options: SpanExporterOptions, onLost: (spans: number, er
   });
   const processor = new BatchSpanProcessor({
     exporter,
-    maxQueueSize: MAX_WAITING,
-    maxExportBatchSize: MAX_BATCH,
+    maxQueueSize: maxWaiting,
+    maxExportBatchSize: maxBatch,
     scheduledDelayMillis: options.intervalMs ?? 5_000,
-    exportTimeoutMillis: SEND_TIMEOUT_MS,
+    exportTimeoutMillis: sendTimeoutMs,
   });
   return { processor, resource };
 }
@@ -121,7 +122,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   let mentionedAtMs = Number.NEGATIVE_INFINITY;
   const onLost = (spans: number, err: unknown): void => {
     lost += spans;
-    if (performance.now() - mentionedAtMs < SILENT_MS) return;
+    if (performance.now() - mentionedAtMs < silentMs) return;
     mentionedAtMs = performance.now();
     options.log.warn({ err, lost }, 'traces could not be sent (OTEL_EXPORTER_OTLP_ENDPOINT)');
   };
@@ -142,11 +143,11 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
     add: (span) => {
       if (stopped) return;
       if (pipe) pipe.processor.onEnd(readable(span, pipe.resource));
-      else if (early.length < MAX_WAITING) early.push(span);
+      else if (early.length < maxWaiting) early.push(span);
     },
     stop: async () => {
       stopped = true;
-      const late = new Promise<void>((resolve) => setTimeout(resolve, SEND_TIMEOUT_MS).unref());
+      const late = new Promise<void>((resolve) => setTimeout(resolve, sendTimeoutMs).unref());
       // What could not be sent has been mentioned.
       const sent = opened.then(() => pipe?.processor.shutdown()).catch(() => undefined);
       await Promise.race([sent, late]);

@@ -1,6 +1,7 @@
-// Standard output for a log: a reader that is too slow, a reader that has gone and a disk that is full cost lines, never the process.
-// A blocking write to a pipe that is not read stops everything else for good, and an unheard error of a write ends the process.
-
+/**
+ * Standard output for a log: a reader that is too slow, a reader that has gone and a disk that is full cost lines, never the process.
+ * A blocking write to a pipe that is not read stops everything else for good, and an unheard error of a write ends the process.
+ */
 import { fstatSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Writable } from 'node:stream';

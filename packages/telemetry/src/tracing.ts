@@ -1,10 +1,16 @@
-// Traces in the form of OpenTelemetry: W3C trace context in, OTLP over HTTP (JSON) out. A span belongs to whatever runs inside of
-// it, across awaits. Attributes are what the caller gives; nothing is taken from requests by itself.
-
+/**
+ * Traces in the form of OpenTelemetry: W3C trace context in, OTLP over HTTP (JSON) out. A span belongs to whatever runs inside of
+ * it, across awaits. Attributes are what the caller gives; nothing is taken from requests by itself.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { createSpanExporter } from './span-exporter.ts';
-import type { FinishedSpan, SpanAttributes, SpanExporterOptions, SpanKind } from './span-exporter.ts';
+import {
+  type SpanExporterOptions,
+  type SpanKind,
+  type SpanAttributes,
+  type FinishedSpan,
+  createSpanExporter,
+} from './span-exporter.ts';
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
@@ -41,10 +47,10 @@ interface Context {
   readonly sampled: boolean;
 }
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const traceparentShape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 function contextOf(traceparent: string | undefined): Context | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  const [, traceId = '', spanId = '', flags = ''] = traceparentShape.exec(traceparent ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

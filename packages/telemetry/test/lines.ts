@@ -1,7 +1,5 @@
-// A logger whose lines a test can read.
-
-import { createLogger } from '../src/index.ts';
-import type { Logger } from '../src/index.ts';
+/** A logger whose lines a test can read. */
+import { type Logger, createLogger } from '../src/index.ts';
 
 export interface Lines {
   readonly log: Logger;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { createServer, get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, get, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lines } from './lines.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMetrics, startMetricsServer } from '../src/index.ts';
-import type { MetricsServer } from '../src/index.ts';
+import { type MetricsServer, startMetricsServer, createMetrics } from '../src/index.ts';
 import { lines } from './lines.ts';
 
 describe('metrics', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createReadiness } from '../src/index.ts';
-import type { ReadinessCheck } from '../src/index.ts';
+import { type ReadinessCheck, createReadiness } from '../src/index.ts';
 
 const good: ReadinessCheck = () => Promise.resolve({ ok: true, probeMs: 1 });
 const bad: ReadinessCheck = () => Promise.resolve({ ok: false, probeMs: 1 });

@@ -197,7 +197,7 @@ describe('the log still says', () => {
   });
 });
 
-const HOSTILE = [
+const hostile = [
   'eyJ',
   'eyJ.',
   'rly_drt_',
@@ -238,7 +238,7 @@ describe('masking', () => {
     // In another process, because one that is busy for minutes cannot be told to stop.
     const program = `
       const { maskSecrets } = await import('@relay/telemetry');
-      for (const piece of ${JSON.stringify(HOSTILE)}) maskSecrets(piece.repeat(Math.ceil(2_000_000 / piece.length)));
+      for (const piece of ${JSON.stringify(hostile)}) maskSecrets(piece.repeat(Math.ceil(2_000_000 / piece.length)));
       console.log('done');`;
     const cwd = fileURLToPath(new URL('..', import.meta.url));
     const args = ['--input-type=module', '--eval', program];

@@ -1,10 +1,8 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTracer } from '../src/index.ts';
-import type { Tracer } from '../src/index.ts';
+import { type Tracer, createTracer } from '../src/index.ts';
 
 interface SentSpan {
   traceId: string;

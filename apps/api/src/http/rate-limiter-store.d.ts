@@ -1,7 +1,6 @@
 /** The base of every store of rate-limiter-flexible. The package has it and types it, but does not name it in its index. */
 declare module 'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js' {
-  import { type RateLimiterRes, RateLimiterStoreAbstract } from 'rate-limiter-flexible';
-  import type { IRateLimiterStoreOptions } from 'rate-limiter-flexible';
+  import { type IRateLimiterStoreOptions, type RateLimiterRes, RateLimiterStoreAbstract } from 'rate-limiter-flexible';
 
   /** `Result` is what the store answers to an addition. */
   export default abstract class Store<Result> extends RateLimiterStoreAbstract {

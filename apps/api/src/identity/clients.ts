@@ -1,11 +1,11 @@
 /** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
-import { SCOPES } from '@relay/auth';
+import { knownScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
 
 /** With `offline_access` a program may get a refresh token; the web app has the browser's sign-in instead. */
 const peopleScopes = ['openid', 'profile', 'email'];
-export const allScopes = [...peopleScopes, 'offline_access', ...SCOPES];
-const webScopes = [...peopleScopes, ...SCOPES];
+export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
+const webScopes = [...peopleScopes, ...knownScopes];
 
 /** What access tokens are for: the claim `aud`. */
 export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;

@@ -1,13 +1,13 @@
 /** Who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
 import {
-  countInvitations,
-  createInvitation,
-  findInvitation,
-  restoreInvitation,
-  useInvitation,
   withdrawInvitations,
+  createInvitation,
+  countInvitations,
+  restoreInvitation,
+  findInvitation,
+  hasAccounts,
+  useInvitation,
 } from '@relay/database';
-import { hasAccounts } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { IdentityDeps } from './deps.ts';
 import { createToken, hashToken } from './one-time-token.ts';

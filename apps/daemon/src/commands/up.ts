@@ -1,6 +1,14 @@
 /** `relay-daemon up` (alias `run`): connects every profile, stays connected, and does the work until it is told to stop. */
-import { type Daemon, Failure, type Stop, createDaemon, createLog, exitCodes } from '@relay/daemon-kit';
-import { makePrivateFolder, reasonOf } from '@relay/daemon-kit';
+import {
+  type Daemon,
+  type Stop,
+  Failure,
+  exitCodes,
+  makePrivateFolder,
+  createLog,
+  createDaemon,
+  reasonOf,
+} from '@relay/daemon-kit';
 import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, rulesOf } from '../agents/choice.ts';
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';

@@ -1,8 +1,7 @@
 /** Promises about commands: from any instance to the one that owns the device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane, BackplaneOptions, Command, RouteOutcome } from '../backplane.ts';
-import { codeOf, createEar, createGate, createStage, passing, until } from './harness.ts';
-import type { MakeBus } from './harness.ts';
+import { type MakeBus, passing, codeOf, createEar, createStage, createGate, until } from './harness.ts';
 
 export function describeCommands(makeBus: MakeBus): void {
   describe('a command', () => {

@@ -1,8 +1,7 @@
 /** Promises about what is said once, tickets, control, health, and about an instance that closes. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane } from '../backplane.ts';
-import { codeOf, createEar, createStage, passing, until } from './harness.ts';
-import type { MakeBus } from './harness.ts';
+import { type MakeBus, passing, codeOf, createEar, createStage, until } from './harness.ts';
 
 export function describeInstances(makeBus: MakeBus): void {
   const stage = createStage(makeBus);

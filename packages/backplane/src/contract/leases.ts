@@ -1,8 +1,7 @@
 /** Promises about who owns a device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Lease } from '../backplane.ts';
-import { createEar, createStage, passing, until } from './harness.ts';
-import type { MakeBus } from './harness.ts';
+import { type MakeBus, passing, createEar, createStage, until } from './harness.ts';
 
 export function describeLeases(makeBus: MakeBus): void {
   describe('a lease', () => {

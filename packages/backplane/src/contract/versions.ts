@@ -1,8 +1,7 @@
 /** Promises about states that several instances publish: an older one never follows a newer one. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { UserFrame } from '../backplane.ts';
-import { createEar, createStage, passing, until } from './harness.ts';
-import type { MakeBus } from './harness.ts';
+import { type MakeBus, passing, createEar, createStage, until } from './harness.ts';
 
 export function describeVersions(makeBus: MakeBus): void {
   describe('a state with a version', () => {

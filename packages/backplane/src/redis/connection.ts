@@ -1,6 +1,5 @@
 /** How this room talks to a Redis server: never resend, never queue while away, always with a clock, and no secret in an error. */
-import { Redis } from 'ioredis';
-import type { RedisOptions } from 'ioredis';
+import { type RedisOptions, Redis } from 'ioredis';
 import { BackplaneError, UncertainError } from '../errors.ts';
 import type { RedisAddress, RedisNodeAddress } from './url.ts';
 

@@ -5,8 +5,20 @@
  * A question leaves its turn open at the agent: the task ends with WAIT_FOR_USER, and the next task of the session carries the
  * answer and hears the rest.
  */
-import type { Agent, Log, Opened, Opening, RunningTurn, Turn, TurnReport } from '@relay/daemon-kit';
-import { type Clock, reasonOf, silentLog, systemClock, unusableId } from '@relay/daemon-kit';
+import {
+  type Turn,
+  type TurnReport,
+  type Opened,
+  type Agent,
+  type Log,
+  type Opening,
+  type Clock,
+  type RunningTurn,
+  reasonOf,
+  unusableId,
+  systemClock,
+  silentLog,
+} from '@relay/daemon-kit';
 import { isNativeId } from '@relay/protocol';
 import { killLeftOver, killTimings } from '../process-group.ts';
 import { type ProjectRules, projectFolder } from '../project.ts';
@@ -17,8 +29,14 @@ import { listedName } from './names.ts';
 import { createNotes } from './notes.ts';
 import type { Quirks } from './presets.ts';
 import { pidRecord } from './pid-record.ts';
-import { type AgentAbilities, type AgentProcess, AgentFailure, errorCodes, startAgentProcess } from './process.ts';
-import type { AgentProcessTimings } from './process.ts';
+import {
+  type AgentAbilities,
+  type AgentProcessTimings,
+  type AgentProcess,
+  AgentFailure,
+  errorCodes,
+  startAgentProcess,
+} from './process.ts';
 
 export interface AcpOptions {
   program: string;

@@ -5,8 +5,15 @@
  */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { type Clock, type Log, type Outside, type OutsideMessage, type OutsideSession } from '@relay/daemon-kit';
-import { elapsedOn, reasonOf } from '@relay/daemon-kit';
+import {
+  type OutsideSession,
+  type Outside,
+  type OutsideMessage,
+  type Log,
+  type Clock,
+  reasonOf,
+  elapsedOn,
+} from '@relay/daemon-kit';
 import type { AcpAgent } from './agent.ts';
 import { type Fields, pieceOf, wordsOf } from './content.ts';
 import { listedName } from './names.ts';

@@ -1,6 +1,5 @@
 /** What the user says, as the content of an ACP prompt: the text, then one block per image. */
-import { AgentFailure } from './process.ts';
-import type { AgentAbilities } from './process.ts';
+import { type AgentAbilities, AgentFailure } from './process.ts';
 
 type Block = { type: 'text'; text: string } | { type: 'image'; mimeType: string; data: string };
 
