@@ -87,6 +87,35 @@ describe('the queue of a session', () => {
     await say(relay, id, 'fits now');
   });
 
+  it('takes the answer to a question although twenty messages wait, and no second one', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'asks in a crowd');
+    for (let count = 1; count <= 20; count += 1) await say(relay, id, `message ${count}`);
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
+    await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'waiting');
+    await daemon.close();
+    const answer = await say(relay, id, 'no');
+    const second = await relay.call('POST', path(id, '/messages'), { body: { content: 'yes' } });
+    expect(second).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
+    daemon = await connectDaemon(relay, { registration: daemon.registration });
+    await resumed(answer);
+    expect(resumes('asks in a crowd')).toEqual(['no']);
+  });
+
+  it('takes the message that lets twenty others go after an unknown delivery', async () => {
+    const id = await idleSession(relay, daemon, app, 'held in a crowd');
+    const doubtful = await say(relay, id, 'did it arrive?');
+    await resumed(doubtful);
+    for (let count = 1; count <= 20; count += 1) await say(relay, id, `message ${count}`);
+    await daemon.drop();
+    daemon = await connectDaemon(relay, { registration: daemon.registration });
+    await unknown(doubtful);
+    const next = await say(relay, id, 'go on');
+    await daemon.next('task_resume', (frame) => frame.message === 'message 1');
+    expect(await readTask(relay, next)).toMatchObject({ state: 'queued' });
+    const more = await relay.call('POST', path(id, '/messages'), { body: { content: 'one too many' } });
+    expect(more).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
+  });
+
   it('keeps a message for a device that is away, and writes it when it is back', async () => {
     const away = await connectDaemon(relay);
     await away.close();

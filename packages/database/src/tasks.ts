@@ -82,7 +82,8 @@ export type Enqueued = { kind: 'queued'; taskId: string } | { kind: 'full' } | {
 
 /**
  * Queues a follow-up behind what runs and waits. `unresolved`: the first task ended without the daemon ever naming the
- * session. `full`: `queueLimit` tasks wait already. A message also lets go of a queue that an unknown delivery stopped.
+ * session. `full`: `queueLimit` tasks wait already, and none of them waits for this message. A message also lets go of a queue that an
+ * unknown delivery stopped; that one, and the first answer to a question, are taken however many wait: nothing else moves the queue.
  */
 export async function enqueueMessage(
   db: Db,
@@ -97,13 +98,15 @@ export async function enqueueMessage(
     queueLimit: number;
   },
 ): Promise<Enqueued> {
-  const [state] = await db.$queryRaw<{ placeholder: boolean; starting: boolean; waiting: bigint }[]>`
+  const [state] = await db.$queryRaw<{ placeholder: boolean; starting: boolean; waiting: bigint; awaited: boolean }[]>`
     SELECT s.placeholder,
       ${isStarting('s.key')} AS starting,
-      (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting
+      (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
+      s.queue_held OR (s.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM tasks q
+        WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited
     FROM sessions s WHERE s.key = ${input.key}`;
   if (!state || (state.placeholder && !state.starting)) return { kind: 'unresolved' };
-  if (Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
+  if (!state.awaited && Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
   const taskId = newUlid();
   await insertTask(db, {
     id: taskId,
