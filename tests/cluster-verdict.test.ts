@@ -181,6 +181,16 @@ describe('the judgement over daemons of the field', () => {
     expect(judgeField(journalOf(...day, shown), [row('1', 'unknown', 'DELIVERY_UNKNOWN')])).toHaveLength(1);
   });
 
+  it('excuses a first task only while its session has no name and the reports of its daemon hide it', () => {
+    const began: Event = { ...accepted('1'), session: 'd:a:PENDING-1' } as Event;
+    const later: Event = { ...accepted('2'), session: 'd:a:named' } as Event;
+    const hidden: Event = { ...kept('1'), hidden: true } as Event;
+    const rows = [row('1', 'unknown', 'DELIVERY_UNKNOWN'), row('2', 'failed')];
+    expect(judgeField(journalOf(listening(), began, written('1'), hidden), rows)).toEqual([]);
+    expect(judgeField(journalOf(listening(), began, written('1'), kept('1')), rows)).toHaveLength(1);
+    expect(judgeField(journalOf(listening(), began, written('1'), hidden, later), rows)).toHaveLength(1);
+  });
+
   it('sees an outcome that is not that of the daemon', () => {
     expect(judgeField(journalOf(...day, shown), [row('1', 'completed', null, '')])).toHaveLength(1);
     expect(judgeField(journalOf(...day, shown), [row('1', 'waiting')])).toHaveLength(1);

@@ -30,7 +30,12 @@ function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const starts = new Map<string, string>();
   for (const { session, task } of journal.of('accepted'))
     if (session.includes(':PENDING-') && !starts.has(session)) starts.set(session, task);
-  const unnamed = new Set(starts.values());
+  const keys = new Map(tasks.map((row) => [row.id, row.session_key]));
+  // A session that got its name later can be asked.
+  const named = new Set(
+    journal.of('accepted').flatMap(({ session, task }) => (session.includes(':PENDING-') ? [] : keys.get(task))),
+  );
+  const unnamed = new Set([...starts.values()].filter((task) => !named.has(keys.get(task))));
   const written = new Set(journal.of('written').map(({ task }) => task));
   for (const { id, state, error_code: code, result } of tasks) {
     const answer = kept.get(id);

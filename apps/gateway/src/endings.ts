@@ -34,6 +34,7 @@ export interface EndingDeps {
   transcript: Transcript;
   metrics: GatewayMetrics;
   notify: () => void;
+  tellNamed: (deviceId: string, taskId: string) => void;
 }
 
 /** Settles a task as its daemon says. `sessionKey`: as far as this connection knows. */
@@ -101,6 +102,7 @@ export function createEndings(deps: EndingDeps): Endings {
       if (isNew || ended === 'late')
         await speech.sayEnd(record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
       if (isNew) await deps.publisher.session(record);
+      else if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     memory.rememberEnd(taskId);
     if (notified || isAgain) deps.notify();

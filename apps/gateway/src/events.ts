@@ -28,6 +28,7 @@ export interface EventDeps {
   transcript: Transcript;
   endings: Endings;
   metrics: GatewayMetrics;
+  tellNamed: (deviceId: string, taskId: string) => void;
 }
 
 export interface Events {
@@ -89,7 +90,7 @@ export function createEvents(deps: EventDeps): Events {
   };
 
   /** A task that ended before, by a cancel for instance: its session may still get its name, and its messages are shown. */
-  const ofEndedTask = async (connection: DaemonConnection, sessionKey: string, event: DaemonEvent) => {
+  const ofEndedTask = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: DaemonEvent) => {
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const [record] = await readSessions(tx, [resolved?.key ?? sessionKey]);
@@ -97,6 +98,7 @@ export function createEvents(deps: EventDeps): Events {
     });
     if (!record) return;
     await publishResolution(deps, connection, record, resolved);
+    if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speech.say(record, event);
     if (event.event_type === 'WARNING') await speech.warn(record, event);
   };
@@ -107,7 +109,7 @@ export function createEvents(deps: EventDeps): Events {
     if (namesQuestion(event))
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     if (isEnding(event)) return deps.endings(connection, taskId, entry.sessionKey, event);
-    if ('ended' in entry) return ofEndedTask(connection, entry.sessionKey, event);
+    if ('ended' in entry) return ofEndedTask(connection, taskId, entry.sessionKey, event);
     mentioned(entry);
     const record = await running.confirm(connection, entry, event);
     if (!record) return transcript.ofLostTask(connection, taskId, event);

@@ -18,7 +18,7 @@ import { createSpeech } from './speech.ts';
 import { type Status, createStatus } from './status.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import { createTranscript } from './transcript.ts';
-import { createUnnamed } from './unnamed.ts';
+import { type Unnamed, createUnnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
 export interface MeaningDeps {
@@ -33,9 +33,11 @@ export interface MeaningDeps {
   share: FairShare;
   /** A notification was written: it may be sent now. */
   notify: () => void;
+  /** A late event named the session of a first task that had ended: the owner of the device asks its history for the outcome. */
+  tellNamed: (deviceId: string, taskId: string) => void;
 }
 
-export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status } {
+export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status; unnamed: Unnamed } {
   const { publisher, metrics } = deps;
   const outcomes = createOutcomes(deps);
   const status = createStatus({ ...deps, outcomes });
@@ -51,5 +53,5 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
     reports: createReports({ ...deps, status, unnamed }),
     activity: createActivity({ ...deps, outcomes }),
   });
-  return { inbound, status };
+  return { inbound, status, unnamed };
 }

@@ -7,6 +7,7 @@ import type { History } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { TaskWriter } from './tasks-out.ts';
+import type { Unnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
 export interface Outbound {
@@ -14,6 +15,7 @@ export interface Outbound {
   history: History;
   writer: TaskWriter;
   watching: Watching;
+  unnamed: Unnamed;
   cancels: Cancels;
   metrics: GatewayMetrics;
 }
@@ -24,6 +26,7 @@ export function createOutbound({
   history,
   writer,
   watching,
+  unnamed,
   cancels,
   metrics,
 }: Outbound): (command: Command) => boolean {
@@ -47,6 +50,8 @@ export function createOutbound({
         return later(watching.sync(connection, body.sessionKey));
       case 'open':
         return later(watching.open(connection, body.sessionKey));
+      case 'named':
+        return later(unnamed.named(connection, body.taskId));
       case 'ask_context':
       case 'ask_summary':
       case 'release':

@@ -65,6 +65,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
       .publishControl(JSON.stringify({ v: 1, kind: 'outbox' }))
       .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
   };
+  /** The owner of the device may be another instance. One that does not hear of it leaves the outcome as it is. */
+  const tellNamed = (deviceId: string, taskId: string) => {
+    backplane
+      .route(deviceId, JSON.stringify({ v: 1, kind: 'named', taskId }), config.commandTimeoutMs)
+      .catch((error: unknown) => logger.warn({ err: error, deviceId }, 'a late name of a session was not passed on'));
+  };
   const forget = (deviceId: string) => deviceVerifier.forget(deviceId);
   let closing = false;
 
@@ -75,7 +81,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const contests = createContests({ database, backplane, metrics, notify });
   const share = createFairShare();
-  const { inbound, status } = createMeaning({
+  const { inbound, status, unnamed } = createMeaning({
     config,
     database,
     publisher,
@@ -86,6 +92,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     metrics,
     share,
     notify,
+    tellNamed,
   });
   const sweeps = startSweeps({
     config,
@@ -141,7 +148,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     }
   };
 
-  backplane.onCommand(createOutbound({ hub, history, writer, watching, cancels, metrics }));
+  backplane.onCommand(createOutbound({ hub, history, writer, watching, unnamed, cancels, metrics }));
   backplane.onEvict((lease) => {
     metrics.evictions.inc();
     connections.replace(hub.get(lease.device, lease.fence));

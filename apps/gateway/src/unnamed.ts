@@ -9,6 +9,7 @@ import {
   type Discovered,
   type UnnamedStart,
   discoveredSince,
+  findAskedTask,
   firstWordsOf,
   readSessions,
   resolveSession,
@@ -33,6 +34,11 @@ export interface UnnamedDeps {
 export interface Unnamed {
   /** Sessions became known, and the device may have some without a name. Returns at once; never throws. */
   look(connection: DaemonConnection): void;
+  /**
+   * A late event named the session of this first task, which had ended. When it was unknown or lost, the history of that session may have
+   * its outcome. Resolves when the daemon has answered the first question, or does not.
+   */
+  named(connection: DaemonConnection, taskId: string): Promise<void>;
 }
 
 /** Sessions that are asked for after a report, and how often each is on a connection until its history says how it began. */
@@ -94,6 +100,13 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
   };
 
   return {
+    named: async (connection, taskId) => {
+      const asked = await findAskedTask(database.prisma, taskId);
+      if (!asked?.doubtful || asked.placeholder || asked.kind !== 'start') return;
+      const first = await firstMessage(connection, asked.nativeId);
+      const isOwn = first && Date.parse(first.timestamp) >= asked.sentAtMs - clockMs;
+      if (isOwn) outcomes.ofFound(connection, taskId, first.content);
+    },
     look: (connection) => {
       const current = running.get(connection);
       if (current) {

@@ -94,7 +94,7 @@ describe('the queue of a session', () => {
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'waiting');
     await daemon.close();
     const answer = await say(relay, id, 'no');
-    const second = await relay.call('POST', path(id, '/messages'), { body: { content: 'yes' } });
+    const second = await relay.call('sendMessage', { params: { id }, body: { content: 'yes' } });
     expect(second).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
     daemon = await connectDaemon(relay, { registration: daemon.registration });
     await resumed(answer);
@@ -112,7 +112,7 @@ describe('the queue of a session', () => {
     const next = await say(relay, id, 'go on');
     await daemon.next('task_resume', (frame) => frame.message === 'message 1');
     expect(await readTask(relay, next)).toMatchObject({ state: 'queued' });
-    const more = await relay.call('POST', path(id, '/messages'), { body: { content: 'one too many' } });
+    const more = await relay.call('sendMessage', { params: { id }, body: { content: 'one too many' } });
     expect(more).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
   });
 

@@ -122,6 +122,33 @@ describe('a session that was never named', () => {
     expect(await sessionsOf(daemon)).toEqual([idOf(daemon, task.native)]);
   });
 
+  it.each<[string, string, Habits]>([
+    ['lost', 'TASK_LOST', {}],
+    ['unknown', 'DELIVERY_UNKNOWN', { emptyStatus: true }],
+  ])(
+    'has the outcome of its first task in its history, when a late event names it after that was %s',
+    async (how, code, habits) => {
+      const daemon = await daemonWith({ ...habits, neverNames: true, hidesItsSessions: true });
+      const { pendingId, task } = await begin(daemon, `paint it: ${how}`);
+      while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
+      await daemon.drop();
+      daemon.finish(task, 'it is painted');
+      await daemon.connect();
+      await app.next('session_update', (frame) => {
+        const { id, lastTask } = sessionIn(frame);
+        return id === pendingId && lastTask?.code === code;
+      });
+      daemon.send({ type: 'event', task_id: task.id, event_type: 'SESSION_STARTED', session_id: task.native });
+      const id = idOf(daemon, task.native);
+      expect(await named(pendingId)).toMatchObject({ id });
+      await app.next('session_update', (frame) => {
+        const session = sessionIn(frame);
+        return session.id === id && session.lastTask?.state === 'completed';
+      });
+      expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'it is painted' });
+    },
+  );
+
   it('F18: is none that began with other words, or long before', async () => {
     const daemon = await daemonWith({ neverNames: true });
     const { pendingId, task } = await begin(daemon, 'say hello');

@@ -9,6 +9,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   cancel: { v: 1, kind: 'cancel', taskId: tasks.cancelled },
   changed: { v: 1, kind: 'changed', sessionKey },
   open: { v: 1, kind: 'open', sessionKey },
+  named: { v: 1, kind: 'named', taskId: tasks.start },
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },

@@ -30,6 +30,13 @@ export const commands = {
   open: versioned('open', 'A client looks at the session: watch it for a while.', {
     sessionKey: id('Key of the session row'),
   }),
+  named: versioned(
+    'named',
+    'A late event named the session of a first task that had ended: ask its history for the outcome.',
+    {
+      taskId: id('Task id'),
+    },
+  ),
   history: versioned('history', 'Ask the daemon for a page of history; answered by `page` or `failure`.', {
     sessionId: id("The agent's native session id"),
     limit: Type.Integer({ minimum: 1, maximum: limits.historyPage }),
