@@ -1,4 +1,11 @@
-import type { Capability, SlashCommand, Usage } from '@relay/protocol';
+import type {
+  Question as AskedQuestion,
+  Capability,
+  QuestionOption,
+  SlashCommand,
+  Subject,
+  Usage,
+} from '@relay/protocol';
 
 /**
  * The seam between the daemon and whatever does the work. An agent knows no relay, no frame and no file of the daemon.
@@ -13,11 +20,23 @@ export interface Turn {
   message: string;
   /** Working directory as the app or the session gave it; empty for the agent's default. Not checked. */
   projectPath: string;
+  /** The open question that this answers, as its agent named it. It must never be applied to another one. */
+  answer?: { question: string; option?: string };
   /** Data URLs (base64) of images that came with the message. Only for agents that declare `images`. */
   images?: readonly string[];
 }
 
 export interface Question {
+  /** Names it: an answer that gives the name is for this question and no other. Default: a random one. */
+  uuid?: string;
+  /** Default: a choice where there are options, else a text. */
+  kind?: AskedQuestion['kind'];
+  /** The same as `options` with the ids and kinds of the agent; default: numbered. */
+  choices?: readonly QuestionOption[];
+  /** What a permission is about. */
+  subject?: Subject;
+  /** When it can no longer be answered (ISO 8601). */
+  expires?: string;
   prompt: string;
   /** Full text shown to the user; default: empty. */
   result?: string;
@@ -40,12 +59,17 @@ export interface TurnReport {
   output(text: string): void;
   complete(result: string): void;
   wait(question: Question): void;
-  error(error: string): void;
+  /** Another question, with a `uuid`, while one is open. It may be answered before it is waited for. */
+  further?(question: Question): void;
+  /** A question that was told by `further` can no longer be answered. */
+  closed?(uuid: string): void;
+  /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late. */
+  error(error: string, code?: string): void;
   /**
    * What `wait` asked can no longer be answered, and the turn goes on: its next end counts again and takes the place of the question.
-   * `why`: a sentence for whoever answers all the same.
+   * `why`: a sentence for whoever answers all the same. `uuid`: of the question, when others stay open.
    */
-  withdrawn?(why: string): void;
+  withdrawn?(why: string, uuid?: string): void;
   /** The conversation has a name now. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn; remembered so that it can be ended after a crash of the daemon. */

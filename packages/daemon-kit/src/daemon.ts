@@ -4,7 +4,13 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Capability, capabilities, type FromDaemonFrame, relayCapabilities } from '@relay/protocol';
+import {
+  type Capability,
+  capabilities,
+  type FromDaemonFrame,
+  relayCapabilities,
+  transcriptLimits,
+} from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
 import { daemonSocketAddress } from './address.ts';
@@ -139,6 +145,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
     /** Of the relay at the other end of the connection. */
     let declared: ReadonlySet<string> = new Set();
+    const tellsPrompts = () => tellsTranscript() && declared.has(relayCapabilities.prompts);
     const tellsTranscript = () => settings.detail !== 'off' && declared.has(relayCapabilities.transcript);
     const transcripts = createTranscripts({
       store,
@@ -148,6 +155,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
       ...(agent.messageName ? { idOf: (role, id, part) => agent.messageName!(role, id, part) } : {}),
       frames: () => (tellsTranscript() ? (frame) => void send(frame, true) : undefined),
       said: (event) => void (tellsTranscript() && send(event)),
+      closed(sessionId, taskId, uuid, state) {
+        const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;
+        if (tellsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state });
+      },
+      keepsQuestions: agent.holdsQuestions !== true,
       isWatched: (sessionId) => watched.has(sessionId),
     });
     let cancelReport: Cancel = () => undefined;
@@ -156,7 +168,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const stamps = new Map<string, string | undefined>();
 
     const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
-    const sendStatus = () => send({ type: 'status', running_tasks: tasks.running() });
+    const sendStatus = () =>
+      send({
+        type: 'status',
+        running_tasks: tasks.running(),
+        ...(tellsPrompts() ? { open_prompts: store.asking().slice(-transcriptLimits.openPrompts) } : {}),
+      });
     /** As far as the foreign files can be read. */
     const known = () => {
       try {
@@ -244,8 +261,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
           if (event.event_type === 'OUTPUT' && tellsTranscript()) return;
           send(event, event.event_type !== 'SESSION_STARTED');
         },
+        asked(event) {
+          if (tellsPrompts()) send(event);
+        },
         final(event) {
-          if (send(forRelay(event, tellsTranscript()))) connection.confirm(() => settled([event]));
+          if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
         },
         activity(sessionId, isCompletion) {
           const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
@@ -276,7 +296,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       watched.clear();
       // Before `status`: the relay must not take a task for lost that has ended while we were away.
       const owed = journal.owed();
-      for (const event of owed) send(forRelay(event, tellsTranscript()));
+      for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts()));
       if (owed.length > 0) {
         log.info('results delivered late', { count: owed.length });
         connection.confirm(() => settled(owed));
@@ -383,7 +403,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings): Capability[] => [
   capabilities.receipts,
   ...(agent.capabilities ?? []),
-  ...(detail === 'off' ? [] : [capabilities.transcript]),
+  ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts]),
 ];
 
 function problemOf(ending: Ending): string {

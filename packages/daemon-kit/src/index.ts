@@ -7,6 +7,7 @@ export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } 
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
 export { type Detail, type Mapper, createMapper } from './transcript/mapper.ts';
+export { subjectOf } from './transcript/tool.ts';
 export { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';

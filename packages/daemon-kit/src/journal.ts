@@ -22,9 +22,13 @@ export type JournalledEvent = FinalEvent & {
 };
 
 /** The event for a relay: with the names of items and questions, or as it was before there were any. */
-export function forRelay(frame: JournalledEvent, transcript: boolean): FinalEvent {
+export function forRelay(frame: JournalledEvent, transcript: boolean, prompts: boolean): FinalEvent {
   const { said, ...event } = frame;
-  if (transcript) return event;
+  if (transcript) {
+    if (prompts || event.event_type !== 'WAIT_FOR_USER') return event;
+    const { question: _unnamed, ...asked } = event;
+    return asked;
+  }
   const { message_uuid: _uuid, ...plain } = event;
   if (plain.event_type === 'ERROR') {
     const { code: _code, ...rest } = plain;

@@ -80,6 +80,8 @@ export interface Store {
   version(sessionId: string): number;
   /** Items that may still change, in order. */
   open(sessionId: string): Item[];
+  /** Uuids of all open questions. */
+  asking(): string[];
   /** Rewrites a file of which more than half was replaced by later rows. */
   tidy(sessionId: string): void;
   /** Names the session. Throws TypeError for an unknown one. */
@@ -278,6 +280,10 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       [...(sessions.get(sessionId)?.open.values() ?? [])]
         .map(({ item }) => item)
         .sort((one, other) => one.seq - other.seq),
+    asking: () =>
+      [...sessions.values()].flatMap(({ open }) =>
+        [...open.values()].flatMap(({ item }) => (item.part.kind === 'question' ? [item.uuid] : [])),
+      ),
     tidy(sessionId) {
       const session = sessionOf(sessionId);
       if (session.open.size === 0 && session.bytes > tidyBytes && session.needed < session.bytes / 2) rewrite(session);

@@ -3,9 +3,16 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type Question, type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import {
+  type Question as AskedQuestion,
+  type DaemonEvent,
+  type ToDaemon,
+  isNativeId,
+  limits,
+  transcriptLimits,
+} from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
-import type { Agent, RunningTurn, TurnReport } from './agent.ts';
+import type { Agent, Question, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Cancel, type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
@@ -21,6 +28,8 @@ export interface Voice {
   /** The set of running tasks changed. */
   status(): void;
   event(event: DaemonEvent<'SESSION_STARTED' | 'PROGRESS' | 'OUTPUT'>): void;
+  /** Another question, while one is open. */
+  asked(event: DaemonEvent<'PROMPT_OPEN'>): void;
   /** The end of a task. Already in the journal. */
   final(event: FinalEvent): void;
   /** A message was added to a session. */
@@ -82,6 +91,8 @@ interface Task {
   message: string;
   images: readonly string[];
   projectPath: string;
+  /** The open question that it answers. A choice is never given to another one. */
+  answer?: { question: string; option?: string; isChoice: boolean } | undefined;
   /** Uuid of the item that its message is, chosen by the relay. */
   messageUuid?: string | undefined;
   /** `resumed`: it ended with a question that was taken back, and its turn goes on. The relay does not hear of it before its next end. */
@@ -95,8 +106,15 @@ interface Task {
 
 type End =
   | { type: 'TASK_COMPLETE'; result: string }
-  | { type: 'WAIT_FOR_USER'; prompt: string; result: string; said: string; options: { label: string }[] }
-  | { type: 'ERROR'; error: string };
+  | {
+      type: 'WAIT_FOR_USER';
+      prompt: string;
+      result: string;
+      said: string;
+      options: { label: string }[];
+      question: AskedQuestion;
+    }
+  | { type: 'ERROR'; error: string; code?: string };
 
 const maxTasks = 500;
 const maxRememberedIds = 10_000;
@@ -248,14 +266,25 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const run = (task: Task) => {
     task.phase = 'running';
+    if (task.answer && !isOpen(task.sessionId, task.answer.question)) {
+      if (task.answer.isChoice) {
+        finish(task, tooLate);
+        void watch(task);
+        return;
+      }
+      delete task.answer;
+    }
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(task.sessionId);
     questions.forget(task.sessionId);
     try {
       const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
-      const answers = answered(sessionId, message);
+      const answers = answered(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
       voice.activity(sessionId, false);
-      const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}) };
+      const { question, option } = task.answer ?? {};
+      const answer =
+        question === undefined ? {} : { answer: { question, ...(option === undefined ? {} : { option }) } };
+      const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}), ...answer };
       task.images = [];
       task.turn = agent.start(turn, reportOf(task));
     } catch (error) {
@@ -277,7 +306,10 @@ export function createTasks(options: TasksOptions): Tasks {
     line?.shift();
     if (task.asked) {
       // Written before anybody saw the question: it must not be taken for the answer.
-      for (const blind of line?.splice(0) ?? []) finish(blind, unseen);
+      // An answer names its question: it was given to what it saw.
+      const waiting = line?.splice(0) ?? [];
+      for (const next of waiting) if (next.answer) line?.push(next);
+      for (const blind of waiting) if (!blind.answer) finish(blind, unseen);
     }
     places.leave(task);
     advance(task.sessionId);
@@ -310,21 +342,31 @@ export function createTasks(options: TasksOptions): Tasks {
         voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
       },
       complete: (result) => finish(task, { type: 'TASK_COMPLETE', result }),
-      wait: ({ prompt, result = '', said = '', options = [] }) =>
+      wait: (asked) => {
+        const { prompt, result = '', said = '', options = [] } = asked;
         finish(task, {
           type: 'WAIT_FOR_USER',
           prompt: keepHead(prompt, fieldBytes.error),
           result: keepTail(result, fieldBytes.message),
           said: keepTail(said, fieldBytes.message),
           options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
-        }),
-      error: (error) => finish(task, { type: 'ERROR', error }),
-      withdrawn(why) {
+          question: questionOf(asked),
+        });
+      },
+      further(asked) {
+        const question = questionOf(asked);
+        told(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
+        const about = { task_id: task.id, session_id: task.sessionId };
+        voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+      },
+      closed: (uuid) => superseded(task.sessionId, uuid),
+      error: (error, code) => finish(task, { type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
+      withdrawn(why, uuid) {
         if (task.phase !== 'over' || !task.asked || stopped !== undefined) return;
         task.phase = 'resumed';
         resumed.set(task.sessionId, task);
         questions.gone(task.sessionId, why);
-        superseded(task.sessionId);
+        superseded(task.sessionId, uuid);
         log.info('question taken back', { task: task.id, session: task.sessionId });
       },
       title(title) {
@@ -383,6 +425,7 @@ export function createTasks(options: TasksOptions): Tasks {
     if (!agent.holdsQuestions) return;
     for (const { sessionId, taskId } of questions.waiting()) {
       questions.gone(sessionId, why);
+      superseded(sessionId);
       const error = `${why} The question of the agent can no longer be answered. Send a message to go on.`;
       conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
     }
@@ -398,21 +441,30 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   /** The open question that these words answer, which is answered from now on; undefined when there is none. */
-  const answered = (sessionId: string, words: string): string | undefined => {
-    const [question] = store.open(sessionId).filter(({ part }) => part.kind === 'question');
+  const answered = (sessionId: string, words: string, answer: Task['answer']): string | undefined => {
+    const open = questionsOf(sessionId);
+    const question = answer === undefined ? open[0] : open.find(({ uuid }) => uuid === answer.question);
     if (!question) return undefined;
+    const option = answer?.option === undefined ? {} : { option: answer.option };
     const at = new Date(clock.now()).toISOString();
     const text = keepHead(words, fieldBytes.lastMessage);
     transcripts.change(sessionId, [
-      { op: 'set', uuid: question.uuid, part: { state: 'answered', answer: { text, at } } },
+      { op: 'set', uuid: question.uuid, part: { state: 'answered', answer: { ...option, text, at } } },
     ]);
     return question.uuid;
   };
 
-  /** A question that can no longer be answered. */
-  const superseded = (sessionId: string) =>
+  const questionsOf = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
+  /** `digest`: of the question as the person saw it, where it was given. */
+  const isOpen = (sessionId: string, uuid: string, digest?: string): boolean => {
+    const part = questionsOf(sessionId).find((item) => item.uuid === uuid)?.part;
+    return part !== undefined && (digest === undefined || (part.question as AskedQuestion).digest === digest);
+  };
+
+  /** Questions that can no longer be answered: this one, or all. */
+  const superseded = (sessionId: string, uuid?: string) =>
     told(() => {
-      const open = store.open(sessionId).filter(({ part }) => part.kind === 'question');
+      const open = questionsOf(sessionId).filter((item) => uuid === undefined || item.uuid === uuid);
       transcripts.change(
         sessionId,
         open.map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } })),
@@ -443,15 +495,32 @@ export function createTasks(options: TasksOptions): Tasks {
     resume(frame) {
       const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
       if (!remember(id)) return;
-      const refusal = questions.refusal(sessionId, message);
-      if (refusal !== undefined) {
+      const { prompt_uuid: asked, option_id: option, fields } = frame;
+      const isChoice = option !== undefined || fields !== undefined;
+      const isGone = asked !== undefined && !isOpen(sessionId, asked, frame.digest);
+      const answer =
+        asked === undefined || isGone
+          ? undefined
+          : { question: asked, ...(option === undefined ? {} : { option }), isChoice };
+      // Words for a question that is gone are a message; without the name of a question they may be no choice either.
+      const refusal = asked === undefined ? questions.refusal(sessionId, message) : undefined;
+      if (refusal !== undefined || (isGone && isChoice)) {
         const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
         accept(late);
-        return finish(late, { type: 'ERROR', error: refusal });
+        return finish(late, refusal === undefined ? tooLate : { type: 'ERROR', error: refusal });
       }
       const wait = bring?.(sessionId);
       const phase = wait ? 'opening' : 'queued';
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid: frame.message_uuid, phase };
+      const task: Task = {
+        id,
+        sessionId,
+        message,
+        images,
+        projectPath,
+        messageUuid: frame.message_uuid,
+        answer,
+        phase,
+      };
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);
@@ -531,6 +600,12 @@ const unseen: End = {
   error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
 };
 
+const tooLate: End = {
+  type: 'ERROR',
+  error: 'This question can no longer be answered, or is another one than was shown. Nothing was sent to the agent.',
+  code: 'PROMPT_SUPERSEDED',
+};
+
 const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
 
 const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };
@@ -553,27 +628,43 @@ function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
         result: end.result,
         options: end.options,
         ...(end.said === '' ? {} : { said: end.said }),
-        question: named(end),
+        question: end.question,
       };
     case 'ERROR':
-      return { ...event, event_type: 'ERROR', error: keepHead(end.error, fieldBytes.error) };
+      return {
+        ...event,
+        event_type: 'ERROR',
+        error: keepHead(end.error, fieldBytes.error),
+        ...(end.code === undefined ? {} : { code: end.code }),
+      };
   }
 }
 
-/** The question of the transcript. Choices are numbered: an agent that gives them ids says more (`questions`). */
-function named({ prompt: title, options: labels }: Extract<End, { type: 'WAIT_FOR_USER' }>): Question {
-  const options = labels.map(({ label }, index) => ({ id: `${index + 1}`, label }));
-  const kind = options.length === 0 ? 'text' : 'choice';
-  const question = { uuid: randomUUID(), title, kind, options, text: true };
-  return { ...question, digest: questionDigest(question) };
+/** The question as it travels: within its bound, with the ids of the agent where it gives any, else numbered. */
+function questionOf(asked: Question): AskedQuestion {
+  const numbered = (asked.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
+  const options = [...(asked.choices ?? numbered)]
+    .slice(0, maxOptions)
+    .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
+  const { uuid = randomUUID(), kind = options.length === 0 ? 'text' : 'choice', subject, expires } = asked;
+  const title = keepHead(asked.prompt, fieldBytes.error);
+  const whole = { uuid, title, kind, options, text: true, ...(subject === undefined ? {} : { subject }) };
+  const isLarge = Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
+  if (isLarge) delete whole.subject;
+  return { ...whole, ...(expires === undefined ? {} : { expires }), digest: questionDigest(whole) };
 }
 
 /** The end of a task in its transcript. */
 function endingOf(frame: JournalledEvent, end: End): Ending {
   if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
-    return { type: end.type, result: wordsOf(frame), error: wordsOf(frame) } as Ending;
+    return endedWith(frame, end);
   return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
 }
+
+const endedWith = (frame: JournalledEvent, end: End): Ending =>
+  end.type === 'ERROR'
+    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }) }
+    : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
 
 /** The words that people read at the end of a task. */
 function wordsOf(frame: FinalEvent): string {

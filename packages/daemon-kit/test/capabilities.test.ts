@@ -38,9 +38,9 @@ function able() {
 describe('what an agent can do besides', () => {
   it('is declared, besides what the daemon does for every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript');
+    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts');
     const plain = await begin(echo());
-    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript');
+    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts');
   });
 
   it('is given the images of a turn, and of no other', async () => {

@@ -1,6 +1,6 @@
 /** A tool call of ACP as the part of an item. Pure; reads by shape. */
 import { relative } from 'node:path';
-import { type Diff, type Part, transcriptLimits } from '@relay/protocol';
+import { type Diff, type Part, type Subject, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 import { diffOf } from './diff.ts';
@@ -91,6 +91,14 @@ function diffsOf(call: Fields, cwd: string): Diff[] {
     diffs.push(diff);
   }
   return diffs;
+}
+
+/** What a permission for this call is about. */
+export function subjectOf(call: Fields, cwd: string): Subject {
+  const { command, cwd: folder, diffs, name, input, title } = toolPart(call, cwd, false);
+  if (command !== undefined) return { type: 'command', command, cwd: folder ?? cwd };
+  if (diffs) return { type: 'edit', diffs };
+  return { type: 'tool', tool: name ?? keepHead(title, 1000), ...(input === undefined ? {} : { input }) };
 }
 
 /** The text that stands in the content of a call; undefined when it has none. */

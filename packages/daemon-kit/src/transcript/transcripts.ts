@@ -29,6 +29,10 @@ export interface TranscriptsOptions {
   frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
   /** Words of the agent that do not end their turn. */
   said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
+  /** A question was closed without an answer. */
+  closed: (sessionId: string, taskId: string, uuid: string, state: string) => void;
+  /** Questions outlive this process: the next message answers. */
+  keepsQuestions: boolean;
   /** Whether changes at the desk are told. */
   isWatched: (sessionId: string) => boolean;
 }
@@ -60,6 +64,8 @@ export interface Transcripts {
   print(sessionId: string, taskId: string, text: string): void;
   /** The item that the task ends with. Throws when the disk takes nothing. */
   end(taskId: string, sessionId: string, ending: Ending): string;
+  /** Another question, while one is open. */
+  ask(sessionId: string, question: AskedQuestion, about: string): void;
   cancel(sessionId: string): void;
   /** Changes of items that are there. */
   change(sessionId: string, changes: readonly Change[]): void;
@@ -111,6 +117,11 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     if (changes.length === 0) return;
     const { ops, v } = store.write(sessionId, changes, writing);
     streamOf(sessionId).push(ops, v);
+    for (const op of ops) {
+      const state = op.op === 'set' ? op.part.state : undefined;
+      if (op.op !== 'set' || typeof state !== 'string' || state === 'open' || state === 'answered') continue;
+      options.closed(sessionId, talks.get(sessionId)?.taskId ?? '', op.uuid, state);
+    }
   };
 
   const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
@@ -175,7 +186,10 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     const turn = talk === undefined ? {} : { turn: talk.turn };
     const changes = talk?.mapper.closeText() ?? [];
     talk?.mapper.forget();
-    write(sessionId, [...changes, put({ uuid: question.uuid, role: 'AGENT', content: about, ...turn, part })], {
+    // One that was asked beside another is there already, and did not change.
+    const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
+    const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, ...turn, part };
+    write(sessionId, [...changes, ...(isThere ? [] : [put(item)])], {
       sync: true,
       before: before === '' ? undefined : before,
     });
@@ -238,6 +252,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       } else streamOf(sessionId).flush();
       return uuid;
     },
+    ask(sessionId, question, about) {
+      const turn = talks.get(sessionId)?.turn;
+      const part = { kind: 'question', question, state: 'open' };
+      const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, part };
+      write(sessionId, [put({ ...item, ...(turn === undefined ? {} : { turn }) })], { sync: true });
+    },
     cancel(sessionId) {
       const talk = talks.get(sessionId);
       if (!talk) return;
@@ -257,7 +277,8 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     change: (sessionId, changes) => write(sessionId, changes, { sync: true }),
     recover() {
       for (const { sessionId } of store.sessions()) {
-        const left = store.open(sessionId);
+        const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !options.keepsQuestions);
+        const wasAtWork = left.some(({ part }) => part.kind !== 'question');
         if (left.length === 0) continue;
         const changes = left.map(({ uuid, part }): Change => {
           if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
@@ -267,9 +288,8 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
             part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
           };
         });
-        write(sessionId, [...changes, mark('interrupted', 'The daemon died while this ran.', left[0]?.turn)], {
-          sync: true,
-        });
+        if (wasAtWork) changes.push(mark('interrupted', 'The daemon died while this ran.', left[0]?.turn));
+        write(sessionId, changes, { sync: true });
         streamOf(sessionId).flush();
         streams.delete(sessionId);
       }

@@ -97,6 +97,7 @@ export const acpTimings: AcpTimings = {
 
 /** Variable in the environment of every agent process; its value is the marker. */
 export const markerVariable = 'RELAY_DAEMON_AGENT';
+const tooLate = 'The agent no longer waits for this answer. Nothing was sent to it.';
 const answerFirst = 'The agent waits for an answer, and an answer takes no images. Answer it, then send the images.';
 
 export function acpAgent(options: AcpOptions): AcpAgent {
@@ -307,11 +308,13 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       let conversation = await live(turn.sessionId);
       if (conversation?.asking() && turn.images) throw new AgentFailure(answerFirst);
       if (conversation) {
-        const outcome = await conversation.answer(turn.taskId, turn.message, report, signal);
+        const outcome = await conversation.answer(turn, report, signal);
         if (outcome === 'done' || signal.aborted) return;
         // Its process may have ended meanwhile.
         conversation = await live(turn.sessionId);
       }
+      // Without its question a choice is nothing: as a message it could be taken for a permission.
+      if (turn.answer?.option !== undefined) return report.error(tooLate, 'PROMPT_SUPERSEDED');
       conversation ??= await reopen(turn, report, signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);

@@ -2,6 +2,7 @@
  * One conversation at a live agent: its turn, its open questions, and to which task both belong at the moment. Knows no process but
  * the one that it was given, and does not open or reopen anything.
  */
+import { randomUUID } from 'node:crypto';
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import {
   type Clock,
@@ -57,7 +58,11 @@ export interface Conversation {
    * Words for a conversation that may have an open question. 'done': they answered it, and the task has had its end (or was
    * cancelled). 'free': they did not; nothing runs any more, and they are the next message.
    */
-  answer(taskId: string, words: string, report: TurnReport, signal: AbortSignal): Promise<'done' | 'free'>;
+  answer(
+    said: Pick<Turn, 'taskId' | 'message' | 'answer'>,
+    report: TurnReport,
+    signal: AbortSignal,
+  ): Promise<'done' | 'free'>;
   /** A turn, up to its end or its first question. */
   prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
   /** Nobody will answer the question of this task. */
@@ -97,9 +102,20 @@ interface ActiveTurn {
 interface OpenQuestion {
   asking: Asking<unknown>;
   resolve: (response: unknown) => void;
-  /** The user has been asked. */
+  /** The user has been asked, with the end of a task. */
   shown: boolean;
+  /** Names it. Another one when it is asked in other words. */
+  uuid: string;
+  expires: string;
   forget: () => void;
+}
+
+/** What an answer means to a question: by the id of an option, else by its words. */
+function replyOf(asking: Asking<unknown>, words: string, option: string | undefined) {
+  if (option === undefined) return asking.reply(words);
+  if (asking.choose) return asking.choose(option);
+  const label = (asking.question('').options ?? [])[Number(option) - 1];
+  return label === undefined ? undefined : asking.reply(label);
 }
 
 const maxQuestions = 100;
@@ -127,33 +143,41 @@ export function createConversation(options: ConversationOptions): Conversation {
     question.resolve(response);
   };
   /** The task that ended with a question goes on: whatever comes now is told as its own. */
-  const reattach = (active: ActiveTurn, why: string) => {
+  const reattach = (active: ActiveTurn, why: string, uuid?: string) => {
     if (active.attached || active.detached) return;
     active.attached = true;
-    active.report.withdrawn?.(why);
+    active.report.withdrawn?.(why, uuid);
   };
   /** The agent goes on without this answer. The next question, if there is one, takes the place of this one. */
   const takeBack = (question: OpenQuestion, why: string) => {
     const wasShown = question.shown;
     put(question, question.asking.cancelled);
-    if (!turn || !wasShown) return;
-    reattach(turn, why);
+    if (!turn) return;
+    if (!wasShown || turn.attached) return turn.report.closed?.(question.uuid);
+    reattach(turn, why, question.uuid);
     show(turn);
   };
   const dropQuestions = () => {
-    for (const question of [...questions]) put(question, question.asking.cancelled);
+    for (const question of [...questions]) {
+      put(question, question.asking.cancelled);
+      turn?.report.closed?.(question.uuid);
+    }
     for (const stop of asked) stop.abort();
   };
+
+  const shownAs = ({ asking, uuid, expires }: OpenQuestion, why = '') => ({ ...asking.question(why), uuid, expires });
 
   /** Shows the oldest open question to the user, which ends the current task. Without a task nobody would see it. */
   const show = (active: ActiveTurn, again?: { why: string }) => {
     const [question] = questions;
-    if (!question || !active.attached || active.detached || (question.shown && !again)) return;
+    if (!question || !active.attached || active.detached) return;
+    // A question never changes: in other words it is another one.
+    if (again) question.uuid = randomUUID();
     question.shown = true;
     active.attached = false;
     const said = active.narrator.said();
     active.output.flush();
-    active.report.wait({ ...question.asking.question(again?.why ?? ''), said });
+    active.report.wait({ ...shownAs(question, again?.why), said });
     active.release();
   };
 
@@ -174,6 +198,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         asking: asking,
         resolve: (response) => resolve(response as R),
         shown: false,
+        uuid: randomUUID(),
+        expires: new Date(clock.now() + timings.questionMs).toISOString(),
         forget() {
           cancelWait();
           signal.removeEventListener('abort', withdrawn);
@@ -181,6 +207,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
       questions.push(question);
       if (questions.length === 1) show(active);
+      else active.report.further?.(shownAs(question));
     });
   };
 
@@ -250,17 +277,22 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     form: (request, signal) => ask(askForm(request), signal),
 
-    async answer(taskId, words, report, signal) {
+    async answer({ taskId, message: words, answer }, report, signal) {
       const active = turn;
       if (!active) return 'free';
-      const [question] = questions;
-      if (question?.shown && !active.detached) {
-        const reply = question.asking.reply(words);
+      const question = answer ? questions.find(({ uuid }) => uuid === answer.question) : questions[0];
+      const reply = question && replyOf(question.asking, words, answer?.option);
+      // A choice is for its question or for none.
+      if (answer?.option !== undefined && (!reply || active.detached)) return 'free';
+      if (question && reply && (question.shown || answer) && !active.detached) {
         const released = new Promise<void>((resolve) => (active.release = resolve));
         Object.assign(active, { taskId, report, attached: true });
         if (reply.kind !== 'decline') {
-          if (reply.kind === 'ask') show(active, { why: reply.why ?? '' });
-          else {
+          if (reply.kind === 'ask') {
+            // What is asked next is part of what was answered.
+            questions.unshift(...questions.splice(questions.indexOf(question), 1));
+            show(active, { why: reply.why ?? '' });
+          } else {
             active.rejected = reply.rejected ?? false;
             put(question, reply.response);
             show(active);

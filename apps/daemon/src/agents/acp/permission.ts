@@ -1,11 +1,11 @@
 /** `session/request_permission` as a question: may the agent do this? Some agents ask questions of their own in the same way. */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { chosen } from '@relay/daemon-kit';
+import { chosen, subjectOf } from '@relay/daemon-kit';
 import { detailsOf, intentOf, titleOf } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';
-import { type Asking, questionOf } from './questions.ts';
+import { type Asking, type Reply, questionOf } from './questions.ts';
 
 interface PermissionOption {
   optionId: string;
@@ -25,13 +25,27 @@ export function askPermission(request: Fields, cwd: string): Asking<RequestPermi
   const select = (option: PermissionOption): RequestPermissionResponse => ({
     outcome: { outcome: 'selected', optionId: option.optionId },
   });
+  const taken = (option: PermissionOption): Reply<RequestPermissionResponse> => ({
+    kind: 'answer',
+    response: select(option),
+    rejected: option.kind.startsWith('reject'),
+  });
   const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
   return {
     cancelled,
-    question: (said) => questionOf(said, prompt, detailsOf(call, cwd, prompt), labels),
+    question: (said) => ({
+      ...questionOf(said, prompt, detailsOf(call, cwd, prompt), labels),
+      kind: options.some(({ kind }) => /^(allow|reject)/.test(kind)) ? 'permission' : 'choice',
+      choices: options.map(({ optionId: id, name: label, kind }) => ({ id, label, ...(kind === '' ? {} : { kind }) })),
+      subject: subjectOf(call, cwd),
+    }),
+    choose(id) {
+      const option = options.find(({ optionId }) => optionId === id);
+      return option && taken(option);
+    },
     reply(words) {
       const option = options[chosen(words, labels)];
-      if (option) return { kind: 'answer', response: select(option), rejected: option.kind.startsWith('reject') };
+      if (option) return taken(option);
       const no =
         options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
       return { kind: 'decline', response: no ? select(no) : cancelled };

@@ -17,6 +17,8 @@ export interface Asking<R> {
   /** The question as it stands now. `said` is what the agent said before it. */
   question(said: string): Question;
   reply(words: string): Reply<R>;
+  /** The same for the id of an option; undefined when there is none with it. Without it the numbers of the options are their ids. */
+  choose?(option: string): Reply<R> | undefined;
   /** The response when the turn was cancelled. */
   cancelled: R;
 }

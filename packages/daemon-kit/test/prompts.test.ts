@@ -1,0 +1,188 @@
+/** Questions with an identity: an answer reaches the question that it names, or nothing. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Item, Question } from '@relay/protocol';
+import { questionDigest } from '@relay/protocol/identity';
+import type { Agent, Question as Asked, Turn, TurnReport } from '../src/index.ts';
+import type { DoubleConnection } from '../src/conformance/relay-double.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+/** An agent whose turns the test plays: it holds its questions, as those behind ACP do. */
+async function begun(declares = ['transcript', 'prompts']) {
+  const turns: { turn: Turn; report: TurnReport }[] = [];
+  let wake = (): void => undefined;
+  const agent: Agent = {
+    tellsUpdates: true,
+    holdsQuestions: true,
+    start(turn, report) {
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      const over =
+        <T extends unknown[]>(tell: (...words: T) => void) =>
+        (...words: T) => {
+          tell(...words);
+          end();
+        };
+      const ending: Partial<TurnReport> = {
+        complete: over((result: string) => report.complete(result)),
+        wait: over((asked: Asked) => report.wait(asked)),
+      };
+      turns.push({ turn, report: { ...report, ...ending } });
+      wake();
+      return { ended, cancel: () => Promise.resolve(end()) };
+    },
+  };
+  const relay = await home.relay({ declares });
+  const storeDir = home.folder();
+  const daemon = home.daemon(relay, agent, { storeDir });
+  const connection = await relay.connection();
+  const next = async () => {
+    while (turns.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    return turns.shift()!;
+  };
+  connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
+  const { session_id: sessionId } = await connection.event('SESSION_STARTED', 't1');
+  return { relay, daemon, agent, connection, storeDir, sessionId: sessionId ?? '', next, ...(await next()) };
+}
+
+const permission = (uuid: string, prompt = 'Run the tests?') => ({
+  uuid,
+  prompt,
+  result: prompt,
+  kind: 'permission',
+  options: ['Yes', 'No'],
+  choices: [
+    { id: 'yes', label: 'Yes', kind: 'allow_once' },
+    { id: 'no', label: 'No', kind: 'reject_once' },
+  ],
+  subject: { type: 'command', command: 'npm test' },
+});
+const answer = (connection: DoubleConnection, sessionId: string, taskId: string, more: object) =>
+  connection.send({ type: 'task_resume', task_id: taskId, session_id: sessionId, message: 'Yes', ...more });
+const page = async (connection: DoubleConnection, sessionId: string) => {
+  connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 50, parts: true });
+  return ((await connection.frame('messages')).messages ?? []) as Item[];
+};
+const states = (items: readonly Item[]) =>
+  items.flatMap(({ uuid, part }) => (part.kind === 'question' ? [[uuid, part.state]] : []));
+
+describe('a question', () => {
+  it('travels with its name, its options as the agent has them, its subject and its digest', async () => {
+    const { connection, report, sessionId } = await begun();
+    report.wait(permission('q1'));
+    const { question, message_uuid: uuid } = await connection.event('WAIT_FOR_USER', 't1');
+    const { choices, subject } = permission('q1');
+    expect(question).toMatchObject({
+      uuid: 'q1',
+      title: 'Run the tests?',
+      kind: 'permission',
+      options: choices,
+      subject,
+    });
+    expect(question!.digest).toBe(questionDigest(question as Question));
+    expect(uuid).toBe('q1');
+    expect((await connection.status()).open_prompts).toEqual(['q1']);
+    expect((await page(connection, sessionId)).at(-1)).toMatchObject({ uuid: 'q1', part: { question, state: 'open' } });
+  });
+
+  it('takes the answer that names it, and is answered with what was chosen', async () => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1'));
+    const { question } = await connection.event('WAIT_FOR_USER', 't1');
+    answer(connection, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes', digest: question!.digest });
+    const { turn, report: second } = await next();
+    expect(turn.answer).toEqual({ question: 'q1', option: 'yes' });
+    second.complete('Done.');
+    await connection.event('TASK_COMPLETE', 't2');
+    const items = await page(connection, sessionId);
+    expect(items.map(({ part }) => part.kind)).toEqual(['user', 'question', 'user', 'text']);
+    expect(items[1]!.part).toMatchObject({ state: 'answered', answer: { option: 'yes', text: 'Yes' } });
+    expect(items[2]).toMatchObject({ turn: items[0]!.uuid, part: { answers: 'q1' } });
+  });
+
+  it.each([
+    ['another question', { prompt_uuid: 'q0', option_id: 'yes' }],
+    ['other words than were shown', { prompt_uuid: 'q1', option_id: 'yes', digest: 'x' }],
+    ['fields of a form that is gone', { prompt_uuid: 'q0', fields: { colour: 'blue' } }],
+  ])('refuses a choice for %s, and nothing of it reaches the agent', async (_what, more) => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    answer(connection, sessionId, 't2', more);
+    expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    // The first turn that begins behind it is that of the right answer.
+    answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
+    expect((await next()).turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
+  });
+
+  it('that is taken back is closed, and a late choice is refused where words are a message', async () => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    report.withdrawn?.('it was not answered in time.', 'q1');
+    expect(await connection.event('PROMPT_CLOSED', 't1')).toMatchObject({ uuid: 'q1', state: 'superseded' });
+    report.complete('I went on without.');
+    await connection.event('TASK_COMPLETE', 't1');
+    answer(connection, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
+    expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    answer(connection, sessionId, 't3', { prompt_uuid: 'q1', message: 'Do it differently' });
+    const { turn } = await next();
+    expect(turn).toMatchObject({ taskId: 't3', message: 'Do it differently' });
+    expect(turn.answer).toBeUndefined();
+    expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
+  });
+
+  it('beside another is told at once, and each takes its own answer whichever comes first', async () => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1', 'First?'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    report.further?.(permission('q2', 'Second?'));
+    expect(await connection.event('PROMPT_OPEN', 't1')).toMatchObject({ question: { uuid: 'q2', title: 'Second?' } });
+    answer(connection, sessionId, 't2', { prompt_uuid: 'q2', option_id: 'yes' });
+    answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
+    const second = await next();
+    expect(second.turn.answer).toEqual({ question: 'q2', option: 'yes' });
+    // The other one is still asked: this task ends with it, and the answer that waits is given to it.
+    second.report.wait(permission('q1', 'First?'));
+    expect(await connection.event('WAIT_FOR_USER', 't2')).toMatchObject({ message_uuid: 'q1' });
+    const first = await next();
+    expect(first.turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
+    expect(states(await page(connection, sessionId))).toEqual([
+      ['q1', 'answered'],
+      ['q2', 'answered'],
+    ]);
+  });
+
+  it('that a dead daemon held is superseded at its next start, and listed no more (A5)', async () => {
+    const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun();
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    await daemon.stop();
+    home.daemon(relay, agent, { storeDir });
+    const again = await relay.connection();
+    expect((await again.frame('status')).open_prompts).toEqual([]);
+    answer(again, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
+    expect(await again.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+  });
+
+  it('that is cancelled is superseded', async () => {
+    const { connection, report, sessionId } = await begun();
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    expect(await connection.event('PROMPT_CLOSED')).toMatchObject({ uuid: 'q1', state: 'superseded' });
+    expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
+  });
+
+  it('has no name for a relay that takes none', async () => {
+    const { connection, report } = await begun(['transcript']);
+    report.wait(permission('q1'));
+    expect(Object.keys(await connection.event('WAIT_FOR_USER', 't1'))).not.toContain('question');
+    report.further?.(permission('q2'));
+    await connection.settle();
+    expect(connection.words().join()).not.toContain('PROMPT');
+    expect(connection.frames.some((frame) => 'open_prompts' in frame)).toBe(false);
+  });
+});
