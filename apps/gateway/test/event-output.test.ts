@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Message } from '@relay/protocol';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { counted, end, idOf, run, tick } from './conversation.ts';
+import { counted, end, idOf, run, sessionIn, tick } from './conversation.ts';
 
 describe('events OUTPUT and VERBOSE', () => {
   let relay: TestRelay;
@@ -31,6 +32,36 @@ describe('events OUTPUT and VERBOSE', () => {
       })),
     );
     expect(app.inbox.count('task_output')).toBe(0);
+  });
+
+  it('keep their order with the progress and the messages between them', async () => {
+    const { taskId, id } = await run(relay, daemon, listener, 'mixed');
+    // The first one reads the session again, the others find it in memory.
+    for (const round of ['first', 'second']) {
+      daemon.event(taskId, 'OUTPUT', { output: `${round} line` });
+      daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'mixed', uuid: round, content: `${round} words` });
+      daemon.event(taskId, 'OUTPUT', { output: `${round} end` });
+    }
+    daemon.event(taskId, 'PROGRESS', { action: 'Reading' });
+    daemon.event(taskId, 'OUTPUT', { output: 'last line' });
+    await listener.next('task_output', (frame) => frame.output === 'last line');
+    const order = listener.inbox.all.flatMap((frame) => {
+      if (frame.type === 'task_output') return frame.sessionId === id ? frame.output : [];
+      if (frame.type === 'new_message') return frame.sessionId === id ? (frame.message as Message).content : [];
+      return frame.type === 'session_update' && sessionIn(frame).id === id
+        ? (sessionIn(frame).progress?.action ?? [])
+        : [];
+    });
+    expect(order.slice(order.indexOf('first line'))).toEqual([
+      'first line',
+      'first words',
+      'first end',
+      'second line',
+      'second words',
+      'second end',
+      'Reading',
+      'last line',
+    ]);
   });
 
   it('R5: are numbered per task and connection, so that an app sees what it missed', async () => {
