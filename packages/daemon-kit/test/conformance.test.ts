@@ -15,6 +15,10 @@ interface Faults {
   staysAway?: true;
   tellsEverybody?: true;
   wrongFrame?: true;
+  /** It declares transcripts, and is wrong in this way; `right`: in none. */
+  transcript?: 'right' | 'own uuid' | 'other page' | 'older version';
+  /** It declares questions with a name. */
+  prompts?: 'right' | 'takes any';
 }
 
 /** A daemon in a few lines that answers every task at once, and is wrong where it is told to. */
@@ -26,20 +30,55 @@ function daemonWith(faults: Faults): Subject {
       const seen = new Set<string>();
       let stopped = false;
       const connect = () => {
-        const headers = { Authorization: `Bearer ${refreshToken}`, 'X-Device-ID': deviceId };
+        const declared = [faults.transcript ? 'transcript' : '', faults.prompts ? 'prompts' : ''].filter(Boolean);
+        const headers = {
+          Authorization: `Bearer ${refreshToken}`,
+          'X-Device-ID': deviceId,
+          ...(declared.length > 0 ? { 'X-Daemon-Capabilities': declared.join(',') } : {}),
+        };
         const socket = new WebSocket(`${server.replace('http', 'ws')}/ws/daemon`, { headers, maxPayload: 2 ** 25 });
         sockets.push(socket);
         const send = (frame: Frame) => socket.send(JSON.stringify(frame));
         const status = () => send({ type: 'status', running_tasks: [...running] });
         const event = (task: unknown, type: string, fields = {}) =>
           send({ type: 'event', task_id: task, event_type: type, session_id: 's1', ...fields });
-        const run = (task: string, message: unknown) => {
+        let items: object[] = [];
+        const transcribe = (task: string, uuid: unknown) => {
+          const more = { timestamp: '2026-01-01T00:00:00.000Z', turn: 't' };
+          const [user, agent] = [
+            { uuid: faults.transcript === 'own uuid' ? 'u0' : uuid, seq: 1, role: 'USER', content: 'hello', ...more },
+            { uuid: 'u1', seq: 2, role: 'AGENT', content: 'yes', ...more },
+          ].map((item) => ({ ...item, part: { kind: item.role === 'USER' ? 'user' : 'text' } }));
+          const tell = (v: number, item: object | undefined) =>
+            send({
+              type: 'event',
+              event_type: 'TRANSCRIPT',
+              task_id: task,
+              session_id: 's1',
+              v,
+              ops: [{ op: 'put', item }],
+            });
+          tell(5, user);
+          tell(faults.transcript === 'older version' ? 4 : 6, agent);
+          items = [
+            { ...user, v: 5 },
+            { ...agent, v: 6, ...(faults.transcript === 'other page' ? { content: 'no' } : {}) },
+          ];
+          event(task, 'TASK_COMPLETE', { result: 'yes', message_uuid: 'u1' });
+        };
+        const run = (task: string, message: unknown, uuid?: unknown) => {
           if (seen.has(task) && !faults.runsTwice) return;
           seen.add(task);
           running.add(task);
           status();
           if (!faults.noSession) event(task, 'SESSION_STARTED');
           if (message === 'hang') return;
+          if (faults.prompts && message === 'ask') {
+            const question = { uuid: 'q1', title: 'Go?', kind: 'choice', options: [{ id: 'a', label: 'Yes' }] };
+            event(task, 'WAIT_FOR_USER', { prompt: 'Go?', question });
+            return;
+          }
+          if (faults.transcript) return transcribe(task, uuid);
           const ends = faults.twoEnds ? 2 : 1;
           if (faults.wrongFrame) event(task, 'PROGRESS', { action: 7 });
           for (let end = 0; end < ends; end++) event(task, 'TASK_COMPLETE', { result: 'yes' });
@@ -65,7 +104,17 @@ function daemonWith(faults: Faults): Subject {
           }
           const task = String(frame.task_id);
           if (frame.type === 'ping' && !faults.silent) send({ type: 'pong' });
-          if (frame.type === 'task_start' && typeof frame.instruction === 'string') run(task, frame.instruction);
+          if (frame.type === 'task_start' && typeof frame.instruction === 'string')
+            run(task, frame.instruction, frame.message_uuid);
+          if (frame.type === 'task_resume') {
+            if (frame.prompt_uuid === 'q1' || faults.prompts === 'takes any')
+              event(task, 'TASK_COMPLETE', { result: 'ok' });
+            else event(task, 'ERROR', { error: 'too late', code: 'PROMPT_SUPERSEDED' });
+          }
+          if (frame.type === 'get_messages') {
+            const { request_id, changed } = frame;
+            send({ type: 'messages', request_id, v: 6, messages: changed === undefined ? items : [] });
+          }
           if (frame.type === 'task_cancel') {
             running.delete(task);
             status();
@@ -101,11 +150,23 @@ describe('a daemon that is wrong', () => {
     ['breaks over what is no frame', { leavesOnNonsense: true }, 'ignores frames'],
     ['tells activity of sessions that nobody watches', { tellsEverybody: true }, 'session_activity'],
     ['does not come back', { staysAway: true }, 'asks it to'],
+    ['does not keep the uuid of a message', { transcript: 'own uuid' }, 'with `transcript`'],
+    ['tells other operations than its page has', { transcript: 'other page' }, 'with `transcript`'],
+    ['goes back to an older version', { transcript: 'older version' }, 'with `transcript`'],
+    ['gives a choice to another question', { prompts: 'takes any' }, 'with `prompts`'],
     ['does not answer pings', { silent: true }, 'answers ping'],
   ])('is found when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
       expect.any(String),
     );
+  });
+
+  it.each<[string, Faults]>([
+    ['with `transcript`', { transcript: 'right' }],
+    ['with `prompts`', { prompts: 'right' }],
+    ['with `transcript`', {}],
+  ])('is not found by the check "%s" when it is right: %j', async (words, faults) => {
+    expect((await runDaemonCheck(check(words), daemonWith(faults))).problem).toBeUndefined();
   });
 
   it.each([

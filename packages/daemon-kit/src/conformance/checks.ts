@@ -4,7 +4,8 @@
  * is cancelled; anything else → it ends well, with some words.
  */
 import { randomUUID } from 'node:crypto';
-import type { FromDaemon } from '@relay/protocol';
+import { isDeepStrictEqual } from 'node:util';
+import { type FromDaemon, type Item, applyOperations, isItem, isOperation } from '@relay/protocol';
 import type { DoubleConnection, RelayDouble } from './relay-double.ts';
 
 export interface Subject {
@@ -31,6 +32,8 @@ export interface DaemonCheck {
   name: string;
   /** Section of the interface specification, or of the contract. */
   rule: string;
+  /** What the relay says that it does. A daemon that does not declare it passes: the check is not about it. */
+  declares?: readonly string[];
   run(world: CheckWorld): Promise<void>;
 }
 
@@ -61,13 +64,39 @@ async function conversation(connection: DoubleConnection): Promise<string> {
 async function page(
   connection: DoubleConnection,
   session: string,
-  query: { limit: number; before_uuid?: string; after_uuid?: string },
+  query: {
+    limit: number;
+    before_uuid?: string;
+    after_uuid?: string;
+    parts?: boolean;
+    changed?: number | null | undefined;
+  },
 ): Promise<FromDaemon<'messages'>> {
   const requestId = id('request');
   connection.send({ type: 'get_messages', request_id: requestId, session_id: session, ...query });
   const answer = await connection.frame('messages');
   must(answer.request_id === requestId, 'the answer echoes request_id');
   return answer;
+}
+const declares = ({ headers }: DoubleConnection, name: string): boolean =>
+  [headers['x-daemon-capabilities'] ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .some((declared) => declared.trim() === name);
+/** The list that a reader has who applied every frame; undefined when a version was left out, which the reader would ask for. */
+function heardOf({ frames }: DoubleConnection, session: string): Item[] | undefined {
+  let items: Item[] = [];
+  let known: number | undefined;
+  for (const frame of frames) {
+    if (frame.type !== 'event' || frame.event_type !== 'TRANSCRIPT' || frame.session_id !== session) continue;
+    must(known === undefined || frame.v > known, 'the version of a session rises with each frame');
+    must(frame.ops.every(isOperation), 'a frame holds operations');
+    if (known !== undefined && frame.v !== known + 1) return undefined;
+    known = frame.v;
+    items = applyOperations(items, frame.ops, frame.v);
+  }
+  return items;
 }
 /** One pixel. */
 const pixel =
@@ -343,6 +372,51 @@ export const daemonChecks: readonly DaemonCheck[] = [
         must(Boolean(answer.usage) !== Boolean(answer.error), 'the answer has a usage or an error');
       }
       await connection.settle();
+    },
+  },
+  {
+    name: 'with `transcript`, tells operations that make its pages, and keeps the uuid that the relay gave a message',
+    rule: 'ADR 35',
+    declares: ['transcript'],
+    async run({ connection }) {
+      if (!declares(connection, 'transcript')) return;
+      const [taskId, uuid] = [id('task'), randomUUID()];
+      connection.send({ type: 'task_start', task_id: taskId, instruction: 'hello', message_uuid: uuid });
+      const { session_id: session, message_uuid: last } = await connection.event('TASK_COMPLETE', taskId);
+      const answer = await page(connection, session ?? '', { limit: 200, parts: true });
+      const items = (answer.messages ?? []) as unknown[];
+      must(items.every(isItem), 'a page of parts holds items');
+      must(items[0]?.uuid === uuid, 'the message has the uuid that the relay gave it');
+      must(items.at(-1)?.uuid === last, 'the end names the item that it is');
+      const heard = heardOf(connection, session ?? '');
+      must(heard === undefined || isDeepStrictEqual(heard, items), 'the operations make the items of the page');
+      const again = await page(connection, session ?? '', { limit: 200, parts: true, changed: answer.v });
+      must(again.v === answer.v && again.messages?.length === 0, 'nothing changed since the current version');
+    },
+  },
+  {
+    name: 'with `prompts`, gives no choice to a question that it does not name',
+    rule: 'ADR 35',
+    declares: ['transcript', 'prompts'],
+    async run({ connection }) {
+      if (!declares(connection, 'prompts')) return;
+      const taskId = begin(connection, 'ask');
+      const { session_id: session, question } = await connection.event('WAIT_FOR_USER', taskId);
+      must(question !== undefined && question !== null, 'WAIT_FOR_USER names its question');
+      const [wrong, right] = [id('task'), id('task')];
+      const answer = {
+        type: 'task_resume',
+        session_id: session,
+        message: 'yes',
+        option_id: question.options[0]?.id ?? '1',
+      };
+      connection.send({ ...answer, task_id: wrong, prompt_uuid: randomUUID() });
+      const { code } = await connection.event('ERROR', wrong);
+      must(code === 'PROMPT_SUPERSEDED', 'a choice for another question is refused as such');
+      const { option_id: _choice, ...words } = answer;
+      const named = question.options.length > 0 ? answer : words;
+      connection.send({ ...named, task_id: right, prompt_uuid: question.uuid, digest: question.digest });
+      await connection.event('TASK_COMPLETE', right);
     },
   },
 ];

@@ -15,7 +15,7 @@ export async function runDaemonCheck(
   subject: Subject,
   options: { waitMs?: number } = {},
 ): Promise<CheckResult> {
-  const relay = await startRelayDouble(options);
+  const relay = await startRelayDouble({ ...options, ...(check.declares ? { declares: check.declares } : {}) });
   const identity = {
     server: relay.url,
     deviceId: `device-${randomUUID()}`,
