@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAccessState, useLiveState } from '../rooms.ts';
 import { AccessNotices } from './access-notices.tsx';
+import { Mark } from './mark.tsx';
 import { Remaining } from './time.tsx';
 
 const places = [
@@ -36,6 +37,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <header className="top">
         <Link href="/" className="brand">
+          <Mark />
           Relay
         </Link>
         {access.kind === 'in' && (
