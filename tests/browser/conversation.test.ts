@@ -36,9 +36,9 @@ describeWith('chromium', 'a conversation', () => {
   });
   afterEach(() => expect(person.complaints).toEqual([]));
 
-  const said = (speaker: 'You' | 'Agent' | 'Relay', words: string): Locator =>
+  const said = (speaker: 'You' | 'Agent', words: string): Locator =>
     person.page.getByRole('article', { name: speaker, exact: true }).filter({ hasText: words });
-  const status = (word: string) => person.page.locator('.page-head').getByText(word, { exact: true }).waitFor();
+  const status = (word: string) => person.page.locator(`main[data-status="${word}"]`).waitFor();
 
   /** Starts a session in the browser; the daemon gives it this name. */
   async function start(message: string, nativeId: string): Promise<string> {
@@ -63,16 +63,16 @@ describeWith('chromium', 'a conversation', () => {
 
   it('shows what the agent does, what it writes and what it answers, as it happens', async () => {
     const taskId = await start('Water the garden', 'native/1');
-    await status('Working');
+    await status('active');
     daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'beds.txt' });
-    await person.text('Reading: beds.txt');
+    await person.text('Reading beds.txt');
     daemon.event(taskId, 'OUTPUT', { output: 'three beds found\n' });
     await person.text('three beds found');
     await person.picture('conversation-working');
     finish(taskId, 'TASK_COMPLETE', { result: 'Done:\n```\n<b>not bold</b>\n```\nAll <i>three</i> beds.' });
     await said('Agent', 'All <i>three</i> beds.').waitFor();
     await said('Agent', 'Done').locator('pre', { hasText: '<b>not bold</b>' }).waitFor();
-    await status('Idle');
+    await status('idle');
     await person.picture('conversation-answer');
   });
 
@@ -95,12 +95,10 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'I know two commands.').waitFor();
     const message = person.page.getByLabel('Message');
     await message.pressSequentially('/co');
-    await person.page.getByRole('group', { name: 'Commands' }).getByRole('button').first().waitFor();
-    expect(await person.page.getByRole('group', { name: 'Commands' }).getByRole('button').allInnerTexts()).toEqual([
-      '/compact',
-    ]);
-    await message.press('Shift+Tab');
-    await person.page.keyboard.press('Enter');
+    const offered = person.page.getByRole('group', { name: 'Commands' }).getByRole('button');
+    await offered.first().waitFor();
+    expect(await offered.allInnerTexts()).toEqual([expect.stringMatching(/^\/compact\s+Summarise$/)]);
+    await offered.first().press('Enter');
     expect(await message.inputValue()).toBe('/compact ');
     await message.pressSequentially('the tests');
     await message.press('Enter');
@@ -117,7 +115,7 @@ describeWith('chromium', 'a conversation', () => {
       result: 'I need a time zone.',
       options: [{ label: 'Europe/Paris' }, { label: 'Asia/Tokyo' }],
     });
-    await status('Needs you');
+    await status('waiting');
     await said('Agent', 'I need a time zone.').waitFor();
     await person.text('Which time zone?');
     await person.picture('conversation-question');
@@ -174,28 +172,30 @@ describeWith('chromium', 'a conversation', () => {
 
   it('cancels what runs', async () => {
     const taskId = await start('Count to a million', 'native-3');
-    await status('Working');
-    await person.click('Cancel');
+    await status('active');
+    await person.click('Stop');
     expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
     daemon.send({ type: 'status', running_tasks: [] });
-    await person.text('You cancelled this.');
+    await person.text('You stopped the agent here.');
   });
 
   it('tells that the agent failed, and why', async () => {
     const taskId = await start('Do the impossible', 'native-4');
     finish(taskId, 'ERROR', { error: 'No such thing.' });
-    await said('Relay', 'No such thing.').waitFor();
-    await status('Failed');
+    await said('Agent', 'No such thing.').waitFor();
+    await status('failed');
   });
 
   it('renames and archives', async () => {
+    await person.click('More');
     await person.click('Rename');
     await person.page.getByLabel('Title').fill('Impossible things');
     await person.click('Save');
     await person.heading('Impossible things');
+    await person.click('More');
     await person.click('Archive');
     await person.text('Archived');
-    await person.page.getByRole('link', { name: 'Sessions' }).click();
+    await person.page.getByRole('link', { name: 'All sessions' }).click();
     await person.heading('Sessions');
     await person.text('Plan a trip');
     expect(await person.page.getByText('Impossible things').count()).toBe(0);
@@ -205,7 +205,7 @@ describeWith('chromium', 'a conversation', () => {
 
   it('is not set back by an answer that is older than what it has heard', async () => {
     const taskId = await start('Prune the roses', 'native/late');
-    await status('Working');
+    await status('active');
     let heard = () => {};
     const wasHeard = new Promise<void>((resolve) => (heard = resolve));
     let read = () => {};
@@ -240,7 +240,7 @@ describeWith('chromium', 'a conversation', () => {
     await idle;
     heard();
     await said('Agent', 'All pruned.').waitFor();
-    await status('Idle');
+    await status('idle');
     await person.page.unroute(late);
   });
 
@@ -264,7 +264,7 @@ describeWith('chromium', 'a conversation', () => {
       newest_uuid: 'm3',
     });
     await said('Agent', 'An old answer').waitFor();
-    await person.click('Earlier messages');
+    // Without a click: the beginning is in sight.
     const older = await daemon.next('get_messages', (frame) => frame.before_uuid === 'm2');
     daemon.send({
       type: 'messages',
@@ -276,7 +276,6 @@ describeWith('chromium', 'a conversation', () => {
       newest_uuid: 'm1',
     });
     await said('You', 'The very first').waitFor();
-    await person.page.getByRole('button', { name: 'Earlier messages' }).waitFor({ state: 'detached' });
   });
 
   it('goes on live after the connection was lost, with what was said meanwhile', async () => {
@@ -298,7 +297,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.text('My laptop is offline');
     await person.page.getByLabel('Message').fill('For later');
     await person.click('Send');
-    await person.text('Waiting for My laptop to come online');
+    await person.text('Waiting for My laptop');
     await person.picture('conversation-offline');
     daemon = await connectDaemon(relay.relay, { registration });
     const task = await daemon.next('task_resume');

@@ -1,11 +1,10 @@
 /** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
-import type { ComponentType } from 'react';
+import { type ComponentType, Suspense, lazy } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
 import { useRooms } from './rooms.ts';
 import { Account } from './pages/account.tsx';
 import { Applications } from './pages/applications.tsx';
 import { Consent } from './pages/consent.tsx';
-import { Conversation } from './pages/conversation.tsx';
 import { CreateAccount } from './pages/create-account.tsx';
 import { DevicePage } from './pages/device.tsx';
 import { Devices } from './pages/devices.tsx';
@@ -20,6 +19,9 @@ import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
+
+/** A chunk of its own: what it takes to show a conversation is not needed to sign in. */
+const Conversation = lazy(async () => ({ default: (await import('./pages/conversation.tsx')).Conversation }));
 
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', Start],
@@ -60,7 +62,9 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
           {forMembers.map(([path, Component]) => (
             <Route key={path} path={path}>
               <SignedIn>
-                <Component />
+                <Suspense fallback={null}>
+                  <Component />
+                </Suspense>
               </SignedIn>
             </Route>
           ))}

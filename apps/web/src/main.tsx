@@ -11,9 +11,11 @@ import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { createLive } from './live.ts';
 import { readPlace } from './place.ts';
 import { RoomsProvider } from './rooms.ts';
+import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/pages.css';
+import './styles/conversation.css';
 
 const place = readPlace(document, window.location);
 // Before anything else can see it.

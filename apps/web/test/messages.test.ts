@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from '@relay/protocol';
 import { merged, messagesKept, withMessage, withOlder } from '../src/conversation/messages.ts';
-import { partsOf } from '../src/conversation/parts.ts';
 
 const message = (uuid: string, content = uuid, timestamp = '2026-11-20T10:00:00.000Z'): Message => ({
   uuid,
@@ -65,19 +64,5 @@ describe('messages of a conversation', () => {
   it('said twice stay two', () => {
     const yes = (uuid: string, at: string) => message(uuid, 'Yes', `2026-11-20T10:0${at}:00.000Z`);
     expect(merged([yes('h1', '1')], [yes('l1', '1'), yes('l2', '5')]).map(({ uuid }) => uuid)).toEqual(['h1', 'l2']);
-  });
-});
-
-describe('the parts of a message', () => {
-  it('are words and code', () => {
-    expect(partsOf('Look:\n```ts\nconst a = 1;\n\n```\nDone.')).toEqual([
-      { isCode: false, text: 'Look:' },
-      { isCode: true, text: 'const a = 1;\n' },
-      { isCode: false, text: 'Done.' },
-    ]);
-  });
-
-  it('go to the end when a fence never closes', () => {
-    expect(partsOf('```\na\n<b>')).toEqual([{ isCode: true, text: 'a\n<b>' }]);
   });
 });

@@ -1,11 +1,12 @@
-/** What goes on in a session right now, and what a person can do about it. */
+/** What goes on in a session right now, in one line, and what stands in its way. */
 import { useEffect, useState } from 'react';
+import { TriangleAlert, WifiOff } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { taskSentence } from '../api/words.ts';
-import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
-import { Notice, Problem } from '../ui/notice.tsx';
-import { Waiting } from '../ui/waiting.tsx';
+import { agentName, words } from '../catalogue.ts';
+import { Elapsed } from '../transcript/parts/elapsed.tsx';
+import { Note } from '../transcript/parts/small-parts.tsx';
+import { WorkingSign } from '../ui/mark.tsx';
 
 /** Since when this has been so, as far as this page knows. */
 function useSince(what: string): number {
@@ -18,67 +19,55 @@ function useSince(what: string): number {
 
 const unfinished = new Set(['queued', 'sent', 'running']);
 
+export const isWorking = ({ lastTask, status }: Session): boolean =>
+  (lastTask !== undefined && unfinished.has(lastTask.state)) || status === 'active';
+
 function doing(session: Session, device: Device | undefined): string | undefined {
   const { lastTask, progress } = session;
-  if (!lastTask || !unfinished.has(lastTask.state))
-    return session.status === 'active' ? 'The agent works …' : undefined;
-  if (lastTask.state === 'queued')
-    return device?.status === 'offline' ? `Waiting for ${device.name} to come online …` : 'Waiting for its turn …';
-  if (lastTask.state === 'sent') return 'Handing it to the agent …';
-  if (!progress) return 'The agent works …';
-  return progress.target === '' ? `${progress.action} …` : `${progress.action}: ${progress.target}`;
+  if (!isWorking(session)) return undefined;
+  if (lastTask?.state === 'queued')
+    return device?.status === 'offline' ? words.dock.waiting(device.name) : words.dock.queued;
+  if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
+  if (lastTask?.state !== 'running' || !progress) return words.dock.working;
+  return progress.target === '' ? progress.action : `${progress.action} ${progress.target}`;
 }
 
-export function Activity({
-  session,
-  device,
-  output,
-}: {
+interface ActivityProps {
   session: Session;
   device: Device | undefined;
-  output: string;
-}) {
-  const { client } = useRooms();
+  /** The log says already that the agent failed. */
+  isErrorShown: boolean;
+}
+
+export function Activity({ session, device, isErrorShown }: ActivityProps) {
   const what = doing(session, device);
   const sinceMs = useSince(`${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`);
-  const cancel = useAction(() => client.call('cancelSession', { params: { id: session.id } }));
   const code = session.lastTask?.code;
+  if (what !== undefined)
+    return (
+      <p className="now-line" role="status">
+        <WorkingSign />
+        <span className="cut">{what}</span>
+        <Elapsed since={sinceMs} />
+      </p>
+    );
   return (
-    <div className="activity">
-      {output !== '' && (
-        <details open={what !== undefined}>
-          <summary>Output</summary>
-          <pre tabIndex={0} role="region" aria-label="Output of the agent">
-            {output}
-          </pre>
-        </details>
-      )}
-      {what !== undefined && (
-        <div className="now">
-          <Waiting what={what} sinceMs={sinceMs} />
-          <button type="button" aria-disabled={cancel.busy} onClick={() => void cancel.run()}>
-            {cancel.busy ? 'Cancelling …' : 'Cancel'}
-          </button>
+    <>
+      {session.status === 'failed' && !isErrorShown && (
+        <div role="alert">
+          <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />}>
+            {taskSentence(code ?? 'AGENT_ERROR')}
+          </Note>
         </div>
       )}
-      {what === undefined && session.status === 'waiting' && (
-        <div className="now">
-          <button type="button" aria-disabled={cancel.busy} onClick={() => void cancel.run()}>
-            {cancel.busy ? 'Dismissing …' : 'Dismiss the question'}
-          </button>
+      {device?.status === 'offline' && (
+        <div role="status">
+          <Note icon={<WifiOff className="i" aria-hidden />}>
+            <strong>{words.dock.offline(device.name)}</strong> {words.dock.offlineMore} {words.dock.howToStart}{' '}
+            <code>npx relay-daemon run</code>
+          </Note>
         </div>
       )}
-      <Problem refusal={cancel.refusal} />
-      {what === undefined && session.status === 'failed' && (
-        <Notice kind="bad">{taskSentence(code ?? 'AGENT_ERROR')}</Notice>
-      )}
-      {what === undefined && session.lastTask?.state === 'cancelled' && <Notice>You cancelled this.</Notice>}
-      {device?.status === 'offline' && what === undefined && (
-        <Notice>
-          {device.name} is offline. What you send waits for it, a quarter of an hour at most; start its daemon:{' '}
-          <code>npx relay-daemon run</code>
-        </Notice>
-      )}
-    </div>
+    </>
   );
 }

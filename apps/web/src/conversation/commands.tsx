@@ -1,5 +1,6 @@
 /** What the agent understands after a slash: offered while a message begins with one. */
 import { useEffect, useState } from 'react';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { type SlashCommand, fitting } from './fitting-commands.ts';
 
@@ -27,15 +28,11 @@ export function Commands({ sessionId, text, onChoose }: CommandsProps) {
   const shown = fitting(known, text);
   if (shown.length === 0) return null;
   return (
-    <div role="group" aria-label="Commands" className="actions start">
+    <div role="group" aria-label={words.dock.commandsTitle} className="pop">
       {shown.map(({ name, description, inputHint }) => (
-        <button
-          key={name}
-          type="button"
-          title={[description, inputHint].filter(Boolean).join(' – ')}
-          onClick={() => onChoose(`/${name} `)}
-        >
-          /{name}
+        <button key={name} type="button" onClick={() => onChoose(`/${name} `)}>
+          <b>/{name}</b>
+          <span className="cut">{[description, inputHint].filter(Boolean).join(' – ')}</span>
         </button>
       ))}
     </div>

@@ -1,14 +1,18 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import type { Device, Message, Prompt, Session } from '@relay/protocol';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { ArrowUp, Plus, Square } from 'lucide-react';
+import type { Device, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
+import { agentName, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Commands } from './commands.tsx';
-import { type Attached, ImagePicker, pasting, takesImages, useImages } from './images.tsx';
+import { type Attached, AttachedImages, ImageInput, pasting, takesImages, useImages } from './images.tsx';
+import { isWorking } from './activity.tsx';
+import { QuestionCard } from './question-card.tsx';
+import { useDraft } from './use-draft.ts';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
-import { Submit } from '../ui/submit.tsx';
 
 interface ComposerProps {
   session: Session;
@@ -19,9 +23,8 @@ interface ComposerProps {
 
 export function Composer({ session, messages, device, onSaid }: ComposerProps) {
   const { client } = useRooms();
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft(session.id);
   const key = useSendingKey();
-  const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const images = useImages();
   const takes = takesImages(device);
@@ -43,6 +46,8 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     });
     sent(content, attached);
     onSaid(message);
+    // Felt on a phone.
+    navigator.vibrate?.(10);
   });
   const sent = (content: string, attached: readonly Attached[]) => {
     unanswered.current = undefined;
@@ -72,46 +77,87 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     setText(command);
     field.current?.focus();
   };
+  const cancel = useAction(() => client.call('cancelSession', { params: { id: session.id } }));
   const { prompt } = session;
+  const working = isWorking(session);
+  const agent = agentName(session.agentType);
+  const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
-    <form className="composer" onSubmit={submit}>
-      {prompt && <Question prompt={prompt} busy={send.busy} onAnswer={(label) => void send.run(label)} />}
-      <Problem refusal={send.refusal} />
+    <form className="in-lane" onSubmit={submit}>
+      {prompt && (
+        <QuestionCard
+          key={prompt.id ?? prompt.at}
+          prompt={prompt}
+          agentType={session.agentType}
+          machine={device?.name}
+          busy={send.busy}
+          dismissing={cancel.busy}
+          onAnswer={({ label }) => {
+            field.current?.focus();
+            void send.run(label);
+          }}
+          onDismiss={() => {
+            field.current?.focus();
+            void cancel.run();
+          }}
+        />
+      )}
+      <Problem refusal={send.refusal ?? cancel.refusal} />
       <Commands sessionId={session.id} text={text} onChoose={complete} />
-      <label htmlFor={id}>{prompt ? 'Your answer' : 'Message'}</label>
-      <div className="with-button">
+      {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}
+      <div className="box">
+        {takes && (
+          <label className="plus-sign" title={words.dock.addImages}>
+            <Plus className="i" aria-hidden />
+            <ImageInput images={images} aria-label={words.dock.addImages} />
+          </label>
+        )}
         <textarea
           ref={field}
-          id={id}
-          rows={2}
+          rows={1}
           required
+          aria-label={words.dock.message}
+          placeholder={hint}
           value={text}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKeyDown}
           onPaste={takes ? pasting(images) : undefined}
         />
-        <Submit busy={send.busy} busyText="Sending">
-          Send
-        </Submit>
+        <div className="ends">
+          {working && (
+            <button
+              type="button"
+              className="icon"
+              aria-label={words.dock.stop}
+              title={words.dock.stopTitle}
+              aria-disabled={cancel.busy}
+              onClick={() => void cancel.run()}
+            >
+              {cancel.busy ? <span className="spinner" aria-hidden="true" /> : <Square className="i" aria-hidden />}
+            </button>
+          )}
+          {(!working || text !== '') && (
+            <button
+              type="submit"
+              className="primary icon"
+              aria-label={send.busy ? words.dock.sendingNow : words.dock.send}
+              aria-disabled={send.busy}
+            >
+              {send.busy ? <span className="spinner" aria-hidden="true" /> : <ArrowUp className="i" aria-hidden />}
+            </button>
+          )}
+        </div>
       </div>
-      {takes && <ImagePicker images={images} />}
+      <p className="hints">
+        <span>
+          <kbd className="k">/</kbd> {words.dock.commands}
+        </span>
+        <span>
+          <kbd className="k">Enter</kbd> {words.dock.enter}
+        </span>
+        <span className="grow" />
+        <span>{agent === 'the agent' ? session.agentType : agent}</span>
+      </p>
     </form>
-  );
-}
-
-function Question({ prompt, busy, onAnswer }: { prompt: Prompt; busy: boolean; onAnswer: (label: string) => void }) {
-  return (
-    <fieldset className="question">
-      <legend>The agent asks</legend>
-      <p className="words">{prompt.prompt === '' ? prompt.result : prompt.prompt}</p>
-      {prompt.context && !prompt.prompt.includes(prompt.context) && <p className="words">{prompt.context}</p>}
-      <div className="actions start">
-        {prompt.options.map(({ label }, index) => (
-          <button key={index} type="button" aria-disabled={busy} onClick={() => onAnswer(label)}>
-            {label}
-          </button>
-        ))}
-      </div>
-    </fieldset>
   );
 }

@@ -1,7 +1,9 @@
-/** Name and shelf of a session. */
-import { type FormEvent, useState } from 'react';
+/** The head of a session: its name, where it works, and what can be done with it. */
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { ChevronLeft, EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
@@ -15,31 +17,70 @@ interface HeadProps {
   onChange: (session: Session) => void;
 }
 
+/** The last part of a path: how people call a project. */
+const folderOf = (path: string): string => path.split(/[\\/]/).filter(Boolean).at(-1) ?? '';
+
 export function Head({ session, device, onChange }: HeadProps) {
   const { client } = useRooms();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  const menuId = useId();
+  const [renaming, setRenaming] = useState(false);
   const archive = useAction(async () =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
   );
-  const [renaming, setRenaming] = useState(false);
+  const title = session.title === '' ? words.untitled : session.title;
+  useEffect(() => {
+    document.title = `${title} · Relay`;
+  }, [title]);
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
+  const choose = (what: () => void) => () => {
+    menu.current?.hidePopover();
+    what();
+  };
+  const isOffline = device?.status === 'offline';
   return (
-    <div className="session-head">
-      <p className="card-facts">
-        <Link href={devicePath(session.deviceId)}>{device?.name ?? 'Device'}</Link>
-        <span>{session.agentType}</span>
-        {session.projectPath !== '' && <code>{session.projectPath}</code>}
-        {session.archived && <strong>Archived</strong>}
-      </p>
-      <div className="actions start">
-        <button type="button" aria-expanded={renaming} onClick={() => setRenaming(!renaming)}>
-          Rename
+    <>
+      <header className="bar">
+        <Link href="/sessions" className="button ghost icon back" aria-label={words.back}>
+          <ChevronLeft className="i" aria-hidden />
+        </Link>
+        <div className="grow">
+          <h1 className="name cut" tabIndex={-1} ref={heading}>
+            {title}
+          </h1>
+          <p className="where">
+            <span className={isOffline ? 'dot off' : 'dot'} />
+            <span className="cut" title={session.projectPath}>
+              {folderOf(session.projectPath)}
+              {folderOf(session.projectPath) !== '' && ' · '}
+              <Link href={devicePath(session.deviceId)}>{device?.name ?? session.agentType}</Link>
+              {isOffline && ` · ${words.offline}`}
+              {session.archived && ` · ${words.archived}`}
+            </span>
+          </p>
+        </div>
+        <button type="button" className="ghost icon" aria-label={words.more} title={words.more} popoverTarget={menuId}>
+          <EllipsisVertical className="i" aria-hidden />
         </button>
-        <button type="button" aria-disabled={archive.busy} onClick={() => void archive.run()}>
-          {session.archived ? 'Take out of the archive' : 'Archive'}
-        </button>
-      </div>
-      <Problem refusal={archive.refusal} />
-      {renaming && <Rename session={session} onChange={onChange} onDone={() => setRenaming(false)} />}
-    </div>
+        <div className="menu" id={menuId} popover="auto" ref={menu}>
+          <button type="button" onClick={choose(() => setRenaming(true))}>
+            {words.rename}
+          </button>
+          <button type="button" aria-disabled={archive.busy} onClick={choose(() => void archive.run())}>
+            {session.archived ? words.unarchive : words.archive}
+          </button>
+        </div>
+      </header>
+      {(renaming || archive.refusal) && (
+        <div className="under-bar">
+          <Problem refusal={archive.refusal} />
+          {renaming && <Rename session={session} onChange={onChange} onDone={() => setRenaming(false)} />}
+        </div>
+      )}
+    </>
   );
 }
 
@@ -56,9 +97,21 @@ function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onD
   };
   return (
     <form className="in-line" onSubmit={submit}>
-      <Field label="Title" name="title" autoComplete="off" required maxLength={200} value={title} onValue={setTitle} />
-      <Submit busy={rename.busy} busyText="Saving …">
-        Save
+      <Field
+        label={words.title}
+        name="title"
+        autoComplete="off"
+        required
+        autoFocus
+        maxLength={200}
+        value={title}
+        onValue={setTitle}
+      />
+      <button type="button" onClick={onDone}>
+        {words.cancel}
+      </button>
+      <Submit busy={rename.busy} busyText={words.saving}>
+        {words.save}
       </Submit>
       <Problem refusal={rename.refusal} />
     </form>

@@ -1,5 +1,14 @@
 /** Images that go with a message: chosen or pasted, checked here as the relay will, shown small, each can be taken away again. */
-import { type ChangeEvent, type ClipboardEvent, useEffect, useId, useRef, useState } from 'react';
+import {
+  type ChangeEvent,
+  type ClipboardEvent,
+  type InputHTMLAttributes,
+  type Ref,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import type { Device } from '@relay/protocol';
 import { Notice } from '../ui/notice.tsx';
 
@@ -95,19 +104,13 @@ export const pasting = (images: Images) => (event: ClipboardEvent) => {
   images.add(files);
 };
 
-/** The button and what is attached. */
-export function ImagePicker({ images }: { images: Images }) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
-    images.add([...(target.files ?? [])]);
-    // The same file may be chosen again.
-    target.value = '';
-  };
+/** What is attached; each can be taken away again. */
+export function AttachedImages({ images, onRemoved }: { images: Images; onRemoved?: () => void }) {
   const remove = (image: Attached) => {
     images.remove(image);
-    input.current?.focus();
+    onRemoved?.();
   };
+  if (images.problem === undefined && images.all.length === 0) return null;
   return (
     <div className="images">
       {images.problem !== undefined && <Notice kind="bad">{images.problem}</Notice>}
@@ -123,8 +126,33 @@ export function ImagePicker({ images }: { images: Images }) {
           ))}
         </ul>
       )}
+    </div>
+  );
+}
+
+type ImageInputProps = { images: Images; input?: Ref<HTMLInputElement> } & Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  'id' | 'aria-label' | 'title'
+>;
+
+export function ImageInput({ images, input, ...props }: ImageInputProps) {
+  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    images.add([...(target.files ?? [])]);
+    // The same file may be chosen again.
+    target.value = '';
+  };
+  return <input ref={input} {...props} type="file" accept={types.join(',')} multiple onChange={choose} />;
+}
+
+/** The field and what is attached. */
+export function ImagePicker({ images }: { images: Images }) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div className="images">
+      <AttachedImages images={images} onRemoved={() => input.current?.focus()} />
       <label htmlFor={id}>Add images</label>
-      <input ref={input} id={id} type="file" accept={types.join(',')} multiple onChange={choose} />
+      <ImageInput id={id} input={input} images={images} />
     </div>
   );
 }

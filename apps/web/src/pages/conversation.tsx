@@ -1,13 +1,14 @@
 /** `/sessions/:id`: a conversation, live. */
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { WifiOff } from 'lucide-react';
 import type { Message, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceFor } from '../api/words.ts';
+import { words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
-import { MessageView } from '../conversation/message-view.tsx';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
@@ -15,7 +16,12 @@ import { useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-import { SessionState } from '../ui/status.tsx';
+import { useSendingKey } from '../ui/sending.ts';
+import { RetryContext } from '../transcript/item-view.tsx';
+import { Log, type LogHandle } from '../transcript/log.tsx';
+import { Note } from '../transcript/parts/small-parts.tsx';
+import { useItems } from '../transcript/use-items.ts';
+import { useRooms } from '../rooms.ts';
 
 export function Conversation() {
   const inAddress = useLastSegment();
@@ -43,19 +49,19 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
 
   if (resource.kind !== 'ready')
     return (
-      <Page title="Session" key="none">
-        <Loaded of={resource} what="Loading the conversation …">
+      <Page title={words.session} key="none">
+        <Loaded of={resource} what={words.loading}>
           {() => null}
         </Loaded>
       </Page>
     );
   if (resource.value.removed)
     return (
-      <Page title="Session" key="gone">
-        <Notice>This session was removed.</Notice>
+      <Page title={words.session} key="gone">
+        <Notice>{words.gone}</Notice>
         <p>
           <Link href="/sessions" className="button">
-            To your sessions
+            {words.allSessions}
           </Link>
         </p>
       </Page>
@@ -80,59 +86,77 @@ interface ShownProps {
 }
 
 function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
+  const { client } = useRooms();
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
-  const older = useAction(onOlder);
-  const end = useEndInSight(`${messages.at(-1)?.uuid ?? ''} ${output.length} ${session.status}`);
-  return (
-    <Page title={session.title === '' ? 'Untitled' : session.title} aside={<SessionState status={session.status} />}>
-      <Head session={session} device={device} onChange={onChange} />
-      {hasMore && messages.length > 0 && (
-        <p className="older">
-          <button type="button" aria-disabled={older.busy} onClick={() => void older.run()}>
-            {older.busy ? 'Loading …' : 'Earlier messages'}
-          </button>
-        </p>
-      )}
-      <Problem refusal={older.refusal} />
-      {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
-        <Notice>
-          <p>
-            The conversation is on {device?.name ?? 'the machine'} and cannot be read right now.{' '}
-            {sentenceFor({ code: messagesError.code, message: messagesError.error, retryAfterSeconds: undefined })}
-          </p>
-          <button type="button" onClick={onReload}>
-            Try again
-          </button>
-        </Notice>
-      )}
-      <div role="log" aria-label="Conversation" className="messages">
-        {messages.map((message) => (
-          <MessageView key={message.uuid} message={message} />
-        ))}
-      </div>
-      <Activity session={session} device={device} output={output} />
-      <Composer session={session} messages={messages} device={device} onSaid={onSaid} />
-      <div ref={end} />
-    </Page>
-  );
-}
-
-/** Keeps the end in sight for whoever is there; whoever reads above is left alone. */
-function useEndInSight(change: string) {
-  const end = useRef<HTMLDivElement>(null);
-  const wasThere = useRef(true);
+  const { items, texts } = useItems({ session, messages, output });
+  const log = useRef<LogHandle>(null);
+  const newestOlder = useRef(onOlder);
   useEffect(() => {
-    const look = () => {
-      const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
-      wasThere.current = scrollHeight - clientHeight - scrollTop < 120;
-    };
-    window.addEventListener('scroll', look, { passive: true });
-    return () => window.removeEventListener('scroll', look);
-  }, []);
-  useLayoutEffect(() => {
-    if (wasThere.current) end.current?.scrollIntoView({ block: 'end', behavior: 'instant' });
-  }, [change]);
-  return end;
+    newestOlder.current = onOlder;
+  });
+  const older = useCallback(() => newestOlder.current(), []);
+  const said = (message: Message) => {
+    onSaid(message);
+    log.current?.toEnd();
+  };
+
+  const newest = items.at(-1);
+  const lastWords = messages.findLast(({ role }) => role === 'USER')?.content;
+  const key = useSendingKey();
+  const again = useAction(async () => {
+    if (lastWords === undefined) return;
+    const { message } = await client.call('sendMessage', {
+      params: { id: session.id },
+      body: { content: lastWords },
+      idempotencyKey: key.of(`${newest?.uuid ?? ''} ${lastWords}`),
+    });
+    key.done();
+    said(message);
+  });
+  const { run, busy } = again;
+  const isErrorShown = newest?.part.kind === 'error';
+  const canRetry = isErrorShown && session.status === 'failed' && lastWords !== undefined;
+  const retry = useMemo(
+    () => (canRetry && newest ? { uuid: newest.uuid, busy, run: () => void run() } : undefined),
+    [canRetry, newest, busy, run],
+  );
+  return (
+    <main className="conv" id="main" data-status={session.status}>
+      <Head session={session} device={device} onChange={onChange} />
+      <RetryContext value={retry}>
+        <Log
+          ref={log}
+          sessionId={session.id}
+          items={items}
+          texts={texts}
+          hasMore={hasMore && messages.length > 0}
+          onOlder={older}
+        />
+      </RetryContext>
+      <div className="dock">
+        <div className="in-lane">
+          {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
+            <div role="status">
+              <Note
+                icon={<WifiOff className="i" aria-hidden />}
+                end={
+                  <button type="button" className="small" onClick={onReload}>
+                    {words.retry}
+                  </button>
+                }
+              >
+                {words.dock.unread(device?.name ?? session.agentType)}{' '}
+                {sentenceFor({ code: messagesError.code, message: messagesError.error, retryAfterSeconds: undefined })}
+              </Note>
+            </div>
+          )}
+          <Problem refusal={again.refusal} />
+          <Activity session={session} device={device} isErrorShown={isErrorShown} />
+        </div>
+        <Composer session={session} messages={messages} device={device} onSaid={said} />
+      </div>
+    </main>
+  );
 }

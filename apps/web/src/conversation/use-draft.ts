@@ -1,0 +1,47 @@
+/** The text of the composer: what was typed here before comes back, and goes when it was sent. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { draftOf, keepDraft } from './drafts.ts';
+
+const restMs = 300;
+
+export function useDraft(session: string): [text: string, setText: (text: string | ((now: string) => string)) => void] {
+  const [text, setText] = useState('');
+  const now = useRef('');
+  const typed = useRef(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const keep = useCallback(() => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    void keepDraft(session, now.current);
+  }, [session]);
+  useEffect(() => {
+    let isCurrent = true;
+    void draftOf(session).then((draft) => {
+      if (!isCurrent || typed.current || draft === '') return;
+      now.current = draft;
+      setText(draft);
+    });
+    const onHide = () => timer.current !== undefined && keep();
+    window.addEventListener('pagehide', onHide);
+    return () => {
+      isCurrent = false;
+      window.removeEventListener('pagehide', onHide);
+      if (timer.current !== undefined) keep();
+    };
+  }, [session, keep]);
+  const change = useCallback(
+    (next: string | ((now: string) => string)) => {
+      const value = typeof next === 'string' ? next : next(now.current);
+      typed.current = true;
+      if (value === now.current) return;
+      now.current = value;
+      setText(value);
+      clearTimeout(timer.current);
+      // Sent, or emptied: at once.
+      if (value === '') keep();
+      else timer.current = setTimeout(keep, restMs);
+    },
+    [keep],
+  );
+  return [text, change];
+}

@@ -1,0 +1,165 @@
+/** One row of the log. Whatever is in a part, the page stays: what cannot be drawn is shown as the words that every item has. */
+import { Component, type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
+import { RotateCw } from 'lucide-react';
+import { timeOf, dayOf, words } from '../catalogue.ts';
+import type { LogItem } from './items.ts';
+import { Markdown } from './markdown/markdown.tsx';
+import { FoldedTools } from './parts/folded-tools.tsx';
+import { isOpen, markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
+import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
+import { Tool } from './parts/tool.tsx';
+import { type Row, toolShape } from './rows.ts';
+import { type Texts, useText } from './texts.ts';
+
+const speakers: Readonly<Record<string, string>> = { USER: words.you, AGENT: words.agent, SYSTEM: words.relay };
+export const speakerOf = (item: LogItem): string =>
+  item.part.kind === 'error' ? words.agent : (speakers[item.role] ?? words.agent);
+
+/** The last error can be tried again, by sending the last message again. */
+export interface Retry {
+  uuid: string;
+  busy: boolean;
+  run: () => void;
+}
+export const RetryContext = createContext<Retry | undefined>(undefined);
+
+function ErrorView({ item }: { item: LogItem }) {
+  const retry = useContext(RetryContext);
+  const button = retry?.uuid === item.uuid && (
+    <button type="button" className="small" aria-disabled={retry.busy} onClick={retry.run}>
+      <RotateCw className="i" aria-hidden /> {words.retry}
+    </button>
+  );
+  return <ErrorNote text={item.content} end={button} />;
+}
+
+class Guard extends Component<{ instead: ReactNode; children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+  static getDerivedStateFromError = () => ({ failed: true });
+  override render() {
+    return this.state.failed ? this.props.instead : this.props.children;
+  }
+}
+
+/** Called by what has grown before it is painted, with its element: the log measures it at once, and follows. */
+export const GrowthContext = createContext<(element: HTMLElement) => void>(() => {});
+
+function useGrowing(item: LogItem, texts: Texts) {
+  const text = useText(texts, item.uuid, item.content);
+  const box = useRef<HTMLDivElement>(null);
+  const grew = useContext(GrowthContext);
+  useLayoutEffect(() => {
+    if (box.current) grew(box.current);
+  }, [text, grew]);
+  return { text, box };
+}
+
+function Growing({ item, texts }: { item: LogItem; texts: Texts }) {
+  const { text, box } = useGrowing(item, texts);
+  return (
+    <div ref={box}>
+      <Markdown text={text} open />
+    </div>
+  );
+}
+function GrowingThought({ item, texts }: { item: LogItem; texts: Texts }) {
+  const { text, box } = useGrowing(item, texts);
+  return (
+    <div ref={box}>
+      <Thought text={text} open tookMs={undefined} />
+    </div>
+  );
+}
+
+function partView(item: LogItem, texts: Texts, tookMs: number | undefined): ReactNode {
+  const { part, content, timestamp } = item;
+  switch (part.kind) {
+    case 'user':
+      return <UserMessage text={content} at={timestamp} images={pictures(part)} />;
+    case 'thought':
+      if (isOpen(part)) return <GrowingThought item={item} texts={texts} />;
+      return <Thought text={content} open={false} tookMs={tookMs} />;
+    case 'plan':
+      return <Plan steps={planOf(part)} />;
+    case 'question':
+      return <AskedLine question={questionOf(part)} />;
+    case 'image': {
+      const shown = picture(part);
+      return shown && <Picture picture={shown} />;
+    }
+    case 'error':
+      return <ErrorView item={item} />;
+    case 'mark':
+      return <Mark {...markOf(part)} />;
+    default:
+      return isOpen(part) ? <Growing item={item} texts={texts} /> : <Markdown text={content} />;
+  }
+}
+
+function ItemView({ item, texts, tookMs }: { item: LogItem; texts: Texts; tookMs: number | undefined }) {
+  return (
+    <article aria-label={speakerOf(item)} data-kind={item.part.kind}>
+      {partView(item, texts, tookMs)}
+      {item.truncated && <p className="meta">{words.message.cutUnknown}</p>}
+    </article>
+  );
+}
+
+const calls = (items: readonly LogItem[]) =>
+  items.map((item) => ({ uuid: item.uuid, at: item.timestamp, tool: toolShape(item) }));
+
+interface RowProps {
+  row: Row;
+  texts: Texts;
+  onEarlier: () => void;
+}
+
+export const RowView = memo(
+  function RowView({ row, texts, onEarlier }: RowProps) {
+    switch (row.kind) {
+      case 'earlier':
+        return (
+          <p className="day">
+            <button type="button" className="small" onClick={onEarlier}>
+              {words.loadEarlier}
+            </button>
+          </p>
+        );
+      case 'day':
+        return <p className="day">{dayOf(row.at)}</p>;
+      case 'new':
+        return <p className="day new">{words.newSince(row.at)}</p>;
+      case 'item':
+        return (
+          <Guard instead={<p>{row.item.content === '' ? words.unknown : row.item.content}</p>}>
+            <ItemView item={row.item} texts={texts} tookMs={row.tookMs} />
+          </Guard>
+        );
+      case 'tools':
+        return (
+          <Guard instead={<p>{words.unknown}</p>}>
+            <div className="tools" role="group" aria-label={timeOf(row.items[0]?.timestamp ?? '')}>
+              {calls(row.items).map(({ uuid, at, tool }) => (
+                <Tool key={uuid} tool={tool} at={at} />
+              ))}
+            </div>
+          </Guard>
+        );
+      case 'folded':
+        return (
+          <Guard instead={<p>{words.unknown}</p>}>
+            <FoldedTools calls={calls(row.items)} tookMs={row.tookMs} />
+          </Guard>
+        );
+    }
+  },
+  (one, other) => one.texts === other.texts && one.onEarlier === other.onEarlier && isSame(one.row, other.row),
+);
+
+function isSame(one: Row, other: Row): boolean {
+  if (one.kind !== other.kind || one.key !== other.key) return false;
+  if (one.kind === 'item' && other.kind === 'item') return one.item === other.item && one.tookMs === other.tookMs;
+  if ('items' in one && 'items' in other)
+    return one.items.length === other.items.length && one.items.every((item, index) => item === other.items[index]);
+  return true;
+}

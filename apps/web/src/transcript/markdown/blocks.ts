@@ -1,0 +1,117 @@
+/**
+ * Markdown as top-level blocks. While text grows, only its last block is lexed again; what stands before keeps its token, so that nothing of
+ * it is rendered again. The raw texts of the blocks, one after another, are the whole text.
+ */
+import { Lexer, type Token, type TokensList } from 'marked';
+import remend from 'remend';
+
+export interface Blocks {
+  /** The whole text. */
+  text: string;
+  tokens: readonly Token[];
+  /** How much of the text the closed blocks are, and how many tokens. */
+  closedCharacters: number;
+  closedTokens: number;
+  links: TokensList['links'];
+}
+
+export const noBlocks: Blocks = { text: '', tokens: [], closedCharacters: 0, closedTokens: 0, links: {} };
+
+function lexed(text: string, links: TokensList['links']): Token[] {
+  try {
+    const lexer = new Lexer({ gfm: true });
+    lexer.tokens.links = links;
+    return [...lexer.lex(text)];
+  } catch {
+    // Nested deeper than the stack: still words.
+    return [{ type: 'text', raw: text, text, escaped: false }];
+  }
+}
+
+/** Marks at the very end that the next characters may complete: they are not shown until then. */
+export function withoutLooseEnd(text: string): string {
+  const lineStart = text.lastIndexOf('\n') + 1;
+  const line = text.slice(lineStart);
+  // A fence that opens or closes.
+  if (/^\s{0,3}(?:`{1,2}|~{1,2})$/.test(line)) return text.slice(0, lineStart);
+  const fences = text.match(/^ {0,3}(?:`{3,}|~{3,})/gm)?.length ?? 0;
+  if (fences % 2 === 1) return text;
+  const beforeTable = withoutOpenTable(text);
+  if (beforeTable !== undefined) return beforeTable;
+  // A heading, a list or a quote without words, and marks of emphasis.
+  if (/^\s*(?:#{1,6}|[-+*]|\d{1,9}[.)]|>|[-+*] \[[ xX]?\]?)\s*$/.test(line) || /^ {0,3}(?:=+|-+)$/.test(line))
+    return text.slice(0, lineStart);
+  const unlinked = text.replace(/\[([^\][\n]*)\]$/, '$1');
+  return unlinked.replace(/(?:[*_~`]+|!?\[|\]\([^)\s]*|&[#\w]{0,8}|<[^>\n]{0,200}|\\)$/, (mark, at: number) =>
+    isOpening(text, at, mark) ? '' : mark,
+  );
+}
+
+/** What stands before a table whose second line has not come: until then it is no table. */
+function withoutOpenTable(text: string): string | undefined {
+  const lines = text.split('\n');
+  const isGrowing = lines.at(-1) !== '';
+  if (!isGrowing) lines.pop();
+  let start = lines.length;
+  while (start > 0 && /^ {0,3}\|/.test(lines[start - 1]!)) start -= 1;
+  const count = lines.length - start;
+  const isOpen = count === 1 || (count === 2 && isGrowing && !isDelimiter(lines[start]!, lines[start + 1]!));
+  return isOpen ? lines.slice(0, start).join('\n') : undefined;
+}
+
+/** Whether a mark at the end begins something, or is half of what ends it. */
+function isOpening(text: string, at: number, mark: string): boolean {
+  const first = mark[0]!;
+  if (!'*_~`'.includes(first))
+    return !mark.startsWith('](') || !text.slice(0, at).includes('[') ? mark[0] !== ']' : false;
+  const line = text.slice(text.lastIndexOf('\n', at) + 1, at);
+  const before = line.split(mark).length - 1;
+  return before % 2 === 0;
+}
+
+function isDelimiter(head: string, line: string): boolean {
+  if (!/^ {0,3}\|?(?: *:?-+:? *\|)+ *(?::?-+:? *)?$/.test(line)) return false;
+  const cells = (row: string) =>
+    row
+      .trim()
+      .replace(/^\||\|$/g, '')
+      .split('|').length;
+  return cells(head) === cells(line);
+}
+
+/** Marks that are still open, closed: bold, code, links. A fence closes itself. */
+const closed = (text: string): string =>
+  remend(withoutLooseEnd(text), { linkMode: 'text-only', images: false, katex: false });
+
+const isSpace = ({ type }: Token) => type === 'space' || type === 'def';
+
+/**
+ * The blocks of a text that was `before` and is `text` now.
+ * @param open more may come: what is not complete yet is shown without its marks
+ */
+export function blocksOf(text: string, open: boolean, before: Blocks = noBlocks): Blocks {
+  const source = text.replace(/\r\n?/g, '\n');
+  const goesOn = before.closedCharacters > 0 && source.startsWith(before.text.slice(0, before.closedCharacters));
+  const start = goesOn ? before.closedCharacters : 0;
+  const kept = goesOn ? before.tokens.slice(0, before.closedTokens) : [];
+  const links = goesOn ? before.links : {};
+  const rest = source.slice(start);
+  const fresh = lexed(rest, links);
+
+  // All before the last block can no longer change, if raw texts and text agree.
+  let last = fresh.length - 1;
+  while (last > 0 && isSpace(fresh[last]!)) last -= 1;
+  const ahead = fresh.slice(0, Math.max(last, 0));
+  const aheadCharacters = ahead.reduce((sum, { raw }) => sum + raw.length, 0);
+  const agrees = ahead.map(({ raw }) => raw).join('') === rest.slice(0, aheadCharacters);
+  const closedNow = agrees ? ahead : [];
+  const closedCharacters = start + (agrees ? aheadCharacters : 0);
+  const shown = open ? [...closedNow, ...lexed(closed(rest.slice(closedCharacters - start)), links)] : fresh;
+  return {
+    text: source,
+    tokens: [...kept, ...shown],
+    closedCharacters,
+    closedTokens: kept.length + closedNow.length,
+    links,
+  };
+}

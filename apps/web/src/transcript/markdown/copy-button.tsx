@@ -1,0 +1,36 @@
+/** Copies exactly this text, and says so for a moment. */
+import { useEffect, useRef, useState } from 'react';
+import { Check, Copy } from 'lucide-react';
+import { words } from '../../catalogue.ts';
+
+const saidForMs = 1500;
+
+export function CopyButton({ text, label, className = 'xs' }: { text: string; label?: string; className?: string }) {
+  const [said, setSaid] = useState<string>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const say = (what: string) => {
+    setSaid(what);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setSaid(undefined), saidForMs);
+  };
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => say(words.code.copied),
+      () => say(words.code.copyFailed),
+    );
+  return (
+    <button
+      type="button"
+      className={className}
+      {...(label ? { 'aria-label': label, title: label } : {})}
+      onClick={() => void copy()}
+    >
+      {said === words.code.copied ? <Check className="i" aria-hidden /> : <Copy className="i" aria-hidden />}
+      {label === undefined && <span>{said ?? words.code.copy}</span>}
+      <span className="sr" role="status">
+        {said}
+      </span>
+    </button>
+  );
+}

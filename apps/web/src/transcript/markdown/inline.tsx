@@ -1,0 +1,49 @@
+/** Words with their emphasis, code and links. HTML is shown as it is written. */
+import type { ReactNode } from 'react';
+import type { Token, Tokens } from 'marked';
+import { decoded } from './entities.ts';
+import { safeAddress } from './link.ts';
+
+function Anchor({ href, children }: { href: unknown; children: ReactNode }) {
+  const address = safeAddress(href);
+  if (address === undefined) return <>{children}</>;
+  return (
+    <a href={address} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+export function inline(tokens: readonly Token[] | undefined): ReactNode {
+  return tokens?.map((token, index) => <Inline key={index} token={token} />);
+}
+
+function Inline({ token }: { token: Token }): ReactNode {
+  switch (token.type) {
+    case 'strong':
+      return <strong>{inline(token.tokens)}</strong>;
+    case 'em':
+      return <em>{inline(token.tokens)}</em>;
+    case 'del':
+      return <del>{inline(token.tokens)}</del>;
+    case 'codespan':
+      return <code>{(token as Tokens.Codespan).text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <Anchor href={(token as Tokens.Link).href}>{inline(token.tokens)}</Anchor>;
+    case 'image': {
+      // A picture from elsewhere is a link: the policy lets in none.
+      const { href, text } = token as Tokens.Image;
+      return <Anchor href={href}>{text === '' ? href : decoded(text)}</Anchor>;
+    }
+    case 'checkbox':
+      return null;
+    case 'escape':
+      return decoded((token as Tokens.Escape).text);
+    case 'text':
+      return token.tokens ? inline(token.tokens) : decoded((token as Tokens.Text).text);
+    default:
+      return token.raw;
+  }
+}

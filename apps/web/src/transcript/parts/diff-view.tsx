@@ -1,0 +1,138 @@
+/** What became of a file: lines with numbers, changed words marked, sideways scroll inside. */
+import { type ReactNode, memo, useMemo, useState } from 'react';
+import type { Diff, Hunk } from '@relay/protocol';
+import { words } from '../../catalogue.ts';
+import { useColours } from '../markdown/coloured.tsx';
+import type { Stretch } from '../markdown/highlight.ts';
+import { languageOfPath } from '../markdown/languages.ts';
+import { type DiffLine, type Range, linesOf } from './patch.ts';
+
+/** A longer diff shows its hunks one by one. */
+const foldedLines = 80;
+
+export const DiffCounts = ({ diff }: { diff: Pick<Diff, 'added' | 'removed'> }) => (
+  <>
+    {diff.added > 0 && (
+      <span className="plus">
+        <span aria-hidden="true">+{diff.added}</span>
+        <span className="sr">{words.diff.added(diff.added)}</span>
+      </span>
+    )}
+    {diff.removed > 0 && (
+      <span className="minus">
+        <span aria-hidden="true">−{diff.removed}</span>
+        <span className="sr">{words.diff.removed(diff.removed)}</span>
+      </span>
+    )}
+  </>
+);
+
+/** The file of a diff, where more than one stand together. */
+export const DiffFile = ({ diff }: { diff: Diff }) => (
+  <p className="file">
+    <code className="cut">{diff.path}</code>
+    {diff.from !== undefined && <span className="soft cut">{words.diff.moved(diff.from)}</span>}
+    <span className="r num">
+      <DiffCounts diff={diff} />
+    </span>
+  </p>
+);
+
+export const DiffView = memo(function DiffView({ diff }: { diff: Diff }) {
+  const hunks = diff.hunks ?? [];
+  const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  if (lines === 0) return <p className="pad soft">{words.diff.tooLarge}</p>;
+  const { key } = languageOfPath(diff.path);
+  return (
+    <div className="diff" tabIndex={0} role="region" aria-label={words.diff.region(diff.path)} dir="ltr">
+      {hunks.map((hunk, index) => (
+        <HunkView key={index} hunk={hunk} language={key} isFirst={index === 0} folded={lines > foldedLines} />
+      ))}
+    </div>
+  );
+});
+
+function HunkView(props: { hunk: Hunk; language: string; isFirst: boolean; folded: boolean }) {
+  const { hunk, language, isFirst } = props;
+  const [folded, setFolded] = useState(props.folded);
+  const changed = hunk.lines.filter((line) => /^[+-]/.test(line)).length;
+  if (folded)
+    return (
+      <button type="button" className="gap" onClick={() => setFolded(false)}>
+        {words.diff.show(changed)} · {hunk.new}–{hunk.new + Math.max(0, hunk.lines.length - 1)}
+      </button>
+    );
+  return (
+    <>
+      {!isFirst && (
+        <span className="gap" aria-hidden="true">
+          …
+        </span>
+      )}
+      <HunkLines hunk={hunk} language={language} />
+    </>
+  );
+}
+
+const classes = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;
+const marks = { same: ' ', added: '+', removed: '−' } as const;
+
+function HunkLines({ hunk, language }: { hunk: Hunk; language: string }) {
+  const lines = useMemo(() => linesOf(hunk), [hunk]);
+  const code = useMemo(() => lines.map(({ text }) => text).join('\n'), [lines]);
+  const colours = useColours(code, language, true);
+  const coloured = useMemo(() => (colours ? byLine(colours) : undefined), [colours]);
+  return lines.map((line, index) => (
+    <div key={index} className={classes[line.kind]}>
+      <span>{line.number}</span>
+      <span>{marks[line.kind]}</span>
+      <span>{drawn(line, coloured?.[index])}</span>
+    </div>
+  ));
+}
+
+function byLine(stretches: readonly Stretch[]): Stretch[][] {
+  const lines: Stretch[][] = [[]];
+  for (const [text, kind] of stretches)
+    text.split('\n').forEach((piece, index) => {
+      if (index > 0) lines.push([]);
+      if (piece !== '') lines.at(-1)!.push([piece, kind]);
+    });
+  return lines;
+}
+
+/** A line with its colours, cut where a mark begins or ends. */
+function drawn({ text, marks: ranges }: DiffLine, colours: readonly Stretch[] = [[text, '']]): ReactNode {
+  const pieces: { text: string; kind: string; mark: Range | undefined }[] = [];
+  let at = 0;
+  for (const [words, kind] of colours) {
+    const end = at + words.length;
+    while (at < end) {
+      const mark = ranges.find(([from, to]) => at >= from && at < to);
+      const next = mark ? mark[1] : Math.min(end, ...ranges.map(([from]) => from).filter((from) => from > at));
+      pieces.push({ text: text.slice(at, Math.min(end, next)), kind, mark });
+      at = Math.min(end, next);
+    }
+  }
+  const span = (piece: (typeof pieces)[number], key: number) =>
+    piece.kind === '' ? (
+      piece.text
+    ) : (
+      <span key={key} className={piece.kind}>
+        {piece.text}
+      </span>
+    );
+  const shown: ReactNode[] = [];
+  for (let index = 0; index < pieces.length;) {
+    const { mark } = pieces[index]!;
+    if (!mark) {
+      shown.push(span(pieces[index]!, index));
+      index += 1;
+      continue;
+    }
+    const from = index;
+    while (pieces[index]?.mark === mark) index += 1;
+    shown.push(<mark key={`m${from}`}>{pieces.slice(from, index).map((piece, key) => span(piece, key))}</mark>);
+  }
+  return shown;
+}

@@ -1,0 +1,134 @@
+/**
+ * Parts as they are shown. What comes from the wire may be anything, also of a later release: each reader takes what has the right shape and
+ * leaves out the rest, so that no part can break the page.
+ */
+import type { Diff, Hunk, Part, Question } from '@relay/protocol';
+
+type Fields = Readonly<Record<string, unknown>>;
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined, most: number): T[] =>
+  Array.isArray(value)
+    ? value.slice(0, most).flatMap((one) => {
+        const found = read(one);
+        return found === undefined ? [] : [found];
+      })
+    : [];
+/** Without what is undefined. */
+const with_ = <T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+function hunkOf(value: unknown): Hunk | undefined {
+  const { old, new: fresh, lines } = fieldsOf(value);
+  const shown = listOf(lines, textOf, 20_000);
+  return shown.length === 0 ? undefined : { old: countOf(old) ?? 0, new: countOf(fresh) ?? 0, lines: shown };
+}
+
+export function diffOf(value: unknown): Diff | undefined {
+  const fields = fieldsOf(value);
+  const path = textOf(fields['path']);
+  if (path === undefined) return undefined;
+  const hunks = Array.isArray(fields['hunks']) ? listOf(fields['hunks'], hunkOf, 2000) : undefined;
+  const counted = (mark: string) =>
+    (hunks ?? []).reduce((sum, { lines }) => sum + lines.filter((line) => line.startsWith(mark)).length, 0);
+  return with_<Diff>({
+    path,
+    change: textOf(fields['change']) ?? 'edit',
+    from: textOf(fields['from']),
+    added: countOf(fields['added']) ?? counted('+'),
+    removed: countOf(fields['removed']) ?? counted('-'),
+    hunks,
+  });
+}
+export const diffList = (value: unknown): Diff[] => listOf(value, diffOf, 50);
+
+export type ToolShape = Omit<Part<'tool'>, 'kind' | 'places' | 'diffs'> & {
+  paths: readonly string[];
+  diffs: readonly Diff[];
+};
+
+export function toolOf(part: unknown): ToolShape {
+  const fields = fieldsOf(part);
+  return with_<ToolShape>({
+    id: textOf(fields['id']) ?? '',
+    name: textOf(fields['name']),
+    does: textOf(fields['does']),
+    title: textOf(fields['title']) ?? '',
+    status: textOf(fields['status']) ?? 'completed',
+    input: textOf(fields['input']),
+    command: textOf(fields['command']),
+    cwd: textOf(fields['cwd']),
+    output: textOf(fields['output']),
+    left: countOf(fields['left']),
+    exit: countOf(fields['exit']),
+    parent: textOf(fields['parent']),
+    open: fields['open'] === true ? true : undefined,
+    paths: listOf(fields['places'], (place) => textOf(fieldsOf(place)['path']), 100),
+    diffs: diffList(fields['diffs']),
+  });
+}
+
+export interface PlanStep {
+  text: string;
+  status: string;
+}
+export const planOf = (part: unknown): PlanStep[] =>
+  listOf(
+    fieldsOf(part)['entries'],
+    (entry) => {
+      const { text, status } = fieldsOf(entry);
+      return typeof text === 'string' ? { text, status: textOf(status) ?? 'pending' } : undefined;
+    },
+    200,
+  );
+
+export interface PictureShape {
+  data: string;
+  mime: string;
+  bytes: number;
+}
+const pictureOf = (value: unknown): PictureShape | undefined => {
+  const { data, mime, bytes } = fieldsOf(value);
+  return typeof data === 'string' ? { data, mime: textOf(mime) ?? '', bytes: countOf(bytes) ?? 0 } : undefined;
+};
+export const pictures = (part: unknown): PictureShape[] => listOf(fieldsOf(part)['images'], pictureOf, 20);
+export const picture = (part: unknown): PictureShape | undefined => pictureOf(part);
+
+export interface QuestionShape {
+  title: string;
+  state: string;
+  answer: { text: string; at: string; by: string | undefined } | undefined;
+}
+/** A question that is no longer open, or stands in its card already: one line. */
+export function questionOf(part: unknown): QuestionShape {
+  const { question, state, answer } = fieldsOf(part);
+  const asked = fieldsOf(question) as Partial<Question>;
+  const given = answer === undefined ? undefined : fieldsOf(answer);
+  const options = listOf(
+    asked.options,
+    (option) => {
+      const { id, label } = fieldsOf(option);
+      return typeof id === 'string' && typeof label === 'string' ? { id, label } : undefined;
+    },
+    100,
+  );
+  const label = options.find(({ id }) => id === given?.['option'])?.label;
+  return {
+    title: textOf(asked.title) ?? '',
+    state: textOf(state) ?? '',
+    answer: given && {
+      text: label ?? textOf(given['text']) ?? textOf(given['option']) ?? '',
+      at: textOf(given['at']) ?? '',
+      by: textOf(given['by']),
+    },
+  };
+}
+
+export const markOf = (part: unknown): { what: string; text: string } => {
+  const { what, text } = fieldsOf(part);
+  return { what: textOf(what) ?? '', text: textOf(text) ?? '' };
+};
+export const isOpen = (part: unknown): boolean => fieldsOf(part)['open'] === true;

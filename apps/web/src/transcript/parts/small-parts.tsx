@@ -1,0 +1,187 @@
+/** The parts that are a line or a small card: your words, a thought, a plan, a picture, notes. */
+import { type ReactNode, useId, useState } from 'react';
+import {
+  Check,
+  ChevronDown,
+  ChevronRight,
+  Circle,
+  CircleCheck,
+  CircleDot,
+  Clock,
+  Image as ImageIcon,
+  Info,
+  ListChecks,
+  Square,
+  TriangleAlert,
+} from 'lucide-react';
+import { fullTime, timeOf, words } from '../../catalogue.ts';
+import { CopyButton } from '../markdown/copy-button.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
+import { type PictureShape, type PlanStep, type QuestionShape } from './shape.ts';
+
+const foldedLines = 12;
+
+export function UserMessage({ text, at, images }: { text: string; at: string; images: readonly PictureShape[] }) {
+  const isLong = text.split('\n').length > foldedLines || text.length > 1200;
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <div className={isLong && !all ? 'me folded' : 'me'} dir="auto">
+        <div className="clip">{text}</div>
+        {isLong && (
+          <button type="button" className="more" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? words.message.showLess : words.message.showAll}
+          </button>
+        )}
+        {images.length > 0 && (
+          <div className="shots">
+            {images.map((one) => (
+              <Picture key={one.data} picture={one} />
+            ))}
+          </div>
+        )}
+      </div>
+      <p className="meta num">
+        <CopyButton text={text} label={words.message.copy} className="xs quiet" />
+        <time dateTime={at} title={fullTime(at)}>
+          {timeOf(at)}
+        </time>
+        <Check className="i" role="img" aria-label={words.message.received} />
+      </p>
+    </>
+  );
+}
+
+/** Its size is set before it is there: nothing jumps. */
+export const Picture = ({ picture: { mime, bytes } }: { picture: PictureShape }) => (
+  <div className="shot" role="img" aria-label={words.image.alt}>
+    <ImageIcon className="i" aria-hidden />
+    <span>{words.image.ofType(mime, bytes)}</span>
+  </div>
+);
+
+export function Thought({ text, open, tookMs }: { text: string; open: boolean; tookMs: number | undefined }) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="tool bare"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? <ChevronDown className="i" aria-hidden /> : <ChevronRight className="i" aria-hidden />}
+        <span className="v soft">{open ? words.thought.now : words.thought.done(tookMs)}</span>
+      </button>
+      {isOpen && (
+        <div className="thought" id={id}>
+          <Markdown text={text} open={open} />
+        </div>
+      )}
+    </>
+  );
+}
+
+export function Plan({ steps }: { steps: readonly PlanStep[] }) {
+  const done = steps.filter(({ status }) => status === 'completed').length;
+  const stepClass = (status: string) => (status === 'completed' ? 'done' : status === 'in_progress' ? 'now' : '');
+  return (
+    <section className="plan" aria-label={words.plan.title}>
+      <div className="h">
+        <ListChecks className="i" aria-hidden />
+        <span>{words.plan.title}</span>
+        <progress max={Math.max(steps.length, 1)} value={done} aria-label={words.plan.progress(done, steps.length)} />
+        <span className="soft num" aria-hidden="true">
+          {words.plan.progress(done, steps.length)}
+        </span>
+      </div>
+      <ul>
+        {steps.map(({ text, status }, index) => {
+          const Icon = status === 'completed' ? CircleCheck : status === 'in_progress' ? CircleDot : Circle;
+          const state =
+            status === 'completed' ? words.plan.done : status === 'in_progress' ? words.plan.now : words.plan.open;
+          return (
+            <li key={index} className={stepClass(status)}>
+              <Icon className="i" aria-hidden />
+              <span>
+                <span className="sr">{state} </span>
+                {text}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+export function Note({
+  kind = '',
+  icon,
+  end,
+  children,
+}: {
+  kind?: '' | 'bad' | 'need' | 'good';
+  icon: ReactNode;
+  end?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div className={`note ${kind}`.trim()}>
+      {icon}
+      <span className="grow">{children}</span>
+      {end}
+    </div>
+  );
+}
+
+const endings: Readonly<Record<string, string>> = {
+  expired: words.question.expiredTitle,
+  superseded: words.question.superseded,
+  cancelled: words.question.cancelled,
+  interrupted: words.question.cancelled,
+};
+
+/** A question that has its answer, or gets none any more. */
+export function AskedLine({ question: { title, state, answer } }: { question: QuestionShape }) {
+  if (answer)
+    return (
+      <Note
+        icon={<Check className="i ok" aria-hidden />}
+        end={
+          <span className="num">
+            {[timeOf(answer.at), answer.by && words.question.on(answer.by)].filter(Boolean).join(', ')}
+          </span>
+        }
+      >
+        <strong>{answer.text === '' ? words.question.answered : `${answer.text}:`}</strong> {title}
+      </Note>
+    );
+  return (
+    <Note icon={<Clock className="i" aria-hidden />}>
+      <strong>{endings[state] ?? words.question.waiting}</strong>{' '}
+      {state === 'expired' ? words.question.expired(title) : title}
+    </Note>
+  );
+}
+
+const markWords: Readonly<Record<string, string>> = {
+  cancelled: words.mark.cancelled,
+  interrupted: words.mark.interrupted,
+  compacted: words.mark.compacted,
+};
+export function Mark({ what, text }: { what: string; text: string }) {
+  const said =
+    text === '' ? [markWords[what], what === 'cancelled' && words.mark.kept].filter(Boolean).join(' ') : text;
+  if (said === '') return null;
+  const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
+  return <Note icon={<Icon className="i" aria-hidden />}>{said}</Note>;
+}
+
+export const ErrorNote = ({ text, end }: { text: string; end?: ReactNode }) => (
+  <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />} end={end}>
+    <strong>{words.error.agent}</strong> {text}
+  </Note>
+);

@@ -1,0 +1,76 @@
+/** From what the page knows of a session to the items of its log. The one place that knows how messages and output arrive. */
+import { useMemo, useRef, useState } from 'react';
+import type { Message, Session } from '@relay/protocol';
+import { type LogItem, isGrowing, itemOf } from './items.ts';
+import { type Texts, createTexts } from './texts.ts';
+
+const unfinished = new Set(['queued', 'sent', 'running']);
+const partial = new Set(['cancelled', 'failed', 'unknown']);
+
+/** The same list when nothing changed but text that grows; that goes to `texts`. */
+export function settled(before: readonly LogItem[], now: readonly LogItem[], texts: Texts): readonly LogItem[] {
+  const old = new Map(before.map((item) => [item.uuid, item]));
+  const growing = new Set<string>();
+  const items = now.map((item) => {
+    if (!isGrowing(item) || typeof item.part['output'] === 'string') return item;
+    growing.add(item.uuid);
+    texts.set(item.uuid, item.content);
+    const known = old.get(item.uuid);
+    return known && isGrowing(known) && known.part.kind === item.part.kind ? known : item;
+  });
+  texts.keepOnly(growing);
+  const isSame = items.length === before.length && items.every((item, index) => item === before[index]);
+  return isSame ? before : items;
+}
+
+export interface Known {
+  session: Session;
+  messages: readonly Message[];
+  output: string;
+}
+
+/** The turn that is going on, or was the last one, comes as parts: they say all of this. */
+const hasParts = (messages: readonly Message[]): boolean =>
+  messages.slice(messages.findLastIndex(({ role }) => role === 'USER') + 1).some(({ part }) => part !== undefined);
+
+/** What the running task has written, from a relay that sends no parts: one item that grows, and stays when the task was stopped. */
+function outputItem({ session, messages, output }: Known, startedAt: string): LogItem | undefined {
+  const { lastTask } = session;
+  if (!lastTask || output.trim() === '') return undefined;
+  const isRunning = unfinished.has(lastTask.state);
+  if (!isRunning && !partial.has(lastTask.state)) return undefined;
+  if (hasParts(messages)) return undefined;
+  const part = isRunning ? { kind: 'text', open: true } : { kind: 'text' };
+  return { uuid: `output ${lastTask.id}`, role: 'AGENT', content: output, timestamp: startedAt, seq: 0, part };
+}
+
+/** Where the person stopped the agent, from a relay that sends no parts. */
+function stoppedItem({ session, messages }: Known): LogItem | undefined {
+  const { lastTask } = session;
+  if (lastTask?.state !== 'cancelled' || hasParts(messages)) return undefined;
+  const part = { kind: 'mark', what: 'cancelled' };
+  const timestamp = messages.at(-1)?.timestamp ?? session.updatedAt;
+  return { uuid: `stopped ${lastTask.id}`, role: 'SYSTEM', content: '', timestamp, seq: 0, part };
+}
+
+export function useItems(known: Known): { items: readonly LogItem[]; texts: Texts } {
+  const [texts] = useState(() => createTexts());
+  const last = useRef<readonly LogItem[]>([]);
+  const { session, messages, output } = known;
+  const messageItems = useMemo(() => messages.map(itemOf), [messages]);
+  const startedAt = messages.at(-1)?.timestamp ?? session.updatedAt;
+  const written = useMemo(
+    () => outputItem({ session, messages, output }, startedAt),
+    [session, messages, output, startedAt],
+  );
+  let all: readonly LogItem[] = messageItems;
+  if (written) {
+    // An error of the agent came after what it wrote.
+    const at = messageItems.findLastIndex(({ role }) => role === 'USER') + 1;
+    all = [...messageItems.slice(0, at), written, ...messageItems.slice(at)];
+  }
+  const stopped = useMemo(() => stoppedItem({ session, messages, output: '' }), [session, messages]);
+  if (stopped) all = [...all, stopped];
+  last.current = settled(last.current, all, texts);
+  return { items: last.current, texts };
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from '@relay/protocol';
+import fc from 'fast-check';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { RowView } from '../src/transcript/item-view.tsx';
+import { type LogItem, itemOf } from '../src/transcript/items.ts';
+import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
+import { outputLines, plainOutput } from '../src/transcript/parts/terminal-text.ts';
+import { noMemory, rowsOf } from '../src/transcript/rows.ts';
+import { createTexts } from '../src/transcript/texts.ts';
+import { settled } from '../src/transcript/use-items.ts';
+
+const at = '2026-11-20T10:00:00.000Z';
+const texts = createTexts((work) => work());
+const item = (uuid: string, part: LogItem['part'], content = '', timestamp = at): LogItem => ({
+  uuid,
+  role: part.kind === 'user' ? 'USER' : 'AGENT',
+  content,
+  timestamp,
+  seq: 0,
+  part,
+});
+const tool = (uuid: string, fields: Record<string, unknown> = {}, timestamp = at) =>
+  item(uuid, { kind: 'tool', id: uuid, title: uuid, does: 'read', status: 'completed', ...fields }, '', timestamp);
+const rows = (items: readonly LogItem[], memory = noMemory()) => rowsOf(items, { memory, hasMore: true });
+const html = (items: readonly LogItem[]) =>
+  rows(items)
+    .map((row) => renderToStaticMarkup(createElement(RowView, { row, texts, onEarlier: () => {} })))
+    .join('\n');
+
+describe('items', () => {
+  const message: Message = { uuid: 'm', role: 'AGENT', content: 'Hello', timestamp: at };
+
+  it('are plain messages in their shape, one object each', () => {
+    expect(itemOf(message)).toMatchObject({ uuid: 'm', content: 'Hello', part: { kind: 'text' } });
+    expect(itemOf(message)).toBe(itemOf(message));
+    expect(itemOf({ ...message, role: 'USER' }).part.kind).toBe('user');
+    expect(itemOf({ ...message, role: 'SYSTEM' }).part.kind).toBe('error');
+    expect(itemOf({ ...message, part: { kind: 'thought' } }).part.kind).toBe('thought');
+  });
+
+  it('that only grow do not change the list', () => {
+    const store = createTexts((work) => work());
+    const before = settled([], [item('a', { kind: 'text', open: true }, 'Hel')], store);
+    const after = settled(before, [item('a', { kind: 'text', open: true }, 'Hello')], store);
+    expect(after).toBe(before);
+    expect(store.get('a')).toBe('Hello');
+    const ended = settled(after, [item('a', { kind: 'text' }, 'Hello!')], store);
+    expect(ended).not.toBe(after);
+    expect(store.get('a')).toBeUndefined();
+  });
+});
+
+describe('rows', () => {
+  const kinds = (items: readonly LogItem[]) => rows(items).map(({ kind }) => kind);
+
+  it('fold finished calls in a row; edits, failures and what runs stay visible', () => {
+    const list = [
+      tool('a'),
+      tool('b', { does: 'search' }),
+      tool('c', { does: 'edit' }),
+      tool('d', { status: 'failed' }),
+      tool('e', { status: 'running' }),
+    ];
+    expect(kinds(list)).toEqual(['folded', 'tools']);
+    expect(kinds([tool('a')])).toEqual(['tools']);
+    const shown = html([tool('a'), tool('b'), tool('c', { does: 'execute' }), tool('d', { does: 'search' })]);
+    expect(shown).toContain('Read 2 files, ran a command, searched');
+  });
+
+  it('stay as they are when a call finishes, when more come, and when older ones come', () => {
+    const memory = noMemory();
+    const running = [tool('x', { status: 'running' }), tool('y', { status: 'running' })];
+    const keys = (items: readonly LogItem[]) => rows(items, memory).map(({ key, kind }) => `${kind} ${key}`);
+    expect(keys(running)).toEqual(['tools x']);
+    expect(keys([tool('x'), tool('y')])).toEqual(['tools x']);
+    expect(keys([tool('v'), tool('w'), tool('x'), tool('y')])).toEqual(['folded v', 'tools x']);
+  });
+
+  it('begin a day with its line, but not above what older items may come before', () => {
+    const list = [item('a', { kind: 'text' }, 'A'), item('b', { kind: 'text' }, 'B', '2026-11-21T12:00:00.000Z')];
+    expect(rows(list).map(({ key }) => key)).toEqual(['a', 'day b', 'b']);
+    expect(rowsOf(list, { memory: noMemory(), hasMore: false })[0]).toMatchObject({ kind: 'day', key: 'day a' });
+  });
+
+  it('leave out questions that are open and what has nothing to see', () => {
+    const question = { kind: 'question', state: 'open', question: { title: 'Go?' } };
+    expect(kinds([item('q', question), item('u', { kind: 'usage' }), item('e', { kind: 'later' })])).toEqual([]);
+    expect(html([item('q', { ...question, state: 'answered', answer: { text: 'Yes', at } })])).toContain('Yes:');
+  });
+});
+
+describe('parts', () => {
+  it('tell each state of a call by an icon and a word', () => {
+    const shown = ['pending', 'running', 'completed', 'failed', 'cancelled'].map((status) =>
+      html([
+        tool('npm test', { does: 'execute', command: 'npm test', status, output: status === 'failed' ? 'boom' : '' }),
+      ]),
+    );
+    for (const [index, word] of ['Waiting', 'Running', 'Ran', 'Failed', 'Cancelled'].entries())
+      expect(shown[index]).toContain(`>${word}<`);
+    expect(shown[3]).toContain('boom');
+    expect(new Set(shown.map((one) => /class="lucide ([^"]*)"/.exec(one)?.[1])).size).toBeGreaterThanOrEqual(3);
+  });
+
+  it('never break the page, whatever they hold', () => {
+    const kind = fc.constantFrom(
+      'user',
+      'text',
+      'thought',
+      'tool',
+      'plan',
+      'usage',
+      'question',
+      'image',
+      'error',
+      'mark',
+      'later',
+    );
+    const names = fc.constantFrom(
+      'id',
+      'name',
+      'does',
+      'title',
+      'status',
+      'input',
+      'command',
+      'output',
+      'left',
+      'exit',
+      'places',
+      'diffs',
+      'entries',
+      'images',
+      'question',
+      'state',
+      'answer',
+      'what',
+      'text',
+      'open',
+      'data',
+      'mime',
+      'bytes',
+      'hunks',
+      'lines',
+      'path',
+      'options',
+      'at',
+      'by',
+    );
+    const { any } = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 4 },
+        fc.anything({ maxDepth: 1 }),
+        fc.string(),
+        fc.integer(),
+        tie('object'),
+        fc.array(tie('any'), { maxLength: 4 }),
+      ),
+      object: fc.dictionary(names, tie('any'), { maxKeys: 8 }),
+    }));
+    fc.assert(
+      fc.property(kind, fc.dictionary(names, any, { maxKeys: 10 }), fc.string(), (name, fields, content) => {
+        html([item('a', { ...fields, kind: name }, content), item('b', { ...fields, kind: name }, content)]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe('a diff', () => {
+  const patch =
+    '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -11,2 +11,3 @@\n const router = Router();\n+const limit = 1;\n-post(signedIn, create);\n+post(signedIn, limit, create);\n';
+
+  it('is read out of text', () => {
+    expect(diffsOf(patch)).toMatchObject([{ path: 'src/a.ts', change: 'edit', added: 2, removed: 1 }]);
+    expect(diffsOf('no diff at all')).toEqual([]);
+    expect(diffsOf('@@ -1,5 +1 @@\n+x')).toEqual([]);
+  });
+
+  it('numbers its lines and marks the words that changed', () => {
+    const lines = linesOf({ old: 14, new: 14, lines: [' a', '-post(x, create);', '+post(x, limit, create);', ' b'] });
+    expect(lines.map(({ number }) => number)).toEqual([14, 15, 15, 16]);
+    const [from, to] = lines[2]!.marks[0]!;
+    expect(lines[2]!.text.slice(from, to)).toContain('limit');
+  });
+});
+
+describe('output', () => {
+  it('has its colours as classes, and none of them in what is copied', () => {
+    const text =
+      '\u001b[31merror\u001b[0m plain \u001b]8;;https://a.example\u0007link\u001b]8;;\u0007\n10%\r50%\r100%\n<b>';
+    expect(outputLines(text)).toEqual([
+      [
+        ['error', 'a-red'],
+        [' plain link', ''],
+      ],
+      [['100%', '']],
+      [['<b>', '']],
+    ]);
+    expect(plainOutput(text)).toBe('error plain link\n100%\n<b>');
+  });
+});
