@@ -1,7 +1,7 @@
 /** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
-import { type ComponentType, Suspense, lazy } from 'react';
+import { type ComponentType, Suspense, lazy, useEffect } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
-import { useRooms } from './rooms.ts';
+import { useAccessState, useRooms } from './rooms.ts';
 import { Account } from './pages/account.tsx';
 import { Applications } from './pages/applications.tsx';
 import { Consent } from './pages/consent.tsx';
@@ -21,7 +21,16 @@ import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
 /** A chunk of its own: what it takes to show a conversation is not needed to sign in. */
-const Conversation = lazy(async () => ({ default: (await import('./pages/conversation.tsx')).Conversation }));
+const loadConversation = () => import('./pages/conversation.tsx');
+const Conversation = lazy(async () => ({ default: (await loadConversation()).Conversation }));
+
+/** A person who is signed in opens one soon. */
+function useConversationAhead(): void {
+  const isIn = useAccessState().kind === 'in';
+  useEffect(() => {
+    if (isIn) loadConversation().catch(() => undefined);
+  }, [isIn]);
+}
 
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', Start],
@@ -38,6 +47,7 @@ const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
 
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
+  useConversationAhead();
   if (place.isElsewhere) return <Elsewhere />;
   return (
     <Router base={place.base}>

@@ -38,7 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <header className="top">
         <Link href="/" className="brand">
           <Mark />
-          Relay
+          <span>Relay</span>
         </Link>
         {access.kind === 'in' && (
           <nav aria-label="Main">
