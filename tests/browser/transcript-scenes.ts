@@ -37,7 +37,7 @@ export function conversation(count: number) {
 /** One of each part, as design §5 names them. */
 export function everyPart() {
   let minute = 0;
-  const item = (part: object & { kind: string }, content = '') => {
+  const item = (part: { kind: string; [field: string]: unknown }, content = '') => {
     minute += 1;
     const role = part.kind === 'user' ? 'USER' : part.kind === 'mark' || part.kind === 'error' ? 'SYSTEM' : 'AGENT';
     return {
