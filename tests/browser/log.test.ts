@@ -1,4 +1,4 @@
-// The log of a session in a real browser: where it opens, that it follows, that it never moves what a person reads (acceptance 1-4, 7-11).
+/** The log of a session in a real browser: where it opens, that it follows, and that it never moves what a person reads. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
