@@ -3,8 +3,7 @@
  * because it is too large, the relay reads too slowly or nothing listens, is a version that is skipped: apps see the gap and ask.
  */
 import { type DaemonEvent, type Operation, transcriptLimits } from '@relay/protocol';
-import type { Cancel, Clock } from '../clock.ts';
-import { elapsedOn } from '../clock.ts';
+import { type Cancel, type Clock, elapsedOn } from '../clock.ts';
 
 export interface StreamOptions {
   sessionId: string;
