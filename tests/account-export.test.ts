@@ -52,6 +52,7 @@ describe('GET /api/me/export', () => {
     expect(body.invitations).toHaveLength(1);
     expect(body.sessions).toHaveLength(2);
     expect(body.tasks).toHaveLength(3);
+    expect(body.questions).toMatchObject([{ state: 'open', sessionId: expect.any(String) }]);
     const hash = (text: string) => createHash('sha256').update(text).digest('hex');
     const invitation = (invited.body.url as string).split('=')[1]!;
     const rows = [

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Database, closedAmong, newUlid } from '@relay/database';
-import { capabilities, closeCodes } from '@relay/protocol';
+import { capabilities, closeCodes, relayCapabilities, relayCapabilitiesHeader } from '@relay/protocol';
 import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket } from '@relay/socket';
 import { type ConnectionDeps, DaemonConnection, type Peer } from './connection.ts';
 import type { Contests } from './contests.ts';
@@ -37,6 +37,9 @@ export interface ConnectionsDeps {
   forget: (deviceId: string) => void;
 }
 
+/** What this relay declares to daemons. */
+const declared = { [relayCapabilitiesHeader]: relayCapabilities.prompts };
+
 export class Connections {
   readonly #deps: ConnectionsDeps;
   /** Every open socket, in its place in the hub or not yet. */
@@ -67,6 +70,7 @@ export class Connections {
     // The handlers run in a later tick.
     const socket = await this.#deps.sockets.accept(request, duplex, head, this.#handlers, {
       receipts: peer.capabilities.includes(capabilities.receipts),
+      headers: declared,
     });
     const connection = new DaemonConnection(newUlid(), peer, socket, this.#deps.shared);
     this.#bySocket.set(socket, connection);

@@ -51,10 +51,13 @@ const causes: Record<Outcome['kind'], NotificationCause> = {
   failed: 'failed',
 };
 
-function outcomeOf(event: Ending, now: Date): Outcome {
+function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
   if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
-  if (event.event_type === 'ERROR') return { kind: 'failed', code: 'AGENT_ERROR', error: event.error };
-  return { kind: 'waiting', prompt: prompt(event, now) };
+  if (event.event_type === 'ERROR') {
+    const code = event.code === 'PROMPT_SUPERSEDED' ? event.code : 'AGENT_ERROR';
+    return { kind: 'failed', code, error: event.error };
+  }
+  return { kind: 'waiting', prompt: prompt(event, taskId, now), alone: !event.question };
 }
 
 export function createEndings(deps: EndingDeps): Endings {
@@ -84,7 +87,7 @@ export function createEndings(deps: EndingDeps): Endings {
 
   return async (connection, taskId, sessionKey, event) => {
     const now = new Date();
-    const outcome = outcomeOf(event, now);
+    const outcome = outcomeOf(event, taskId, now);
     const { memory } = connection;
     // The same frame again: that its end is in the database already does not mean that it was published.
     const isAgain = unpublished.get(connection) === taskId;

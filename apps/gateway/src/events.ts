@@ -11,6 +11,7 @@ import type { TaskEntry } from './device-memory.ts';
 import type { Endings } from './endings.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ProgressBoard } from './progress.ts';
+import { type Prompts, isPromptEvent } from './prompts.ts';
 import { publishResolution, resolveNamed } from './resolution.ts';
 import { type RunningTasks, keepsName } from './running-tasks.ts';
 import { type Speech, isEnding } from './speech.ts';
@@ -27,6 +28,7 @@ export interface EventDeps {
   speech: Speech;
   transcript: Transcript;
   endings: Endings;
+  prompts: Prompts;
   metrics: GatewayMetrics;
   tellNamed: (deviceId: string, taskId: string) => void;
 }
@@ -36,8 +38,8 @@ export interface Events {
   handle(connection: DaemonConnection, event: Received<DaemonEvent>): void | Promise<void>;
 }
 
-/** Conversations with parts and questions with an identity: a daemon sends them to a relay that declares them, which this one does not. */
-const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT', 'PROMPT_OPEN', 'PROMPT_CLOSED']);
+/** Conversations with parts: a daemon sends them to a relay that declares them, which this one does not. */
+const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT']);
 
 export function createEvents(deps: EventDeps): Events {
   const { database, publisher, progress: board, running, speech, transcript, metrics } = deps;
@@ -123,6 +125,7 @@ export function createEvents(deps: EventDeps): Events {
         metrics.ignored.inc({ cause: 'undeclared event' });
         return;
       }
+      if (isPromptEvent(event)) return deps.prompts.handle(connection, event);
       if (!taskId) {
         if (nativeId) return transcript.ofSession(connection, nativeId, event);
         metrics.ignored.inc({ cause: 'event of nothing' });

@@ -12,6 +12,7 @@ import type { GatewayMetrics } from './metrics.ts';
 import { createNativeSessions } from './native-sessions.ts';
 import { createOutcomes } from './outcomes.ts';
 import type { ProgressBoard } from './progress.ts';
+import { createPrompts } from './prompts.ts';
 import { createReports } from './reports.ts';
 import { createRunningTasks } from './running-tasks.ts';
 import { createSpeech } from './speech.ts';
@@ -40,16 +41,17 @@ export interface MeaningDeps {
 export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status; unnamed: Unnamed } {
   const { publisher, metrics } = deps;
   const outcomes = createOutcomes(deps);
-  const status = createStatus({ ...deps, outcomes });
   const unnamed = createUnnamed({ ...deps, outcomes });
   const sessions = createNativeSessions({ ...deps, unnamed });
+  const prompts = createPrompts({ ...deps, sessions });
+  const status = createStatus({ ...deps, outcomes, prompts });
   const speech = createSpeech(publisher);
   const transcript = createTranscript({ sessions, speech, metrics });
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
   const inbound = createInbound({
     ...deps,
     status,
-    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings }),
+    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts }),
     reports: createReports({ ...deps, status, unnamed }),
     activity: createActivity({ ...deps, outcomes }),
   });

@@ -16,6 +16,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { ProgressBoard } from './progress.ts';
+import type { Prompts } from './prompts.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import type { TaskWriter } from './tasks-out.ts';
 
@@ -26,6 +27,7 @@ export interface StatusDeps {
   progress: ProgressBoard;
   writer: TaskWriter;
   outcomes: Outcomes;
+  prompts: Prompts;
   metrics: GatewayMetrics;
   notify: () => void;
 }
@@ -154,6 +156,7 @@ export function createStatus(deps: StatusDeps): Status {
     await checkUnconfirmed(connection, unknown);
     await checkOmitted(connection, lost);
     if (isFirst) {
+      await deps.prompts.firstStatus(connection, frame);
       await checkStrangers(connection, strangers);
       outcomes.afterReconnect(connection);
     }

@@ -19,7 +19,7 @@ import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { type Publisher } from '@relay/attention';
-import { imageSupport } from '@relay/protocol';
+import { capabilities, imageSupport } from '@relay/protocol';
 
 export interface TaskWriter {
   /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
@@ -81,6 +81,18 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       ...more,
     });
 
+  /** Which question a message answers, for a daemon that names its questions; any other one gets the words alone. */
+  const answerOf = (connection: DaemonConnection, { promptUuid, answer }: ClaimedTask) => {
+    if (promptUuid === undefined || !connection.capabilities.includes(capabilities.prompts)) return {};
+    const { option, fields, digest } = answer ?? {};
+    return {
+      prompt_uuid: promptUuid,
+      ...(option === undefined ? {} : { option_id: option }),
+      ...(fields === undefined ? {} : { fields }),
+      ...(digest === undefined ? {} : { digest }),
+    };
+  };
+
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
     const { memory } = connection;
@@ -133,6 +145,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
               message: task.instruction,
               ...project,
               ...images,
+              ...answerOf(connection, task),
             },
       );
       if (!bytesLeft) {

@@ -8,7 +8,7 @@ import {
   type FromDaemon,
   type MessageRole,
   type Progress,
-  type Prompt,
+  type Question,
   type Reply,
   type ReportEntry,
   type SlashCommand,
@@ -18,9 +18,11 @@ import {
   limits,
   messageRoles,
   readTime,
+  transcriptLimits,
 } from '@relay/protocol';
+import { questionDigest, questionUuid } from '@relay/protocol/identity';
 import { cut, message } from '@relay/attention';
-import type { SessionFacts } from '@relay/database';
+import type { NamedPrompt, SessionFacts } from '@relay/database';
 import { type Cursors, chronological, cutAtCursor } from './pages.ts';
 
 /** A daemon's time as ISO 8601 in UTC with milliseconds; `fallback` when it cannot be read. */
@@ -90,13 +92,54 @@ export function question(event: Asked): string {
   return context && !asked.includes(context) ? [asked, context].filter((text) => text !== '').join('\n\n') : asked;
 }
 
-export function prompt(event: Asked, now: Date): Prompt {
+/**
+ * A question that ends a task, for apps. A daemon that names none asks one at a time: its question is named after the task and what it says
+ * (transcript §7), its options after their places, and words answer it.
+ */
+export function prompt(
+  event: Asked & { question?: Question | null | undefined },
+  taskId: string,
+  now: Date,
+): NamedPrompt {
   const context = contextOf(event);
-  return {
+  const shown = {
     prompt: cut(event.prompt).content,
     result: cut(context ? question(event) : (event.result ?? '')).content,
     ...(context ? { context: cut(context).content } : {}),
-    options: (event.options ?? []).map(({ label }) => ({ label: cutText(label, limits.promptOptionCharacters) })),
+  };
+  if (event.question) return { ...namedPrompt(event.question, now), ...shown };
+  const options = (event.options ?? []).map(({ label }, index) => ({
+    id: String(index + 1),
+    label: cutText(label, limits.promptOptionCharacters),
+  }));
+  const asked = { title: shown.prompt, options };
+  return {
+    id: questionUuid(taskId, asked),
+    ...shown,
+    options,
+    text: true,
+    digest: questionDigest(asked),
+    at: now.toISOString(),
+  };
+}
+
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
+
+/** A question that its daemon names, for apps. What it is about is left out where it is too much to show. */
+export function namedPrompt(asked: Question, now: Date): NamedPrompt {
+  const { uuid, title, kind, options, text, subject, fields, expires, digest } = asked;
+  const isLarge = JSON.stringify(subject ?? null).length > transcriptLimits.questionBytes;
+  return {
+    id: uuid,
+    kind,
+    prompt: cut(title).content,
+    result: '',
+    options,
+    ...(isAbsent(text) ? {} : { text }),
+    ...(isAbsent(subject) ? {} : { subject: isLarge ? { ...subject, diffs: [] } : subject }),
+    ...(isAbsent(fields) ? {} : { fields }),
+    ...(isAbsent(expires) ? {} : { expires }),
+    digest: digest ?? questionDigest(asked),
     at: now.toISOString(),
   };
 }

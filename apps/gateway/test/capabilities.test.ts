@@ -6,9 +6,11 @@ import {
   type TestRelay,
   connectApp,
   connectDaemon,
+  registerDevice,
   startRelay,
 } from '@relay/testing';
 import { idOf, idleSession, nextStart, path, readSession, sessionIn, until } from './conversation.ts';
+import { knock } from './knock.ts';
 
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
 const declaring = (list: string) => ({ 'X-Daemon-Capabilities': list });
@@ -36,6 +38,18 @@ describe('what a daemon declares', () => {
     daemon = await connectDaemon(relay, { headers: declaring(' Images, auto-update ,, context, no words, images') });
   });
   afterAll(() => relay.stop());
+
+  it('is answered in the 101 with what the relay does', async () => {
+    const plain = await registerDevice(relay);
+    const answered = await knock(relay, {
+      Authorization: `Bearer ${plain.refreshToken}`,
+      'X-Device-ID': plain.deviceId,
+    });
+    expect(answered).toMatchObject({
+      status: 101,
+      headers: { 'x-relay-capabilities': expect.stringContaining('prompts') },
+    });
+  });
 
   it('is shown with the device, each name once', async () => {
     await nextStart(relay, daemon);

@@ -84,14 +84,27 @@ describe('activityFacts', () => {
 
 describe('prompt and progress', () => {
   it('fill in what is missing', () => {
-    expect(prompt({ prompt: 'p' }, now)).toEqual({ prompt: 'p', result: '', options: [], at: now.toISOString() });
-    expect(prompt({ prompt: 'p', result: null, options: null }, now)).toMatchObject({ result: '', options: [] });
+    const known = { id: expect.any(String), text: true, digest: expect.any(String) };
+    expect(prompt({ prompt: 'p' }, 't', now)).toEqual({
+      ...known,
+      prompt: 'p',
+      result: '',
+      options: [],
+      at: now.toISOString(),
+    });
+    expect(prompt({ prompt: 'p', result: null, options: null }, 't', now)).toMatchObject({ result: '', options: [] });
     expect(progress({ action: 'a' }, now)).toEqual({ action: 'a', target: '', at: now.toISOString() });
   });
 
-  it('keep of an option only its label', () => {
+  it('keep of an option only its label, and number it', () => {
     const options = [{ label: 'Yes', description: 'do it' }];
-    expect(prompt({ prompt: 'p', options }, now).options).toEqual([{ label: 'Yes' }]);
+    expect(prompt({ prompt: 'p', options }, 't', now).options).toEqual([{ id: '1', label: 'Yes' }]);
+  });
+
+  it('name a question after its task and what it asks: a repetition is the same, other words are another one', () => {
+    const id = (task: string, asked: string) => prompt({ prompt: asked }, task, now).id;
+    expect(id('t', 'a')).toBe(id('t', 'a'));
+    expect(new Set([id('t', 'a'), id('t', 'b'), id('u', 'a')]).size).toBe(3);
   });
 });
 

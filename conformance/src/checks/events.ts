@@ -93,7 +93,7 @@ export const events: readonly Check[] = [
       same(last.session.status, 'waiting', 'status of the session');
       const prompt = present(last.session.prompt, 'prompt');
       same(
-        [prompt.prompt, prompt.result, prompt.options],
+        [prompt.prompt, prompt.result, prompt.options.map(({ label }) => ({ label }))],
         ['Which one?', result, options],
         'prompt, result and options',
       );
@@ -115,6 +115,50 @@ export const events: readonly Check[] = [
       (await world.desk()).event(answer.id, 'TASK_COMPLETE', { result: 'that it is' });
     },
     { also: ['§3 Task running: WAIT_FOR_USER', '§2.4 Option label'] },
+  ),
+  contract(
+    '§9',
+    'a question has an id: its first answer counts and reaches the daemon once, any other one is refused with the reason',
+    async (world) => {
+      const { session, task, app, from } = await stage(world);
+      const daemon = await world.desk();
+      const options = [{ label: 'Allow' }, { label: 'Refuse' }];
+      daemon.event(task.id, 'WAIT_FOR_USER', { prompt: `May I? ${randomUUID()}`, options });
+      const last = (await until(app, session, task.id, 'waiting', from)).at(-1);
+      const prompt = present(last?.type === 'session_update' ? last.session.prompts?.[0] : undefined, 'prompts');
+      const [, refuse] = prompt.options;
+      const uuid = present(prompt.id, 'id of the question');
+      const params = { id: session.id, uuid };
+      await world.rest.refused('answerPrompt', 'PROMPT_NOT_FOUND', {
+        params: { ...params, uuid: randomUUID() },
+        body: { option: '1' },
+      });
+      await world.rest.refused('answerPrompt', 'INVALID_ANSWER', { params, body: { option: 'no such option' } });
+      await world.rest.refused('answerPrompt', 'PROMPT_SUPERSEDED', {
+        params,
+        body: { option: present(refuse?.id, 'id of the option'), digest: 'another' },
+      });
+      const body = { option: present(refuse?.id, 'id of the option'), digest: prompt.digest };
+      const headers = { 'Idempotency-Key': randomUUID() };
+      const answered = await world.rest.ok('answerPrompt', { params, body, headers });
+      same(
+        [answered.status, answered.body.promptId, answered.body.sessionId, answered.body.message.content],
+        [202, uuid, session.id, 'Refuse'],
+        'answer',
+      );
+      const frame = await daemon.inbox.until('task_resume', ({ task_id }) => task_id === answered.body.taskId);
+      same(frame.message, 'Refuse', 'message of task_resume');
+      const again = await world.rest.ok('answerPrompt', { params, body, headers });
+      same(again.body.taskId, answered.body.taskId, 'task of the repeated request');
+      const late = await world.rest.refused('answerPrompt', 'PROMPT_ALREADY_ANSWERED', { params, body });
+      const { answer } = late.body as { answer?: { option?: string } };
+      same(answer?.option, body.option, 'option of the first answer');
+      await world.rest.refused('sendMessage', 'PROMPT_ALREADY_ANSWERED', {
+        params: { id: session.id },
+        body: { content: 'Allow', answers: uuid },
+      });
+      daemon.event(answered.body.taskId, 'TASK_COMPLETE', { result: 'not done' });
+    },
   ),
   contract(
     '§6',

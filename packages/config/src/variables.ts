@@ -129,6 +129,13 @@ export const variables = {
     meaning: 'what daemons are told about their version, by agent type',
   }),
 
+  BOUND_APPROVALS: variable<'off' | 'required'>(policy, oneOf('off', 'required'), {
+    default: 'off',
+    readBy: ['standalone', 'api'],
+    meaning:
+      '`required`: while a permission is open, a message that names no question is refused with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: it answers the oldest question',
+  }),
+
   METRICS_PORT: variable(operation, port(), {
     default: 9464,
     meaning: 'port of `/metrics`, separate from the public one; 0 turns it off',

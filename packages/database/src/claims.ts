@@ -3,8 +3,10 @@
  * `withDevice`.
  */
 import type { TaskKind } from '@relay/protocol';
+import type { PromptAnswer } from './tasks.ts';
 import { settleSessions } from './session-status.ts';
-import { move, moveTasks } from './task-moves.ts';
+import { move } from './move.ts';
+import { moveTasks } from './task-moves.ts';
 import { isDue, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
@@ -24,7 +26,15 @@ export interface ClaimedTask {
   /** Whether `imagesOf` has something: images may be large, and are not read before they are needed. */
   hasImages: boolean;
   projectPath: string;
+  /** The question that it answers. */
+  promptUuid?: string;
+  answer?: PromptAnswer;
 }
+
+/** While a session waits: what answers a question goes, whenever it was accepted, and else only what was accepted after the question. */
+const mayGo = Prisma.sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
+  WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
+  ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
 /**
  * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
@@ -42,6 +52,8 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
       instruction: string;
       has_images: boolean;
       project_path: string;
+      prompt_uuid: string | null;
+      answer: PromptAnswer | null;
     }[]
   >`
     WITH next AS (
@@ -49,14 +61,14 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
       FROM tasks t JOIN sessions s ON s.key = t.session_key
       WHERE t.device_id = ${deviceId} AND ${isDue('t')} AND NOT s.queue_held
         AND (t.kind = 'start' OR NOT s.placeholder)
-        AND (s.status <> 'waiting' OR t.seq > s.prompt_seq)
+        AND ${mayGo}
         AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
-      ORDER BY t.session_key, t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
+      ORDER BY t.session_key, COALESCE(t.prompt_uuid, '') = '', t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
         WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')), t.seq
       LIMIT 100
     ), moved AS (${moveTasks('claim', Prisma.sql`t.id IN (SELECT id FROM next)`, [Prisma.sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, touched.native_id, touched.project_path
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, touched.native_id, touched.project_path
     FROM moved m JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
   return rows.map((row) => ({
     id: row.id,
@@ -66,6 +78,8 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     instruction: row.instruction,
     hasImages: row.has_images,
     projectPath: row.project_path,
+    ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
+    ...(row.answer ? { answer: row.answer } : {}),
   }));
 }
 

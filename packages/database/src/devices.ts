@@ -2,7 +2,7 @@
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
 import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
-import { move } from './task-moves.ts';
+import { move } from './move.ts';
 import { type Db, type Models, Prisma } from './transaction.ts';
 
 interface DeviceRow {

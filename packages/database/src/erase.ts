@@ -4,7 +4,7 @@
  * `withDevice` where the device is still there.
  */
 import { createHash } from 'node:crypto';
-import { move } from './task-moves.ts';
+import { move } from './move.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 const prefix = 'DELETED-';
@@ -66,12 +66,13 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
     DELETE FROM idempotency_keys i USING tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'sessionId' IS NOT NULL`;
   await db.$executeRaw`
-    UPDATE idempotency_keys i SET response = response - 'prompt' - 'progress'
+    UPDATE idempotency_keys i SET response = response - 'prompt' - 'prompts' - 'progress'
       || jsonb_build_object('title', '', 'lastMessage', '', 'projectPath', '')
     FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'title' IS NOT NULL`;
   await db.$executeRaw`
     DELETE FROM slash_commands c USING sessions s WHERE ${which} AND c.device_id = s.device_id AND c.native_id = s.native_id`;
+  await db.$executeRaw`DELETE FROM prompts p USING sessions s WHERE ${which} AND p.session_key = s.key`;
   await db.$executeRaw`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
   await db.$executeRaw`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
   await move(db, 'erase', Prisma.sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);

@@ -8,7 +8,7 @@ import { listConnections, listDevices } from './devices.ts';
 import { listNotifications } from './notifications.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import { Prisma } from './transaction.ts';
+import type { Prisma } from './transaction.ts';
 import { listWatches } from './watches.ts';
 
 const rowsAtOnce = 200;
@@ -157,6 +157,22 @@ async function imagesOf(prisma: PrismaClient, { id, finishedAt }: { id: string; 
   if (finishedAt !== null) return {};
   const task = await prisma.task.findUnique({ where: { id }, select: { images: true } });
   return task?.images ? { images: JSON.parse(task.images) as string[] } : {};
+}
+
+/** Questions that are open or ended within 30 days; what an open one asks is with its session. */
+export async function* exportQuestions(prisma: PrismaClient, userId: string) {
+  for (let after = 0n; ;) {
+    const rows = await prisma.prompt.findMany({
+      where: { seq: { gt: after }, session: { ownerId: userId, deletedAt: null } },
+      orderBy: { seq: 'asc' },
+      take: rowsAtOnce,
+      include: { session: { select: { deviceId: true, agentType: true, nativeId: true } } },
+    });
+    for (const { uuid: id, state, askedAt, answeredAt, optionId: option, session } of rows)
+      yield { id, sessionId: formatSessionId(session), state, askedAt, ...given({ answeredAt, option }) };
+    if (rows.length < rowsAtOnce) return;
+    after = rows.at(-1)!.seq;
+  }
 }
 
 export async function* exportWatches(prisma: PrismaClient, userId: string) {

@@ -11,6 +11,7 @@ export * from './export-account.ts';
 export * from './resolve.ts';
 export * from './unnamed.ts';
 export * from './tasks.ts';
+export * from './prompts.ts';
 export * from './claims.ts';
 export * from './task-reads.ts';
 export { type MoveName, taskMoves } from './task-moves.ts';

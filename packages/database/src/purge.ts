@@ -13,6 +13,9 @@ const steps: readonly Step[] = [
   (db) => db.$executeRaw`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
   (db, idempotencyTtlSeconds) => db.$executeRaw`
     DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
+  (db) => db.$executeRaw`DELETE FROM prompts WHERE ended_at < now() - interval '30 days'`,
+  (db) => db.$executeRaw`
+    UPDATE prompts SET state = 'expired', payload = '{}'::jsonb, ended_at = now() WHERE state = 'open' AND expires_at < now()`,
   (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
   (db) => db.$executeRaw`
     UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
@@ -35,7 +38,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, ended tasks and slash
+ * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, questions that ended, ended tasks and slash
  * commands that nobody reported again after 30 days; of the sign-in, what has expired. Forgets after 7 days how a session
  * began that was never named. Cuts results an hour after their task
  * ended, and forgets the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.

@@ -82,6 +82,9 @@ async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: s
 async function merge(db: Db, from: string, into: string, runs: boolean): Promise<void> {
   const isNews = Prisma.sql`(${runs} OR f.status = 'waiting' OR t.status = 'idle')`;
   await db.$executeRaw`UPDATE tasks SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.$executeRaw`
+    UPDATE prompts p SET session_key = ${into} WHERE session_key = ${from}
+      AND NOT EXISTS (SELECT 1 FROM prompts o WHERE o.session_key = ${into} AND o.uuid = p.uuid)`;
   await db.$executeRaw`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
   await db.$executeRaw`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
   await db.$executeRaw`

@@ -6,12 +6,12 @@
  * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isOverdue, underWay } from './task-states.ts';
+import { isOpen, isOverdue, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** What a task ended with, as far as its session shows it. */
 export interface Shown {
-  status: 'idle' | 'failed' | 'waiting';
+  status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
   prompt: string | null;
   /** Words of the conversation; '' without any. */
@@ -37,6 +37,10 @@ const nothing = Prisma.sql`NULL`;
 /** The statement sees the tasks as they were before the move. */
 const othersUnderWay = Prisma.sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay}
   AND o.id NOT IN (SELECT id FROM moved))`;
+const someUnderWay = Prisma.sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay})`;
+const isAsking = Prisma.sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
+/** Null when no question is open besides the one that is answered. */
+const promptOfOthers = Prisma.sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
 const mayFail = Prisma.sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 
 /** What a move may ask of the session of its task. `end` and `endLate` show what they are given. */
@@ -52,9 +56,9 @@ export const asks = {
     status: Prisma.sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
   },
   confirm: {
-    means: '`active`; its question is answered.',
+    means: '`active`; its question is answered, other open ones stay.',
     status: Prisma.sql`'active'`,
-    prompt: nothing,
+    prompt: promptOfOthers,
   },
   end: {
     means: 'What the task ended with: `idle`, `failed`, or `waiting` with the question.',
@@ -82,12 +86,17 @@ export const asks = {
       WHERE l.session_key = s.key AND l.state <> 'expired' AND l.finished_at > m.finished_at))`,
   },
   hold: {
-    means: '`failed`, under the same conditions, and its queue stands still until the user sends or cancels.',
+    means:
+      '`failed`, under the same conditions as `fail`, and its queue stands still until the user sends or cancels. Other open questions stay.',
     status: Prisma.sql`'failed'`,
-    prompt: nothing,
+    prompt: promptOfOthers,
     held: true,
     clears: true,
     when: mayFail,
+  },
+  miss: {
+    means: '`waiting` while another question is open, else `failed`.',
+    clears: true,
   },
   idle: {
     means: '`idle`, unless it waits for its user or another task of it is under way; its queue goes on.',
@@ -118,7 +127,9 @@ export function settleSessions(name: AskName, shown?: Shown): Prisma.Sql {
   if (ask.prompt) set.push(Prisma.sql`prompt = ${ask.prompt}`);
   if (ask.held !== undefined) set.push(Prisma.sql`queue_held = ${Prisma.raw(String(ask.held))}`);
   if (ask.clears) set.push(Prisma.sql`progress = NULL`);
-  if (shown) set.push(Prisma.sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
+  if (shown && name === 'miss')
+    set.push(Prisma.sql`status = CASE WHEN ${isAsking} THEN 'waiting' ELSE 'failed' END, prompt = ${promptOfOthers}`);
+  else if (shown) set.push(Prisma.sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
   // Only a message that is accepted later answers the question.
   if (shown?.prompt) set.push(Prisma.sql`prompt_seq = (SELECT max(seq) FROM tasks WHERE session_key = s.key)`);
   if (shown?.words) set.push(words(shown.words));
@@ -135,6 +146,29 @@ export async function settleAccepted(db: Db, key: string, text: string): Promise
 export async function releaseQueue(db: Db, key: string): Promise<void> {
   await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
 }
+
+/** Another question is open: no message that was accepted before answers it. */
+export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
+  await db.$executeRaw`
+    UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(),
+      status = CASE WHEN ${someUnderWay} THEN s.status ELSE 'waiting' END,
+      prompt_seq = (SELECT COALESCE(max(seq), s.prompt_seq) FROM tasks WHERE session_key = s.key)
+    WHERE s.key = ${key}`;
+}
+
+/** The daemon ended questions of these sessions: those that waited for nothing else are now `status`. */
+export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
+  if (keys.length === 0) return;
+  const remains = Prisma.sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
+  await db.$executeRaw`
+    UPDATE sessions s SET updated_at = now(), prompt = CASE WHEN ${remains} THEN s.prompt END,
+      status = CASE WHEN s.status = 'waiting' AND NOT ${remains} THEN ${status} ELSE s.status END
+    WHERE s.key = ANY(${keys}::text[])`;
+}
+
+/** The open questions of a session `s`, oldest first, as JSON; null where there are none. */
+export const openPrompts = Prisma.sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'waiting' THEN
+  (SELECT json_agg(q.payload ORDER BY q.seq) FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')}) END`;
 
 /**
  * The status after a report, in SQL about `s`, the session, and `r`, its entry: `busy` while a task is open, `active` as reported, `news` if it

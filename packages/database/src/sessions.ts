@@ -9,7 +9,7 @@ import {
   parseSessionId,
 } from '@relay/protocol';
 import { eraseSession } from './erase.ts';
-import { lastTask, shownStatus } from './session-status.ts';
+import { lastTask, openPrompts, shownStatus } from './session-status.ts';
 import { underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
@@ -40,6 +40,7 @@ export interface SessionRow {
   message_count: number;
   progress: Progress | null;
   prompt: Prompt | null;
+  prompts: Prompt[] | null;
   archived: boolean;
   created_at: Date;
   updated_at: Date;
@@ -54,7 +55,7 @@ export interface SessionRow {
 export const sessionSelect = Prisma.sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
     ${shownStatus} AS status,
-    s.last_message, s.message_count, s.progress, s.prompt, s.archived, s.created_at, s.updated_at, s.version,
+    s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code
   FROM sessions s
@@ -82,11 +83,20 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
       archived: row.archived,
       watched: row.watched,
       ...(row.progress && row.status === 'active' ? { progress: row.progress } : {}),
-      ...(row.prompt && row.status === 'waiting' ? { prompt: row.prompt } : {}),
+      ...questionsOf(row),
       ...(row.task_id && row.task_state
         ? { lastTask: { id: row.task_id, state: row.task_state, ...(row.task_code ? { code: row.task_code } : {}) } }
         : {}),
     },
+  };
+}
+
+/** `prompt`, while it waits, is the oldest of `prompts`; one without an id was asked by way of an earlier release. */
+function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'prompt' | 'prompts'> {
+  const oldest = prompts?.[0] ?? (prompt?.id === undefined ? prompt : undefined);
+  return {
+    ...(oldest && status === 'waiting' ? { prompt: oldest } : {}),
+    ...(prompts ? { prompts } : {}),
   };
 }
 

@@ -4,13 +4,17 @@
  */
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
 import { releaseQueue } from './session-status.ts';
-import { type Ending, type MoveName, type Moved, move } from './task-moves.ts';
+import { move } from './move.ts';
+import { isNamed, openPrompt, readPrompt } from './prompts.ts';
+import type { MovedTask } from './prompt-ends.ts';
+import type { Ending, MoveName } from './task-moves.ts';
 import { isDue, isOverdue, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 export type Outcome =
   | { kind: 'completed'; result: string }
-  | { kind: 'waiting'; prompt: Prompt }
+  /** `alone`: the daemon has one question at a time. */
+  | { kind: 'waiting'; prompt: Prompt; alone?: boolean }
   | { kind: 'failed'; code: TaskErrorCode; error: string };
 
 /**
@@ -36,7 +40,8 @@ const moves = {
   waiting: { first: 'ask', later: 'askLate' },
 } as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
 
-function endingOf(outcome: Outcome): Omit<Ending, 'note'> {
+/** `isAnswered`: the question that it ends with has its answer already, which goes out next. */
+function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
   const none = { result: null, code: null, error: null, keepsInstruction: false };
   if (outcome.kind === 'failed') {
     const error = cutText(outcome.error, limits.messageBytes) || null;
@@ -48,46 +53,59 @@ function endingOf(outcome: Outcome): Omit<Ending, 'note'> {
     return { ...none, result, keepsInstruction: result.trim() === '', shown };
   }
   const result = cutText(outcome.prompt.result || outcome.prompt.prompt, limits.messageBytes);
-  return { ...none, result, shown: { status: 'waiting', prompt: JSON.stringify(outcome.prompt), words: result } };
+  const shown = isAnswered
+    ? ({ status: 'active', prompt: null, words: result } as const)
+    : ({ status: 'waiting', prompt: JSON.stringify(outcome.prompt), words: result } as const);
+  return { ...none, result, shown };
 }
 
-const sessionsOf = (moved: readonly Moved[]) => [...new Set(moved.map(({ sessionKey }) => sessionKey))];
+const sessionsOf = (moved: readonly MovedTask[]) => [...new Set(moved.map(({ sessionKey }) => sessionKey))];
 
 /**
  * Ends a task. `note`: the outcome was not told by an event. A later ending with another text settles what waited or was taken for
  * lost (contract §10).
  */
 export async function endTask(db: Db, taskId: string, outcome: Outcome, note: string | null = null): Promise<Ended> {
-  const ending = endingOf(outcome);
   const [task] = await db.$queryRaw<
     {
       state: TaskState;
+      session_key: string;
       result: string | null;
       error_code: string | null;
       error_text: string | null;
       note: string | null;
       erased: boolean;
     }[]
-  >`SELECT t.state, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
+  >`SELECT t.state, t.session_key, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId}`;
   if (!task || task.erased) return 'late';
-  const which = Prisma.sql`t.id = ${taskId}`;
+  const asked = outcome.kind === 'waiting' ? outcome : undefined;
+  const known = asked?.prompt.id === undefined ? undefined : await readPrompt(db, task.session_key, asked.prompt.id);
+  const ending = endingOf(outcome, known?.state === 'answered');
+  const go = async (name: MoveName, noted: string | null) => {
+    const [moved] = await move(db, name, Prisma.sql`t.id = ${taskId}`, { ...ending, note: noted });
+    if (asked && moved?.shown && isNamed(asked.prompt))
+      await openPrompt(db, moved.sessionKey, { prompt: asked.prompt, taskId }, asked.alone ?? true);
+  };
   if (task.state === 'sent' || task.state === 'running') {
-    await move(db, moves[outcome.kind].first, which, { ...ending, note });
+    const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';
+    await go(isMissed ? 'miss' : moves[outcome.kind].first, note);
     return 'ended';
   }
   const said = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
-  if (!isLost && (said === '' || isSaid(task.result, said))) return 'repeated';
+  // The same words may be asked again: a daemon that names its questions says so.
+  const asksAgain = asked?.alone === false && !known;
+  if (!isLost && !asksAgain && (said === '' || isSaid(task.result, said))) return 'repeated';
   const hadNoText = task.state === 'completed' && task.result === '' && outcome.kind === 'completed';
   // The history has the instruction: it was delivered after all.
   if (task.state === 'unknown' && note === notes.history) {
-    await move(db, 'find', which, { ...ending, note });
+    await go('find', note);
     return 'settled';
   }
   const isCorrected = task.note !== null && task.state !== 'cancelled';
   if (task.state === 'waiting' || isLost || isCorrected || hadNoText) {
-    await move(db, moves[outcome.kind].later, which, { ...ending, note: note ?? notes.later });
+    await go(moves[outcome.kind].later, note ?? notes.later);
     return 'settled';
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
@@ -142,7 +160,7 @@ export async function cancelTask(db: Db, key: string): Promise<{ taskId: string;
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE s.key = ${key} AND (t.state IN ${underWay} OR ${isDue('t')}
       OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY seq DESC LIMIT 1)))
-    ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND t.seq > s.prompt_seq THEN 1
+    ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, t.seq LIMIT 1`;
   if (!victim) {
     await releaseQueue(db, key);

@@ -1,13 +1,17 @@
 /**
- * The moves of a task (contract §2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it. Must
- * run inside `withDevice`, so that the tasks of a device move in one order.
+ * The moves of a task (contract §2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it.
  */
 import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
-import { type AskName, type Shown, settleSessions } from './session-status.ts';
-import { isStarting } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import type { AskName, Shown } from './session-status.ts';
+import { Prisma } from './transaction.ts';
 
-interface Move {
+/**
+ * `own`: the question that the task answers is closed. `failed`: it is not certain that the answer was applied. `over`: `own`, and the turn
+ * has ended with all its other questions. In all of these, and with `again` alone: a task that was never sent gives its question back.
+ */
+export type QuestionEffect = 'own' | 'failed' | 'over' | 'again';
+
+export interface Move {
   readonly from: readonly TaskState[];
   readonly to: TaskState;
   /** For the documents: what brings it about. */
@@ -18,6 +22,8 @@ interface Move {
   readonly writes: keyof typeof writes;
   /** What it asks of the session. */
   readonly session?: AskName;
+  /** What it means for the questions of the session. */
+  readonly questions?: QuestionEffect;
   /** Cancels what then waits for a name that the session will never get (`strand`). */
   readonly strands?: true;
 }
@@ -27,11 +33,11 @@ const writes = {
   nothing: [],
   sent: [Prisma.sql`sent_at = now()`],
   unsent: [Prisma.sql`sent_at = NULL, fence = NULL`],
-  said: [Prisma.sql`finished_at = now(), images = NULL`],
-  ended: [Prisma.sql`finished_at = now(), images = NULL, instruction = ''`],
-  expired: [Prisma.sql`finished_at = t.expires_at, images = NULL, instruction = ''`],
+  said: [Prisma.sql`finished_at = now(), images = NULL, answer = NULL`],
+  ended: [Prisma.sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
+  expired: [Prisma.sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
   erased: [
-    Prisma.sql`finished_at = COALESCE(t.finished_at, now()), images = NULL, instruction = '', result = NULL, error_text = NULL, note = NULL`,
+    Prisma.sql`finished_at = COALESCE(t.finished_at, now()), images = NULL, instruction = '', answer = NULL, result = NULL, error_text = NULL, note = NULL`,
   ],
 } as const;
 
@@ -67,6 +73,7 @@ export const taskMoves = {
     writes: 'said',
     session: 'end',
     strands: true,
+    questions: 'over',
     when: 'TASK_COMPLETE, or its answer in the history of the daemon.',
   },
   fail: {
@@ -75,6 +82,7 @@ export const taskMoves = {
     writes: 'said',
     session: 'end',
     strands: true,
+    questions: 'over',
     when: 'ERROR, or what the daemon cannot take.',
   },
   ask: {
@@ -83,7 +91,17 @@ export const taskMoves = {
     writes: 'said',
     session: 'end',
     strands: true,
+    questions: 'own',
     when: 'WAIT_FOR_USER. The answer is a new task.',
+  },
+  miss: {
+    from: delivered,
+    to: 'failed',
+    writes: 'said',
+    session: 'miss',
+    questions: 'failed',
+    strands: true,
+    when: 'ERROR with `PROMPT_SUPERSEDED`: the answer came too late and was not applied.',
   },
   completeLate: {
     from: settled,
@@ -91,16 +109,34 @@ export const taskMoves = {
     writes: 'said',
     session: 'endLate',
     strands: true,
+    questions: 'over',
     when: 'A later end with another text, of a task that waits or was lost.',
   },
-  failLate: { from: settled, to: 'failed', writes: 'said', session: 'endLate', strands: true, when: 'The same.' },
-  askLate: { from: settled, to: 'waiting', writes: 'said', session: 'endLate', strands: true, when: 'The same.' },
+  failLate: {
+    from: settled,
+    to: 'failed',
+    writes: 'said',
+    session: 'endLate',
+    strands: true,
+    questions: 'over',
+    when: 'The same.',
+  },
+  askLate: {
+    from: settled,
+    to: 'waiting',
+    writes: 'said',
+    session: 'endLate',
+    strands: true,
+    questions: 'own',
+    when: 'The same.',
+  },
   find: {
     from: ['unknown'],
     to: 'completed',
     writes: 'said',
     session: 'endLate',
     strands: true,
+    questions: 'over',
     when: 'The history of a session that was named later has its answer.',
   },
   lose: {
@@ -110,6 +146,7 @@ export const taskMoves = {
     writes: 'ended',
     session: 'fail',
     strands: true,
+    questions: 'over',
     when: 'The daemon no longer knows it.',
   },
   unknown: {
@@ -119,6 +156,7 @@ export const taskMoves = {
     writes: 'ended',
     session: 'hold',
     strands: true,
+    questions: 'failed',
     when: 'The connection died before the daemon confirmed it.',
   },
   doubt: {
@@ -134,6 +172,7 @@ export const taskMoves = {
     writes: 'expired',
     session: 'expire',
     strands: true,
+    questions: 'again',
     when: 'Its time to live ended.',
   },
   cancel: {
@@ -142,6 +181,7 @@ export const taskMoves = {
     writes: 'ended',
     session: 'idle',
     strands: true,
+    questions: 'over',
     when: 'The user cancels.',
   },
   dismiss: {
@@ -150,13 +190,22 @@ export const taskMoves = {
     writes: 'ended',
     session: 'dismiss',
     strands: true,
+    questions: 'over',
     when: 'The user cancels while the agent waits: its question is dismissed.',
+  },
+  supersede: {
+    from: ['queued'],
+    to: 'failed',
+    code: 'PROMPT_SUPERSEDED',
+    writes: 'ended',
+    when: 'A choice that was not sent, when its question is gone. Words become a message instead.',
   },
   strand: {
     from: ['queued'],
     to: 'cancelled',
     code: 'SESSION_NOT_RESOLVED',
     writes: 'ended',
+    questions: 'again',
     when: 'A follow-up behind a first task that ended without naming its session.',
   },
   remove: {
@@ -192,41 +241,12 @@ const quoted = (states: readonly TaskState[]) => Prisma.raw(states.map((state) =
 
 /**
  * The statement that moves the tasks of which `which` is true, in SQL about `t`, and that are in a state from which the move leads. Returns
- * id, seq, kind, session_key, sent_at, finished_at, instruction and has_images. `also`: further columns.
+ * id, seq, kind, session_key, sent_at, finished_at, instruction, has_images, prompt_uuid and answer. `also`: further columns.
  */
 export function moveTasks(name: MoveName, which: Prisma.Sql, also: readonly Prisma.Sql[] = []): Prisma.Sql {
   const { from, to, code, writes: times }: Move = taskMoves[name];
   const error = code ? [Prisma.sql`error_code = ${code}, error_text = ${taskErrors[code]}`] : [];
   const set = [Prisma.sql`state = ${to}`, ...writes[times], ...error, ...also];
   return Prisma.sql`UPDATE tasks t SET ${Prisma.join(set, ', ')} WHERE ${which} AND t.state IN (${quoted(from)})
-    RETURNING t.id, t.seq, t.kind, t.session_key, t.sent_at, t.finished_at, t.instruction, t.images IS NOT NULL AS has_images`;
+    RETURNING t.id, t.seq, t.kind, t.session_key, t.sent_at, t.finished_at, t.instruction, t.images IS NOT NULL AS has_images, t.prompt_uuid, t.answer`;
 }
-
-export interface Moved {
-  id: string;
-  sessionKey: string;
-}
-
-/**
- * Moves tasks and settles their sessions, in one statement; in a session without a name that cannot get one any more, a second one cancels
- * what waits. Returns the tasks that moved; those that are in another state stay as they are.
- */
-export async function move(db: Db, name: MoveName, which: Prisma.Sql, ending?: Ending): Promise<Moved[]> {
-  const { session, strands }: Move = taskMoves[name];
-  const settle = session ? Prisma.sql`, settled AS (${settleSessions(session, ending?.shown)})` : Prisma.empty;
-  const rows = await db.$queryRaw<{ id: string; session_key: string; placeholder: boolean }[]>`
-    WITH moved AS (${moveTasks(name, which, ending ? written(ending) : [])})${settle}
-    SELECT m.id, m.session_key, s.placeholder FROM moved m JOIN sessions s ON s.key = m.session_key ORDER BY m.seq`;
-  const unnamed = rows.filter(({ placeholder }) => placeholder).map(({ session_key: key }) => key);
-  if (strands && unnamed.length > 0) await move(db, 'strand', isStranded(unnamed));
-  return rows.map(({ id, session_key: sessionKey }) => ({ id, sessionKey }));
-}
-
-function written({ result, code, error, note, keepsInstruction }: Ending): Prisma.Sql[] {
-  const ending = Prisma.sql`result = ${result}, error_code = ${code}, error_text = ${error}, note = ${note}`;
-  return keepsInstruction ? [ending] : [ending, Prisma.sql`instruction = ''`];
-}
-
-/** Follow-ups behind a first task that is over without a name. */
-const isStranded = (keys: readonly string[]) =>
-  Prisma.sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;

@@ -16,3 +16,7 @@ export const isStarting = (
   key: string,
 ) => Prisma.sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${Prisma.raw(key)}
   AND f.kind = 'start' AND (f.state IN ${underWay} OR ${isDue('f')}))`;
+
+/** A question that may be answered. `prompt`: the alias of the table. */
+export const isOpen = (prompt: string) =>
+  Prisma.raw(`(${prompt}.state = 'open' AND (${prompt}.expires_at IS NULL OR ${prompt}.expires_at > now()))`);

@@ -4,7 +4,9 @@
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
-import { type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
+import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
+import { markAnswered } from './prompt-ends.ts';
+import { oldestOpen } from './prompts.ts';
 import { settleAccepted } from './session-status.ts';
 import { isDue, isStarting } from './task-states.ts';
 import type { Db } from './transaction.ts';
@@ -69,12 +71,23 @@ interface NewTask {
   text: string;
   images: string | undefined;
   ttlMs: number;
+  /** See the columns. */
+  promptUuid?: string | null;
+  answer?: string | null;
+}
+
+/** What an answer is besides its words: a choice, and what the person saw. */
+export interface PromptAnswer {
+  option?: string | undefined;
+  fields?: FieldValues | undefined;
+  digest?: string | undefined;
 }
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
   await db.$executeRaw`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, expires_at)
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, expires_at)
     VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
+      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb,
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
@@ -96,21 +109,31 @@ export async function enqueueMessage(
     images?: string | undefined;
     ttlMs: number;
     queueLimit: number;
+    /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
+    answers?: (PromptAnswer & { uuid: string }) | null;
   },
 ): Promise<Enqueued> {
-  const [state] = await db.$queryRaw<{ placeholder: boolean; starting: boolean; waiting: bigint; awaited: boolean }[]>`
+  const [state] = await db.$queryRaw<
+    { placeholder: boolean; starting: boolean; waiting: bigint; awaited: boolean; asked: string | null }[]
+  >`
     SELECT s.placeholder,
       ${isStarting('s.key')} AS starting,
       (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
       s.queue_held OR (s.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM tasks q
-        WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited
+        WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited,
+      CASE WHEN s.status = 'waiting' THEN ${oldestOpen('s.key')} END AS asked
     FROM sessions s WHERE s.key = ${input.key}`;
   if (!state || (state.placeholder && !state.starting)) return { kind: 'unresolved' };
-  if (!state.awaited && Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
+  if (!input.answers && !state.awaited && Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
+  const { answers } = input;
+  const uuid = answers === undefined ? state.asked : (answers?.uuid ?? '');
+  const { option, fields, digest } = answers ?? {};
   const taskId = newUlid();
   await insertTask(db, {
     id: taskId,
     key: input.key,
+    promptUuid: uuid,
+    answer: option !== undefined || fields || digest !== undefined ? JSON.stringify({ option, fields, digest }) : null,
     deviceId: input.deviceId,
     ownerId: input.ownerId,
     kind: 'resume',
@@ -118,6 +141,7 @@ export async function enqueueMessage(
     images: input.images,
     ttlMs: input.ttlMs,
   });
+  if (uuid) await markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option });
   await settleAccepted(db, input.key, input.content);
   return { kind: 'queued', taskId };
 }

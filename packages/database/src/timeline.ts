@@ -3,7 +3,7 @@
  * The highest one is remembered outside.
  */
 import { markUnknown } from './task-ends.ts';
-import { move } from './task-moves.ts';
+import { move } from './move.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 export interface Mark {

@@ -425,8 +425,8 @@ onBoth('the states of tasks', (open) => {
     );
     const { made, ...times } = seen;
     expect(Object.entries(times).filter(([, count]) => count === 0)).toEqual([]);
-    // The others need a history, a restore, or a deletion.
-    const others: MoveName[] = ['find', 'doubt', 'remove', 'erase'];
+    // The others need a history, a restore, a question with a name, or a deletion.
+    const others: MoveName[] = ['find', 'doubt', 'miss', 'supersede', 'remove', 'erase'];
     expect((Object.keys(taskMoves) as MoveName[]).filter((name) => !made.has(name) && !others.includes(name))).toEqual(
       [],
     );

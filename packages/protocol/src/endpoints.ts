@@ -26,6 +26,12 @@ export const endpoints = {
   deleteSession: { method: 'DELETE', path: '/api/sessions/:id', credential: 'user' },
   readMessages: { method: 'GET', path: '/api/sessions/:id/messages', credential: 'user' },
   sendMessage: { method: 'POST', path: '/api/sessions/:id/messages', credential: 'user', idempotent: true },
+  answerPrompt: {
+    method: 'POST',
+    path: '/api/sessions/:id/prompts/:uuid/answer',
+    credential: 'user',
+    idempotent: true,
+  },
   listCommands: { method: 'GET', path: '/api/sessions/:id/commands', credential: 'user' },
   readContext: { method: 'GET', path: '/api/sessions/:id/context', credential: 'user' },
   readSummary: { method: 'GET', path: '/api/sessions/:id/summary', credential: 'user' },

@@ -25,12 +25,13 @@ export const userItemUuid = (taskId: string): string => uuidFor(`task\n${taskId}
 /** The message that ends a task of a daemon that names none; the same for every repetition of the event. */
 export const endItemUuid = (taskId: string, eventType: string): string => uuidFor(`task\n${taskId}\n${eventType}`);
 
-/** The one question that a WAIT_FOR_USER without `question` makes. */
-export const questionUuid = (taskId: string): string => uuidFor(`task\n${taskId}\nquestion`);
-
 /** Binds an answer to the words that were read: the first 32 hexadecimal digits of SHA-256 over the JSON of title, subject and options. */
 export const questionDigest = ({ title, subject, options }: Pick<Question, 'title' | 'subject' | 'options'>): string =>
   createHash('sha256')
     .update(JSON.stringify([title, subject ?? null, options]))
     .digest('hex')
     .slice(0, 32);
+
+/** The question that a WAIT_FOR_USER without `question` makes: the same for a repetition, another one when the task asks something else. */
+export const questionUuid = (taskId: string, question: Pick<Question, 'title' | 'subject' | 'options'>): string =>
+  uuidFor(`task\n${taskId}\nquestion\n${questionDigest(question)}`);

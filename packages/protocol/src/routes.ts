@@ -9,6 +9,7 @@ import type { ErrorCode } from './errors.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
+import * as prompts from './rest/prompts.ts';
 import { version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
@@ -216,7 +217,30 @@ export const routes = {
       'IDEMPOTENCY_CONFLICT',
       'INVALID_IMAGE',
       'NOT_SUPPORTED_BY_DEVICE',
+      'INVALID_ANSWER',
+      'PROMPT_NOT_FOUND',
+      'PROMPT_ALREADY_ANSWERED',
+      'PROMPT_SUPERSEDED',
+      'PROMPT_REFERENCE_REQUIRED',
     ],
+    refusals: { 409: prompts.PromptRefusal },
+  },
+  answerPrompt: {
+    ...endpoints.answerPrompt,
+    summary: 'Answer a question of the agent, by its id: the first answer counts, and no other one reaches the agent',
+    scope: 'sessions:write',
+    body: prompts.AnswerPrompt,
+    success: { 202: prompts.AnsweredPrompt },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'INVALID_ANSWER',
+      'PROMPT_NOT_FOUND',
+      'PROMPT_ALREADY_ANSWERED',
+      'PROMPT_SUPERSEDED',
+      'IDEMPOTENCY_CONFLICT',
+    ],
+    refusals: { 409: prompts.PromptRefusal },
   },
   listCommands: {
     ...endpoints.listCommands,

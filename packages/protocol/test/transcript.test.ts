@@ -191,7 +191,8 @@ describe('identities', () => {
       userItemUuid('t2'),
       endItemUuid('t1', 'ERROR'),
       endItemUuid('t1', 'TASK_COMPLETE'),
-      questionUuid('t1'),
+      questionUuid('t1', { title: 'Yes?', options: [] }),
+      questionUuid('t1', { title: 'No?', options: [] }),
       foreignUuid('s', 'm'),
       foreignUuid('s', 'm#2'),
     ];

@@ -20,7 +20,8 @@ export interface SocketServer {
   /**
    * Sends the 101 and resolves with the socket; the first handler is called in a later turn. Without a `protocol` none is
    * named; one that the client did not offer is not named either. A ping is answered at once; with `receipts` it takes its place
-   * among the frames, and its pong says that everything before it was handled. Nothing is said of what was not.
+   * among the frames, and its pong says that everything before it was handled. Nothing is said of what was not. `headers` are sent with
+   * the 101; the caller vouches that they are valid.
    * @throws HandshakeError when the request is no WebSocket handshake: nothing was sent, the caller refuses it with the
    *   error's `status`; or, with status 0, when the client has gone already.
    */
@@ -29,7 +30,7 @@ export interface SocketServer {
     duplex: Duplex,
     head: Buffer,
     handlers: SocketHandlers,
-    options?: { protocol?: string; receipts?: boolean },
+    options?: { protocol?: string; receipts?: boolean; headers?: Readonly<Record<string, string>> },
   ): Promise<Socket>;
 }
 
@@ -40,6 +41,7 @@ const fewestChunks = 1024;
 export function createSocketServer({ limits, closes, now = Date.now }: SocketServerOptions): SocketServer {
   const bounds = withDefaults(limits);
   const protocols = new WeakMap<IncomingMessage, string>();
+  const further = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
   const complaints = new WeakMap<IncomingMessage, Error>();
   // `closeTimeout` is not in the types yet: without it a half-open peer would be waited for, for 30 s.
   const options: ServerOptions & { closeTimeout: number } = {
@@ -61,6 +63,9 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
   const shared = { limits: bounds, closes, now, longFrames: new LongFrames(), receipts: false };
   const withReceipts = { ...shared, receipts: true };
   const server = new WebSocketServer(options);
+  server.on('headers', (lines, request) => {
+    for (const [name, value] of Object.entries(further.get(request) ?? {})) lines.push(`${name}: ${value}`);
+  });
   server.on('wsClientError', (error, _duplex, request) => complaints.set(request, error));
 
   /** `ws` answers within the call, one way or the other. */
@@ -76,7 +81,8 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
 
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- a refusal is a rejection
-    async accept(request, duplex, head, handlers, { protocol, receipts = false } = {}) {
+    async accept(request, duplex, head, handlers, { protocol, receipts = false, headers } = {}) {
+      if (headers) further.set(request, headers);
       if (protocol !== undefined) protocols.set(request, protocol);
       const socket = new LiveSocket(
         shakeHands(request, duplex, head),

@@ -6,6 +6,7 @@ import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
+import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
@@ -21,6 +22,7 @@ type Names =
   | 'deleteSession'
   | 'readMessages'
   | 'sendMessage'
+  | 'answerPrompt'
   | 'listCommands'
   | 'readContext'
   | 'readSummary'
@@ -80,6 +82,13 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     sendMessage: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
       const accepted = await sendMessage(deps, call.principal.userId, call.params.id, call.body, key);
+      showReplay(call.response, accepted);
+      return { status: 202, body: accepted.response };
+    },
+    answerPrompt: async (call) => {
+      const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
+      const asked = { sessionId: call.params.id, uuid: call.params.uuid };
+      const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };
     },

@@ -58,19 +58,22 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   return header;
 }
 
+const said = <T extends { message: { content: string } }>(response: T, content: string | undefined): T =>
+  content === undefined ? response : { ...response, message: { ...response.message, content } };
+
 const conflict = () =>
   new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
 
 /**
  * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only what succeeds is kept.
- * The message itself is not kept: the request that repeats the key carries it again.
+ * `content`: the message itself is not kept, the request that repeats the key carries it again; undefined where the request does not carry it.
  * @throws RelayError IDEMPOTENCY_CONFLICT, and whatever `work` throws
  */
 export async function onceOnly<T extends { message: { content: string } }>(
   tx: Db,
   input: Idempotent<NoInfer<T>>,
   ttlSeconds: number,
-  content: string,
+  content: string | undefined,
   work: () => Promise<T>,
 ): Promise<Accepted<T>> {
   const { userId, route, key, status } = input;
@@ -80,10 +83,10 @@ export async function onceOnly<T extends { message: { content: string } }>(
   if (earlier) {
     const response = earlier.response as T;
     if (earlier.bodyHash !== bodyHash || (await input.isAboutSame?.(response)) === false) throw conflict();
-    return { response: { ...response, message: { ...response.message, content } }, replayed: true };
+    return { response: said(response, content), replayed: true };
   }
   const response = await work();
-  const kept = { ...response, message: { ...response.message, content: '' } };
+  const kept = content === undefined ? response : said(response, '');
   if (!(await keepReplay(tx, { userId, route, key, bodyHash, status, response: kept, ttlSeconds }))) throw conflict();
   return { response, replayed: false };
 }

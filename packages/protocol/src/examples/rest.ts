@@ -3,6 +3,7 @@ import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
 import { finished, pending, waiting } from './sessions.ts';
 import * as story from './story.ts';
+import { asked } from './transcript.ts';
 
 const { messages, sessionId, deviceId, times, tasks } = story;
 
@@ -80,6 +81,16 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
         result: story.result,
       },
     ],
+    questions: [
+      {
+        id: asked.uuid,
+        sessionId,
+        state: 'closed',
+        askedAt: times.asked,
+        answeredAt: times.answered,
+        option: 'opt1',
+      },
+    ],
     watchedSessions: [sessionId],
     notifications: [
       { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
@@ -100,6 +111,14 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   MessagePage: page,
   SendMessage: { content: story.answer, queueTtlSeconds: 900 },
   SentMessage: { taskId: tasks.answer, sessionId, state: 'queued', message: messages[2] },
+  AnswerPrompt: { option: 'opt1', digest: asked.digest },
+  AnsweredPrompt: { sessionId, promptId: asked.uuid, taskId: tasks.answer, message: messages[2] },
+  PromptRefusal: {
+    error: 'The question was answered before.',
+    code: 'PROMPT_ALREADY_ANSWERED',
+    status: 409,
+    answer: { option: 'opt1', at: times.answered, by: story.userId },
+  },
   CommandList: {
     commands: [
       { name: 'compact', description: 'Summarise the conversation', inputHint: 'what to keep' },

@@ -81,6 +81,15 @@ const task = record('ExportedTask', 'One run inside a session.', {
   note: maybe(text('How the outcome was learned')),
 });
 
+const question = record('ExportedQuestion', 'A question of an agent, open or ended within 30 days.', {
+  id: id('Id of the question'),
+  sessionId: sessionId('Canonical session id'),
+  state: line('open, answered, closed, failed, superseded or expired'),
+  askedAt: time('When it was asked'),
+  answeredAt: maybe(time('When it was answered')),
+  option: maybe(id('The option that was chosen')),
+});
+
 const request = record(
   'ExportedRequest',
   'A request with an Idempotency-Key; its answer is among the sessions and tasks.',
@@ -106,6 +115,7 @@ export const AccountExport = record(
     devices: list(device, 'Devices', { maxItems: limits.devices }),
     sessions: list(session, 'Sessions', many),
     tasks: list(task, 'Tasks, by session', many),
+    questions: list(question, 'Questions, in the order in which they were asked', many),
     watchedSessions: list(sessionId('Canonical session id'), 'Sessions that the person watches', {
       maxItems: limits.watchedSessions,
     }),

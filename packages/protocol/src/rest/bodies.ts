@@ -2,6 +2,7 @@
 import { AccountExport } from './account-export.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
+import * as prompts from './prompts.ts';
 
 export const restBodies = {
   Health: people.Health,
@@ -18,6 +19,9 @@ export const restBodies = {
   MessagePage: conversation.MessagePage,
   SendMessage: conversation.SendMessage,
   SentMessage: conversation.SentMessage,
+  AnswerPrompt: prompts.AnswerPrompt,
+  AnsweredPrompt: prompts.AnsweredPrompt,
+  PromptRefusal: prompts.PromptRefusal,
   CommandList: conversation.CommandList,
   SessionContext: conversation.SessionContext,
   SessionSummary: conversation.SessionSummary,

@@ -1,0 +1,45 @@
+/** POST /api/sessions/:id/prompts/:uuid/answer (transcript §7): the first answer counts, and none reaches another question. */
+import { findSession } from '@relay/database';
+import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { type Accepted, onceOnly } from './accept.ts';
+import { withSession } from './find.ts';
+import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
+import { judgeAnswer } from './judge-answer.ts';
+import { requireOpenPrompt } from './open-prompt.ts';
+
+/**
+ * Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
+ * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER, INVALID_REQUEST,
+ *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT
+ */
+export async function answerPrompt(
+  deps: Operations,
+  userId: string,
+  { sessionId, uuid }: { sessionId: string; uuid: string },
+  body: AnswerPrompt,
+  idempotencyKey: string | undefined,
+): Promise<Accepted<AnsweredPrompt>> {
+  const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
+    const idempotent = {
+      userId,
+      route: 'answerPrompt',
+      key: idempotencyKey,
+      request: [uuid, body.option, body.text, body.fields && JSON.stringify(body.fields), body.digest],
+      status: 202,
+      isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
+    } as const;
+    const accept = async () => {
+      const { prompt } = await requireOpenPrompt(tx, record, uuid, body.digest);
+      const { content, answer } = judgeAnswer(prompt, body);
+      const sent = await acceptFollowUp(deps, tx, userId, record, { content, answers: { uuid, ...answer } });
+      return { ...sent, promptId: uuid };
+    };
+    // Labels and fields are not in the request that is repeated; words are.
+    const once = onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.text, accept);
+    return { accepted: await once, deviceId: record.session.deviceId };
+  });
+  await publishFollowUp(deps, userId, deviceId, accepted);
+  const { key: _key, ...response } = accepted.response;
+  return { response, replayed: accepted.replayed };
+}

@@ -1,0 +1,72 @@
+/** What a message and the answer to a question have in common: a task behind the others, and what apps and the daemon hear of it. */
+import { message, newMessage } from '@relay/attention';
+import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage, readSessions } from '@relay/database';
+import { type Message, RelayError } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
+import type { Operations } from '../deps.ts';
+import { type Accepted, timeToLive } from './accept.ts';
+
+export interface FollowUp {
+  content: string;
+  /** Data URLs; a JSON array. */
+  images?: string | undefined;
+  queueTtlSeconds?: number | undefined;
+  /** The open question that it answers; null: none. Absent: the oldest one, if any. */
+  answers?: (PromptAnswer & { uuid: string }) | null;
+}
+
+/** @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0) */
+export async function acceptFollowUp(
+  deps: Operations,
+  tx: Db,
+  userId: string,
+  { key, session: { deviceId } }: SessionRecord,
+  { content, images, queueTtlSeconds, answers }: FollowUp,
+): Promise<{ taskId: string; sessionId: string; message: Message; key: string }> {
+  const enqueued = await enqueueMessage(tx, {
+    key,
+    deviceId,
+    ownerId: userId,
+    content,
+    images,
+    ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
+    queueLimit: deps.config.queueLimit,
+    ...(answers === undefined ? {} : { answers }),
+  });
+  if (enqueued.kind === 'full')
+    throw new RelayError(
+      'QUEUE_FULL',
+      `${deps.config.queueLimit} messages already wait in this session. Wait, or cancel some.`,
+    );
+  if (enqueued.kind === 'unresolved') {
+    throw new RelayError(
+      'SESSION_NOT_RESOLVED',
+      'The device never started this session, so there is nothing to continue. Start a new one.',
+    );
+  }
+  const [record] = await readSessions(tx, [key]);
+  if (!record) throw new TypeError('a session vanished in its own transaction');
+  const said = message(userItemUuid(enqueued.taskId), 'USER', content, record.session.updatedAt);
+  return { taskId: enqueued.taskId, sessionId: record.session.id, message: said, key };
+}
+
+/** Tells apps and the daemon of what was accepted; a repetition is published to none. */
+export async function publishFollowUp(
+  deps: Operations,
+  userId: string,
+  deviceId: string,
+  { response, replayed }: Accepted<{ sessionId: string; message: Message; key: string }>,
+): Promise<void> {
+  if (replayed) return;
+  const { content, uuid } = response.message;
+  await deps.publisher.markSaid(userId, response.key, { role: 'USER', content, uuid });
+  await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
+  await deps.publisher.sessions([response.key]);
+  deps.tell(deviceId, { v: 1, kind: 'wake' });
+}
+
+/** The same key repeats a request about the same session, whichever of its ids was used. */
+export const isAboutSession =
+  (find: (sessionId: string) => Promise<SessionRecord | undefined>, key: string) =>
+  async (earlier: { sessionId: string }): Promise<boolean> =>
+    (await find(earlier.sessionId))?.key === key;

@@ -1,0 +1,45 @@
+/** The question that a request answers (transcript §7). Read under the lock of the device, where its answer is decided. */
+import { type Db, type PromptRecord, type SessionRecord, readPrompt } from '@relay/database';
+import { RelayError } from '@relay/protocol';
+
+/**
+ * An open question of the session. `digest`: of what the person saw, if the app gave it.
+ * @throws RelayError PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED
+ */
+export async function requireOpenPrompt(
+  tx: Db,
+  { key, session }: SessionRecord,
+  uuid: string,
+  digest: string | undefined,
+): Promise<PromptRecord> {
+  const found = uuid.includes('\0') ? undefined : await readPrompt(tx, key, uuid);
+  if (!found) throw new RelayError('PROMPT_NOT_FOUND', 'This session has no question with this id.');
+  if (found.answer)
+    throw new RelayError('PROMPT_ALREADY_ANSWERED', 'The question was answered before. Nothing was sent.', {
+      details: { answer: found.answer },
+    });
+  const isAnother = digest !== undefined && found.prompt.digest !== digest;
+  if (found.state !== 'open' || isAnother)
+    throw new RelayError(
+      'PROMPT_SUPERSEDED',
+      isAnother && found.state === 'open'
+        ? 'The question is another one than was shown. Nothing was sent; show it again.'
+        : 'The question can no longer be answered. Nothing was sent.',
+      { details: { prompts: session.prompts ?? [] } },
+    );
+  return found;
+}
+
+/**
+ * A message that names no question answers the oldest one, unless a permission is open and this relay wants it named.
+ * @throws RelayError PROMPT_REFERENCE_REQUIRED
+ */
+export function refuseUnbound({ session }: SessionRecord, policy: 'off' | 'required'): void {
+  const asksToAllow = session.prompts?.some(({ options }) => options.some(({ kind }) => kind?.startsWith('allow')));
+  if (policy === 'required' && asksToAllow)
+    throw new RelayError(
+      'PROMPT_REFERENCE_REQUIRED',
+      'The agent asks for a permission. Answer it by its id, or send "answers": null for a message that waits behind it.',
+      { details: { prompts: session.prompts ?? [] } },
+    );
+}

@@ -1,0 +1,95 @@
+/**
+ * MEANING of what a daemon with `prompts` says of its questions besides WAIT_FOR_USER (transcript §7): another one is open, one is taken back,
+ * and which are open after a connect. Write first, publish second.
+ */
+import { type Publisher, message } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type Database,
+  addNotification,
+  closePrompt,
+  openBeside,
+  supersedeOmitted,
+  withDevice,
+  withOwned,
+} from '@relay/database';
+import { type DaemonEvent, type FromDaemon, capabilities } from '@relay/protocol';
+import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { NativeSessions } from './native-sessions.ts';
+import type { TaskWriter } from './tasks-out.ts';
+import { namedPrompt } from './translate.ts';
+
+type PromptEvent = DaemonEvent<'PROMPT_OPEN'> | DaemonEvent<'PROMPT_CLOSED'>;
+
+export const isPromptEvent = (event: DaemonEvent): event is PromptEvent =>
+  event.event_type === 'PROMPT_OPEN' || event.event_type === 'PROMPT_CLOSED';
+
+export interface Prompts {
+  handle(connection: DaemonConnection, event: PromptEvent): Promise<void>;
+  /** The first `status` of a connection: a question that it omits is gone. */
+  firstStatus(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
+}
+
+export interface PromptDeps {
+  config: RelayConfig;
+  database: Database;
+  publisher: Publisher;
+  writer: TaskWriter;
+  sessions: NativeSessions;
+  metrics: GatewayMetrics;
+  notify: () => void;
+}
+
+export function createPrompts(deps: PromptDeps): Prompts {
+  const { database, publisher, writer, metrics, config } = deps;
+
+  const opened = async (connection: DaemonConnection, { session_id: id, question }: DaemonEvent<'PROMPT_OPEN'>) => {
+    const record = await deps.sessions.find(connection, id ?? '');
+    if (!record) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    const now = new Date();
+    const { key, ownerId, session } = record;
+    const { isNew, notified } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const isNew = await openBeside(tx, key, namedPrompt(question, now));
+      const cause = { sessionKey: key, cause: 'needs_you', windowMs: config.dedupeWindowMs } as const;
+      return { isNew, notified: isNew && (await addNotification(tx, cause)) };
+    });
+    if (!isNew) return;
+    connection.memory.forgetRecord(key);
+    await publisher.say(ownerId, key, session.id, message(question.uuid, 'AGENT', question.title, now.toISOString()), [
+      question.uuid,
+    ]);
+    await publisher.sessions([key]);
+    if (notified) deps.notify();
+  };
+
+  const closed = async (connection: DaemonConnection, event: DaemonEvent<'PROMPT_CLOSED'>) => {
+    const record = await deps.sessions.find(connection, event.session_id ?? '');
+    if (!record) {
+      metrics.ignored.inc({ cause: 'unknown session' });
+      return;
+    }
+    const changed = await withDevice(database.prisma, connection.deviceId, (tx) =>
+      closePrompt(tx, record.key, event.uuid, event.state),
+    );
+    if (!changed) return;
+    connection.memory.forgetRecord(record.key);
+    await publisher.sessions([record.key]);
+    void writer.drain(connection);
+  };
+
+  return {
+    handle: (connection, event) =>
+      event.event_type === 'PROMPT_OPEN' ? opened(connection, event) : closed(connection, event),
+    firstStatus: async (connection, { open_prompts: open }) => {
+      if (!connection.capabilities.includes(capabilities.prompts) || open === undefined || open === null) return;
+      const keys = await withOwned(database.prisma, connection, (tx) =>
+        supersedeOmitted(tx, connection.deviceId, open),
+      );
+      await publisher.sessions(keys ?? []);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * The noun question (a prompt on the wire; transcript §7, ADR 37): asked by a daemon, answered once, by whichever api holds the row of the
+ * device, and taken back by the daemon under the same lock: "answered" and "taken back" have one order. Everything that writes must run
+ * inside `withDevice`.
+ */
+import type { Prompt } from '@relay/protocol';
+import { endPrompts } from './prompt-ends.ts';
+import { settleAsked, settleUnasked } from './session-status.ts';
+import { isOpen } from './task-states.ts';
+import { type Db, Prisma } from './transaction.ts';
+
+/**
+ * `open`: may be answered. `answered`: has the one answer, which is with its task. `closed`: that answer reached the daemon, or it was
+ * answered on the machine. `failed`: the answer came too late, or it is unknown whether it came. `superseded`, `expired`: never answered.
+ */
+export type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'superseded' | 'expired';
+
+/** More of one session are not taken: an app shows them all. */
+const openPerSession = 20;
+
+/** What an app sees of a question, which has an id. */
+export type NamedPrompt = Prompt & { id: string };
+
+export const isNamed = (prompt: Prompt): prompt is NamedPrompt => prompt.id !== undefined;
+
+/** A question as an answer is judged by. */
+export interface PromptRecord {
+  uuid: string;
+  /** `expired` as soon as its time has passed. */
+  state: PromptState;
+  prompt: NamedPrompt;
+  /** Once it was answered; of words only when and by whom. */
+  answer?: { option?: string; at: string; by?: string };
+}
+
+export async function readPrompt(db: Db, key: string, uuid: string): Promise<PromptRecord | undefined> {
+  const [row] = await db.$queryRaw<
+    {
+      state: PromptState;
+      late: boolean;
+      payload: NamedPrompt;
+      option_id: string | null;
+      answered_at: Date | null;
+      answered_by: string | null;
+    }[]
+  >`
+    SELECT q.state, q.expires_at <= now() AS late, q.payload, q.option_id, q.answered_at, q.answered_by
+    FROM prompts q WHERE q.session_key = ${key} AND q.uuid = ${uuid}`;
+  if (!row) return undefined;
+  const answer = row.answered_at && {
+    ...(row.option_id === null ? {} : { option: row.option_id }),
+    at: row.answered_at.toISOString(),
+    ...(row.answered_by === null ? {} : { by: row.answered_by }),
+  };
+  return {
+    uuid,
+    state: row.state === 'open' && row.late ? 'expired' : row.state,
+    prompt: row.payload,
+    ...(answer ? { answer } : {}),
+  };
+}
+
+export interface Asked {
+  prompt: NamedPrompt;
+  /** The task that ends with it; absent for one that is asked beside another. */
+  taskId?: string;
+}
+
+/**
+ * Opens a question, once: a repetition changes nothing, unless it was given up and the daemon asks it all the same. `alone`: the daemon has one question at a time, and all others of the session are
+ * superseded. False when it is open or was answered, the session is gone, or it has as many as it may have.
+ */
+export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked, alone: boolean): Promise<boolean> {
+  if (alone) await endPrompts(db, Prisma.sql`p.session_key = ${key} AND p.uuid <> ${prompt.id}`);
+  const expiresAt = prompt.expires === undefined ? NaN : Date.parse(prompt.expires);
+  const count = await db.$executeRaw`
+    INSERT INTO prompts (session_key, uuid, device_id, task_id, payload, digest, expires_at)
+    SELECT s.key, ${prompt.id}, s.device_id, ${taskId ?? null}, ${JSON.stringify(prompt)}::jsonb, ${prompt.digest ?? null},
+      ${Number.isNaN(expiresAt) ? null : new Date(expiresAt)}::timestamptz
+    FROM sessions s WHERE s.key = ${key} AND s.deleted_at IS NULL
+      AND (SELECT count(*) FROM prompts q WHERE q.session_key = s.key AND q.state = 'open') < ${openPerSession}
+    ON CONFLICT (session_key, uuid) DO UPDATE SET state = 'open', payload = excluded.payload, task_id = excluded.task_id, ended_at = NULL,
+      answered_at = NULL, answered_by = NULL, option_id = NULL, answer_task_id = NULL
+      WHERE prompts.state IN ('superseded', 'expired', 'failed')`;
+  return count > 0;
+}
+
+/** A question beside another, or in a session that no task of the relay runs. False as with `openPrompt`. */
+export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Promise<boolean> {
+  if (!(await openPrompt(db, key, { prompt }, false))) return false;
+  await settleAsked(db, key, JSON.stringify(prompt));
+  return true;
+}
+
+/**
+ * The daemon says what became of a question; words it gives later are no answer to it. `state` as on the wire: one that is unknown means
+ * superseded. Returns whether anything changed.
+ */
+export async function closePrompt(db: Db, key: string, uuid: string, state: string): Promise<boolean> {
+  const to = state === 'answered' ? 'closed' : state === 'expired' ? 'expired' : 'superseded';
+  const keys = await endPrompts(db, Prisma.sql`p.session_key = ${key} AND p.uuid = ${uuid}`, Prisma.sql`${to}::text`);
+  // The turn goes on where the agent has its answer or needs none; the next report says otherwise if that is wrong.
+  await settleUnasked(db, keys, state === 'answered' || state === 'superseded' ? 'active' : 'idle');
+  return keys.length > 0;
+}
+
+/** After a connect: the daemon has no other questions than these. Returns the keys of the sessions concerned. */
+export async function supersedeOmitted(db: Db, deviceId: string, open: readonly string[]): Promise<string[]> {
+  const which = Prisma.sql`p.device_id = ${deviceId} AND p.state = 'open' AND p.uuid <> ALL(${open}::text[])`;
+  const keys = await endPrompts(db, which);
+  await settleUnasked(db, keys, 'idle');
+  return keys;
+}
+
+/** The oldest question of the session that a message without a reference answers. */
+export const oldestOpen = (key: string) => Prisma.sql`(SELECT q.uuid FROM prompts q
+  WHERE q.session_key = ${Prisma.raw(key)} AND ${isOpen('q')} ORDER BY q.seq LIMIT 1)`;
