@@ -1,13 +1,14 @@
 /** MEANING of `session_activity` (contract §5, §8): a session changed at the daemon, or an agent ended a turn there. */
-import { randomUUID } from 'node:crypto';
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import { type Database, addNotification, applyFacts, findNativeSession, taskWithin, withDevice } from '@relay/database';
 import { type FromDaemon, isNativeId } from '@relay/protocol';
+import { foreignUuid } from '@relay/protocol/identity';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { readingOf } from './native-sessions.ts';
 import type { Outcomes } from './outcomes.ts';
+import type { Speech } from './speech.ts';
 import { activityFacts, toTime } from './translate.ts';
 import type { Watching } from './watching.ts';
 
@@ -17,6 +18,7 @@ export interface ActivityDeps {
   publisher: Publisher;
   watching: Watching;
   outcomes: Outcomes;
+  speech: Speech;
   metrics: GatewayMetrics;
   notify: () => void;
 }
@@ -25,7 +27,7 @@ type Frame = FromDaemon<'session_activity'>;
 
 /** Returns the handler of `session_activity`. */
 export function createActivity(deps: ActivityDeps): (connection: DaemonConnection, frame: Frame) => Promise<void> {
-  const { config, database, publisher, watching, outcomes, metrics } = deps;
+  const { config, database, publisher, watching, outcomes, speech, metrics } = deps;
   return async (connection, frame) => {
     const found = isNativeId(frame.session_id)
       ? await findNativeSession(database.prisma, connection.deviceId, frame.session_id)
@@ -51,12 +53,13 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
         return { changed: keys.length > 0, produced, notified };
       },
     );
-    if (!produced && frame.last_message) {
-      const said = message(randomUUID(), 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
-      await publisher.sayEnd(found.ownerId, found.key, found.session.id, said, {
-        key: `activity ${frame.last_activity ?? ''} ${frame.last_message}`,
-        sinceMs: Date.now() - config.dedupeWindowMs,
-      });
+    // What has a uuid is compared by that, and not by when it came.
+    const isNamed = completion && !!frame.message_uuid && connection.can('transcript');
+    if ((isNamed || !produced) && frame.last_message) {
+      const key = `activity ${frame.last_activity ?? ''} ${frame.last_message}`;
+      const uuid = frame.message_uuid || foreignUuid(found.session.id, key);
+      const said = message(uuid, 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
+      await speech.sayEnd(connection, found, said, { key, sinceMs: Date.now() - config.dedupeWindowMs });
     }
     connection.memory.forgetRecord(found.key);
     if (changed || !produced) await publisher.sessions([found.key]);

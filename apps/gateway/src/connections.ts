@@ -37,8 +37,8 @@ export interface ConnectionsDeps {
   forget: (deviceId: string) => void;
 }
 
-/** What this relay declares to daemons. */
-const declared = { [relayCapabilitiesHeader]: relayCapabilities.prompts };
+/** What this relay declares to daemons, on every 101. */
+const declared = { [relayCapabilitiesHeader]: Object.values(relayCapabilities).join(', ') };
 
 export class Connections {
   readonly #deps: ConnectionsDeps;

@@ -3,7 +3,7 @@
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
-import type { Command, FromDaemon, Reply } from '@relay/protocol';
+import type { Command, DaemonEvent, FromDaemon, Reply } from '@relay/protocol';
 import type { Answer as Said } from './answer.ts';
 import type { EarlierPage } from './pages.ts';
 import type { UnderWay } from './reconcile.ts';
@@ -50,9 +50,11 @@ export interface DaemonRequest {
   /** Identical questions share one frame. */
   question: Question;
   /** Each is told once. */
-  waiters: ((reply: Reply) => void)[];
+  waiters: ((reply: Reply, rest?: string) => void)[];
   timer: NodeJS.Timeout;
 }
+
+type TranscriptEvent = DaemonEvent<'TRANSCRIPT'>;
 
 export class DeviceMemory {
   readonly tasks = new SparseMap<string, TaskEntry>();
@@ -65,6 +67,8 @@ export class DeviceMemory {
   readonly pages = new SparseMap<string, EarlierPage>();
   /** Keys of sessions by native id, for the transcript; bounded. */
   readonly keys = new SparseMap<string, string>();
+  /** Sessions whose transcript is passed on outside of a running task, by task and native id; bounded. */
+  readonly subjects = new SparseMap<string, SessionRecord>();
   /** How often sessions were asked for how they began; bounded. */
   readonly looks = new SparseMap<string, number>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */
@@ -103,6 +107,16 @@ export class DeviceMemory {
     this.over.set(taskId, true);
   }
 
+  /** The session of a transcript that belongs to no task under way, as last read; undefined after another instance changed one. */
+  subjectOf({ task_id: taskId, session_id: nativeId }: TranscriptEvent): SessionRecord | undefined {
+    return this.tasks.has(taskId) ? undefined : this.subjects.get(`${taskId} ${nativeId}`);
+  }
+
+  rememberSubject({ task_id: taskId, session_id: nativeId }: TranscriptEvent, record: SessionRecord): void {
+    if (this.subjects.size >= 1000) this.subjects.clear();
+    this.subjects.set(`${taskId} ${nativeId}`, record);
+  }
+
   rememberKey(nativeId: string, key: string): void {
     if (this.keys.size >= 10_000) this.keys.clear();
     this.keys.set(nativeId, key);
@@ -124,15 +138,18 @@ export class DeviceMemory {
     clearTimeout(this.opened.get(from)?.timer);
     this.opened.delete(from);
     this.keys.clear();
+    this.subjects.clear();
   }
 
   forgetRecord(sessionKey: string): void {
     this.changes += 1;
+    this.subjects.clear();
     for (const task of this.tasks.values()) if (task.sessionKey === sessionKey) task.record = undefined;
   }
 
   forgetRecords(): void {
     this.changes += 1;
+    this.subjects.clear();
     for (const task of this.tasks.values()) task.record = undefined;
   }
 

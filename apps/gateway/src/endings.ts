@@ -103,7 +103,7 @@ export function createEndings(deps: EndingDeps): Endings {
       await publishResolution(deps, connection, record, resolved);
       // A daemon that was cut off repeats its last message: apps have it.
       if (isNew || ended === 'late')
-        await speech.sayEnd(record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
+        await speech.sayEnd(connection, record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
       if (isNew) await deps.publisher.session(record);
       else if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);

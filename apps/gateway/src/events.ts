@@ -5,7 +5,7 @@
  */
 import type { Publisher } from '@relay/attention';
 import { type Database, type SessionRecord, readSessions, withDevice } from '@relay/database';
-import type { DaemonEvent, DaemonEventType, Progress } from '@relay/protocol';
+import { type DaemonEvent, type Progress, transcriptLimits } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
 import type { Endings } from './endings.ts';
@@ -37,9 +37,6 @@ export interface Events {
   /** Handles one event: at once, or when the promise resolves. The caller keeps the order. */
   handle(connection: DaemonConnection, event: Received<DaemonEvent>): void | Promise<void>;
 }
-
-/** Conversations with parts: a daemon sends them to a relay that declares them, which this one does not. */
-const undeclared: ReadonlySet<DaemonEventType> = new Set(['TRANSCRIPT']);
 
 export function createEvents(deps: EventDeps): Events {
   const { database, publisher, progress: board, running, speech, transcript, metrics } = deps;
@@ -78,7 +75,10 @@ export function createEvents(deps: EventDeps): Events {
         return;
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
-        return speech.say(record, event);
+        return speech.say(connection, record, event);
+      case 'TRANSCRIPT':
+        speech.transcript(record, event, entry);
+        return;
       case 'WARNING':
         return speech.warn(record, event);
     }
@@ -92,7 +92,12 @@ export function createEvents(deps: EventDeps): Events {
   };
 
   /** A task that ended before, by a cancel for instance: its session may still get its name, and its messages are shown. */
-  const ofEndedTask = async (connection: DaemonConnection, taskId: string, sessionKey: string, event: DaemonEvent) => {
+  const ofEndedTask = async (
+    connection: DaemonConnection,
+    taskId: string,
+    sessionKey: string,
+    event: Received<DaemonEvent>,
+  ) => {
     const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const [record] = await readSessions(tx, [resolved?.key ?? sessionKey]);
@@ -101,8 +106,12 @@ export function createEvents(deps: EventDeps): Events {
     if (!record) return;
     await publishResolution(deps, connection, record, resolved);
     if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
-    if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE') await speech.say(record, event);
+    if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE')
+      await speech.say(connection, record, event);
     if (event.event_type === 'WARNING') await speech.warn(record, event);
+    if (event.event_type !== 'TRANSCRIPT') return;
+    connection.memory.rememberSubject(event, record);
+    speech.transcript(record, event);
   };
 
   const ofTask = async (connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>) => {
@@ -121,11 +130,23 @@ export function createEvents(deps: EventDeps): Events {
   return {
     handle: (connection, event) => {
       const { task_id: taskId, session_id: nativeId } = event;
-      if (undeclared.has(event.event_type)) {
+      if (event.event_type === 'TRANSCRIPT' && !connection.can('transcript')) {
         metrics.ignored.inc({ cause: 'undeclared event' });
         return;
       }
       if (isPromptEvent(event)) return deps.prompts.handle(connection, event);
+      if (event.event_type === 'TRANSCRIPT') {
+        // Apps see the gap, and ask.
+        if (isOverlong(event.written)) {
+          metrics.ignored.inc({ cause: 'long transcript' });
+          return;
+        }
+        const subject = connection.memory.subjectOf(event);
+        if (subject) {
+          speech.transcript(subject, event);
+          return;
+        }
+      }
       if (!taskId) {
         if (nativeId) return transcript.ofSession(connection, nativeId, event);
         metrics.ignored.inc({ cause: 'event of nothing' });
@@ -140,6 +161,10 @@ export function createEvents(deps: EventDeps): Events {
     },
   };
 }
+
+/** Longer than a frame of a transcript may be. */
+const isOverlong = (written: string): boolean =>
+  written.length * 3 > transcriptLimits.frameBytes && Buffer.byteLength(written) > transcriptLimits.frameBytes;
 
 /** Whether it carries the uuid of the message that it answers: apps know that message already. */
 const namesQuestion = (event: DaemonEvent): event is DaemonEvent & { user_message_uuid: string } =>

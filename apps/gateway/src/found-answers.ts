@@ -17,6 +17,7 @@ import type { Answer } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ProgressBoard } from './progress.ts';
+import type { Speech } from './speech.ts';
 import type { TaskWriter } from './tasks-out.ts';
 
 export interface FoundAnswerDeps {
@@ -26,6 +27,7 @@ export interface FoundAnswerDeps {
   metrics: GatewayMetrics;
   progress: ProgressBoard;
   writer: TaskWriter;
+  speech: Speech;
   /** A notification was written: it may be sent now. */
   notify: () => void;
 }
@@ -40,14 +42,17 @@ export interface FoundAnswers {
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
-  const { config, database, publisher, metrics, progress, writer } = deps;
+  const { config, database, publisher, speech, metrics, progress, writer } = deps;
 
   /** The answer under the daemon's own name for it, so that its transcript does not repeat it. */
-  const publish = async (record: SessionRecord, { uuid, content, timestamp }: Answer, sinceMs: number | undefined) => {
+  const publish = async (
+    connection: DaemonConnection,
+    record: SessionRecord,
+    { uuid, content, timestamp }: Answer,
+    sinceMs: number | undefined,
+  ) => {
     const said = message(uuid, 'AGENT', content, timestamp);
-    await publisher.sayEnd(record.ownerId, record.key, record.session.id, said, {
-      ...(sinceMs !== undefined && { sinceMs }),
-    });
+    await speech.sayEnd(connection, record, said, { ...(sinceMs !== undefined && { sinceMs }) });
     await publisher.markSaid(record.ownerId, record.key, { uuid });
     await publisher.session(record);
   };
@@ -72,7 +77,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       if (entry) progress.drop(entry.sessionKey);
       memory.tasks.delete(taskId);
       metrics.tasks.inc({ state: 'completed' });
-      if (record) await publish(record, answer, entry?.writtenAtMs);
+      if (record) await publish(connection, record, answer, entry?.writtenAtMs);
       if (notified) deps.notify();
       void writer.drain(connection);
     },
@@ -85,16 +90,17 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         const [record] = await readSessions(tx, [asked.sessionKey]);
         return { ended, record };
       });
-      if (corrected?.record && corrected.ended === 'settled') await publish(corrected.record, answer, undefined);
+      if (corrected?.record && corrected.ended === 'settled')
+        await publish(connection, corrected.record, answer, undefined);
     },
-    addText: async ({ deviceId }, { id: taskId, sessionKey, sentAtMs }, answer, always) => {
-      const { ended, record } = await withDevice(database.prisma, deviceId, async (tx) => {
+    addText: async (connection, { id: taskId, sessionKey, sentAtMs }, answer, always) => {
+      const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const [record] = await readSessions(tx, [sessionKey]);
         return { ended, record };
       });
       // Another question about the same end may have been answered first.
-      if (record && (always || ended === 'settled')) await publish(record, answer, sentAtMs);
+      if (record && (always || ended === 'settled')) await publish(connection, record, answer, sentAtMs);
     },
   };
 }

@@ -1,17 +1,22 @@
 /** Requests to a daemon that are not answered yet (contract §5). Identical requests in flight share one frame. */
 import { randomUUID } from 'node:crypto';
-import type { Reply } from '@relay/protocol';
+import { type Reply, encodeItems, transcriptLimits } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
-import type { DaemonConnection } from './connection.ts';
+import type { DaemonConnection, Received } from './connection.ts';
 import type { Answer, Question } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { repeats } from './pages.ts';
 import { asked, replyOf } from './questions.ts';
+import { itemsReply } from './translate.ts';
 
 export type HistoryPage = Extract<Reply, { kind: 'page' }>;
 const maxRequests = 1000;
 /** Sessions whose newest page is remembered, per connection. */
 const maxPages = 100;
+
+/** Twice what a page may have. */
+const maxItemsBytes = 2 * transcriptLimits.pageBytes;
+const tooMuch: Reply = { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: 'The device answered too much.' };
 
 export interface History {
   /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */
@@ -19,22 +24,26 @@ export interface History {
   /** The newest messages of a session; undefined when the daemon cannot be asked, is silent or answers with an error. */
   page(connection: DaemonConnection, nativeId: string, limit: number): Promise<HistoryPage | undefined>;
   /** The answer to a request of this connection, or a stray. */
-  answered(connection: DaemonConnection, frame: Answer): void;
+  answered(connection: DaemonConnection, frame: Received<Answer>): void;
   /** The connection ended: everybody who waits is told at once. */
   abandon(connection: DaemonConnection): void;
 }
 
 export function createHistory(backplane: Backplane, metrics: GatewayMetrics, timeoutMs: number): History {
-  const finish = (connection: DaemonConnection, requestId: string, reply: Reply) => {
+  const finish = (connection: DaemonConnection, requestId: string, reply: Reply, rest?: string) => {
     const request = connection.memory.requests.get(requestId);
     if (!request) return false;
     connection.memory.requests.delete(requestId);
     clearTimeout(request.timer);
-    for (const tell of request.waiters) tell(reply);
+    for (const tell of request.waiters) tell(reply, rest);
     return true;
   };
 
-  const question = (connection: DaemonConnection, command: Question, tell: (reply: Reply) => void): boolean => {
+  const question = (
+    connection: DaemonConnection,
+    command: Question,
+    tell: (reply: Reply, rest?: string) => void,
+  ): boolean => {
     const { requests } = connection.memory;
     for (const request of requests.values()) {
       if (!isSame(request.question, command)) continue;
@@ -73,9 +82,10 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
 
   return {
     ask: (connection, command, replyTo, correlation) =>
-      question(connection, command, (reply) => {
+      question(connection, command, (reply, rest) => {
+        const body = reply.kind === 'items' ? encodeItems(reply, rest ?? '') : JSON.stringify(reply);
         backplane
-          .reply(replyTo, correlation, JSON.stringify(reply))
+          .reply(replyTo, correlation, body)
           .catch((error: unknown) => connection.logger.warn({ err: error }, 'a reply could not be delivered'));
       }),
     page: (connection, nativeId, limit) =>
@@ -86,9 +96,12 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
       }),
     answered: (connection, frame) => {
       const request = connection.memory.requests.get(frame.request_id);
-      if (request?.answer === frame.type)
-        finish(connection, frame.request_id, notForEver(connection, request.question, frame));
-      else metrics.ignored.inc({ cause: `stray ${frame.type}` });
+      if (request?.answer === frame.type) {
+        const items = isForParts(request.question) && frame.type === 'messages' ? itemsReply(frame) : undefined;
+        if (!items) finish(connection, frame.request_id, notForEver(connection, request.question, frame));
+        else if (Buffer.byteLength(items.rest) > maxItemsBytes) finish(connection, frame.request_id, tooMuch);
+        else finish(connection, frame.request_id, items.head, items.rest);
+      } else metrics.ignored.inc({ cause: `stray ${frame.type}` });
     },
     abandon: (connection) => {
       for (const requestId of [...connection.memory.requests.keys()]) {
@@ -106,5 +119,8 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
 function isSame(one: Question, other: Question): boolean {
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;
-  return one.limit === other.limit && one.before === other.before && one.after === other.after;
+  const isSamePlace = one.before === other.before && one.after === other.after && one.changed === other.changed;
+  return isSamePlace && one.limit === other.limit && one.parts === other.parts;
 }
+
+const isForParts = (question: Question): boolean => question.kind === 'history' && question.parts === true;

@@ -40,12 +40,12 @@ export interface MeaningDeps {
 
 export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status; unnamed: Unnamed } {
   const { publisher, metrics } = deps;
-  const outcomes = createOutcomes(deps);
+  const speech = createSpeech(publisher);
+  const outcomes = createOutcomes({ ...deps, speech });
   const unnamed = createUnnamed({ ...deps, outcomes });
   const sessions = createNativeSessions({ ...deps, unnamed });
   const prompts = createPrompts({ ...deps, sessions });
   const status = createStatus({ ...deps, outcomes, prompts });
-  const speech = createSpeech(publisher);
   const transcript = createTranscript({ sessions, speech, metrics });
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
   const inbound = createInbound({
@@ -53,7 +53,7 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
     status,
     events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts }),
     reports: createReports({ ...deps, status, unnamed }),
-    activity: createActivity({ ...deps, outcomes }),
+    activity: createActivity({ ...deps, outcomes, speech }),
   });
   return { inbound, status, unnamed };
 }

@@ -33,7 +33,8 @@ export function asked(
 ): Asked | undefined {
   const about = { request_id: requestId, session_id: question.sessionId };
   switch (question.kind) {
-    case 'history':
+    case 'history': {
+      const parts = question.parts === true && can('transcript');
       return {
         frame: {
           type: 'get_messages',
@@ -41,9 +42,12 @@ export function asked(
           limit: Math.min(question.limit, limits.historyPage),
           ...(question.before === undefined ? {} : { before_uuid: question.before }),
           ...(question.after === undefined ? {} : { after_uuid: question.after }),
+          ...(parts ? { parts } : {}),
+          ...(parts && question.changed !== undefined ? { changed: question.changed } : {}),
         },
         answer: 'messages',
       };
+    }
     case 'ask_context':
       if (can('usage')) return { frame: { type: 'usage_request', ...about }, answer: 'usage_response' };
       if (can('context')) return { frame: { type: 'context_request', ...about }, answer: 'context_response' };

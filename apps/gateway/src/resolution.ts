@@ -30,6 +30,7 @@ export async function publishResolution(
   // Recorded under the merged key, which is gone: marked again, so that the daemon's repetition is no second message.
   for (const content of resolved.instructions ?? [])
     await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
+  connection.memory.subjects.clear();
   connection.memory.rememberKey(record.nativeId, record.key);
   await publisher.session(record, resolved.previousId);
   await watching

@@ -1,11 +1,12 @@
 /** Words of a daemon → apps (contract §6): messages of the conversation, ends of turns, warnings and output. Touches no database. */
 import { randomUUID } from 'node:crypto';
-import { type Publisher, message } from '@relay/attention';
+import { type Publisher, addedText, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
-import type { DaemonEvent, Message } from '@relay/protocol';
-import type { Received } from './connection.ts';
+import { type DaemonEvent, type Message, encodeTranscript } from '@relay/protocol';
+import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
+import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
-import { question, taskOutput, taskOutputAsWritten, toTime } from './translate.ts';
+import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
 export type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 export type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
@@ -14,40 +15,65 @@ export type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'>
 export const isEnding = (event: DaemonEvent): event is Ending =>
   event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
 
-/** The words of an ending, as a message of the conversation. */
+/**
+ * The words of an ending, as a message of the conversation. Its uuid is that of the item that the daemon names, or else made of the task,
+ * so that it is the same when the event is repeated.
+ */
 export function endMessage(event: Ending, now: Date): Message {
   const at = now.toISOString();
-  if (event.event_type === 'TASK_COMPLETE') return message(randomUUID(), 'AGENT', event.result, at);
-  if (event.event_type === 'ERROR') return message(randomUUID(), 'SYSTEM', event.error, at);
-  return message(randomUUID(), 'AGENT', question(event), at);
+  const asked = event.event_type === 'WAIT_FOR_USER' ? event.question?.uuid : undefined;
+  const uuid = event.message_uuid || asked || endItemUuid(event.task_id ?? '', event.event_type);
+  if (event.event_type === 'TASK_COMPLETE') return message(uuid, 'AGENT', event.result, at);
+  if (event.event_type === 'ERROR') return message(uuid, 'SYSTEM', event.error, at);
+  return message(uuid, 'AGENT', question(event), at);
 }
 
 export interface Speech {
   /** A message of the agent or the user. */
-  say(record: SessionRecord, event: Spoken): Promise<void>;
+  say(connection: DaemonConnection, record: SessionRecord, event: Spoken): Promise<void>;
   /** The last message of a turn; `end` as in `Publisher`. */
-  sayEnd(record: SessionRecord, said: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
+  sayEnd(
+    connection: DaemonConnection,
+    record: SessionRecord,
+    said: Message,
+    end?: { key?: string; sinceMs?: number },
+  ): Promise<void>;
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
   warn(record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (findings R5). */
   output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
+  /** Operations of a transcript. `entry` as above: the text that they add is one output of the task. */
+  transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;
 }
 
 export function createSpeech(publisher: Publisher): Speech {
   return {
-    say: async (record, event) => {
+    say: async (connection, record, event) => {
       const uuid = event.uuid || randomUUID();
+      // The message that the task began with: it was published when it was accepted.
+      if (event.task_id && uuid === userItemUuid(event.task_id)) return;
       const role = event.event_type === 'AGENT_RESPONSE' ? 'AGENT' : 'USER';
       // With an answer, `user_message_uuid` is what it answers and not another name of it.
       const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
       const uuids = names.filter((id): id is string => !!id);
       const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
-      await publisher.say(record.ownerId, record.key, record.session.id, spoken, uuids);
+      const { ownerId, key, session } = record;
+      if (connection.can('transcript')) await publisher.sayOnce(ownerId, key, session.id, spoken);
+      else await publisher.say(ownerId, key, session.id, spoken, uuids);
     },
-    sayEnd: (record, said, end) => publisher.sayEnd(record.ownerId, record.key, record.session.id, said, end),
+    sayEnd: (connection, { ownerId, key, session }, said, end) =>
+      connection.can('transcript')
+        ? publisher.sayOnce(ownerId, key, session.id, said)
+        : publisher.sayEnd(ownerId, key, session.id, said, end),
     warn: (record, { warning }) => {
       const said = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
       return publisher.say(record.ownerId, record.key, record.session.id, said);
+    },
+    transcript: (record, event, entry) => {
+      const { task_id: taskId, ops } = event;
+      const sequence = entry && addedText(ops) !== '' ? (entry.outputs = (entry.outputs ?? 0) + 1) : undefined;
+      const head = { ...(taskId === '' ? {} : { taskId }), ...(sequence === undefined ? {} : { sequence }) };
+      publisher.hotText(record.ownerId, encodeTranscript(head, transcriptText(record.session.id, event)), 't');
     },
     output: (record, event, entry) => {
       const { id } = record.session;

@@ -53,7 +53,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
 
   const changes = async () => {
     // What is shown of sessions is read again with the next frame about them.
-    for (const { memory } of hub.all()) if (memory.tasks.size > 0) memory.forgetRecords();
+    for (const { memory } of hub.all()) if (memory.tasks.size + memory.subjects.size > 0) memory.forgetRecords();
     await watching.again(hub.all());
   };
 

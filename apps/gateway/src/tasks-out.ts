@@ -20,6 +20,7 @@ import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { type Publisher } from '@relay/attention';
 import { capabilities, imageSupport } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 
 export interface TaskWriter {
   /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
@@ -135,9 +136,11 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       const images = task.hasImages ? await imagesFor(connection, task.id) : {};
       if (!images) continue;
       const project = task.projectPath === '' ? {} : { project_path: task.projectPath };
+      const keepsUuids = connection.can('transcript');
+      const named = keepsUuids ? { message_uuid: userItemUuid(task.id) } : {};
       const bytesLeft = connection.send(
         task.kind === 'start'
-          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project, ...images }
+          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project, ...images, ...named }
           : {
               type: 'task_resume',
               task_id: task.id,
@@ -145,6 +148,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
               message: task.instruction,
               ...project,
               ...images,
+              ...named,
               ...answerOf(connection, task),
             },
       );
@@ -157,6 +161,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       written.push(task.sessionKey);
       // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.
+      if (keepsUuids) continue;
       marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
     claiming.delete(connection);

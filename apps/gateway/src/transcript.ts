@@ -24,6 +24,8 @@ export interface TranscriptDeps {
 
 export function createTranscript({ sessions, speech, metrics }: TranscriptDeps): Transcript {
   const ofSession: Transcript['ofSession'] = async (connection, nativeId, event) => {
+    const { memory } = connection;
+    const { changes } = memory;
     const record = await sessions.find(connection, nativeId);
     if (!record) {
       metrics.ignored.inc({ cause: 'unknown session' });
@@ -32,10 +34,13 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
     switch (event.event_type) {
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
-        return speech.say(record, event);
+        return speech.say(connection, record, event);
       case 'OUTPUT':
       case 'VERBOSE':
         return speech.output(record, event);
+      case 'TRANSCRIPT':
+        if (memory.changes === changes) memory.rememberSubject(event, record);
+        return speech.transcript(record, event);
       case 'WARNING':
         return speech.warn(record, event);
     }
@@ -58,7 +63,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
       const record = await sessions.find(connection, nativeId);
       memory.tasks.delete(taskId);
       memory.rememberEnd(taskId);
-      if (record) await speech.sayEnd(record, endMessage(event, new Date()), { key: `lost ${taskId}` });
+      if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
       else metrics.ignored.inc({ cause: 'unknown task' });
     },
   };

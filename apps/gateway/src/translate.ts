@@ -14,6 +14,7 @@ import {
   type SlashCommand,
   cutText,
   isNativeId,
+  isPlain,
   lastString,
   limits,
   messageRoles,
@@ -46,6 +47,22 @@ export const taskOutput = (
   output: cut(output).content,
   ...(sequence === undefined ? {} : { sequence }),
 });
+
+const transcriptMembers = ['type', 'event_type', 'task_id', 'session_id', 'v', 'ops', 'written'];
+
+/**
+ * A TRANSCRIPT as apps get it. From `"v":` on it is forwarded as it is written, if it has its members in their order: one more behind `ops`
+ * could take the place of one of ours. A brace before `"v":` may begin an object that has a `v` too. Otherwise it is encoded again.
+ */
+export function transcriptText(sessionId: string, event: DaemonEvent<'TRANSCRIPT'> & { written: string }): string {
+  const { written, v, ops } = event;
+  const names = Object.keys(event);
+  const isExact = names.length === 7 && names.every((name, at) => name === transcriptMembers[at]);
+  const at = isExact ? written.indexOf('"v":') : -1;
+  const isWritten = at > 0 && written.lastIndexOf('{', at) === 0;
+  const rest = isWritten ? written.slice(at) : JSON.stringify({ v, ops }).slice(1);
+  return `{"type":"transcript","sessionId":${JSON.stringify(sessionId)},${rest}`;
+}
 
 /** Below this, writing JSON anew costs nothing worth saving. */
 const longFrame = 1024;
@@ -193,7 +210,8 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
 export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
   if (frame.error)
     return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
-  const given = frame.messages ?? [];
+  // From a daemon with parts that answers them all the same: who did not ask gets what is a message too.
+  const given = (frame.messages ?? []).filter(isPlain);
   const ordered = chronological(given);
   const all = ordered.map((stored) =>
     message(stored.uuid, role(stored.role), stored.content, toTime(stored.timestamp, now)),
@@ -208,6 +226,36 @@ export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: 
     hasMore: cut === undefined && (frame.has_more ?? false),
     oldestUuid: (named && frame.oldest_uuid) || messages.at(0)?.uuid || null,
     newestUuid: (named && frame.newest_uuid) || messages.at(-1)?.uuid || null,
+  };
+}
+
+const pageMembers = new Set('type request_id session_id v reset has_more oldest_uuid newest_uuid error'.split(' '));
+
+/**
+ * A `messages` frame with `v` as the answer to a request for parts: what is known of the page, and the text of the object from
+ * `"messages":` on. That is forwarded as it is written if the array comes last, no brace comes before it and no member has another name,
+ * by which it could take the place of one of ours; otherwise it is encoded again. Undefined: the daemon answered without parts.
+ */
+export function itemsReply(
+  frame: FromDaemon<'messages'> & { written: string },
+): { head: Extract<Reply, { kind: 'items' }>; rest: string } | undefined {
+  const { v, reset, messages, written } = frame;
+  if (frame.error || v === undefined || v === null) return undefined;
+  const names = Object.keys(frame).slice(0, -1);
+  const isExact = names.pop() === 'messages' && names.every((name) => pageMembers.has(name)) && Array.isArray(messages);
+  const at = isExact ? written.indexOf('"messages":') : -1;
+  const isWritten = at > 0 && written.lastIndexOf('{', at) === 0;
+  return {
+    head: {
+      v: 1,
+      kind: 'items',
+      version: v,
+      ...(reset ? { reset } : {}),
+      hasMore: frame.has_more ?? false,
+      oldestUuid: frame.oldest_uuid ?? messages?.at(0)?.uuid ?? null,
+      newestUuid: frame.newest_uuid ?? messages?.at(-1)?.uuid ?? null,
+    },
+    rest: isWritten ? written.slice(at) : JSON.stringify({ messages: messages ?? [] }).slice(1),
   };
 }
 

@@ -1,4 +1,5 @@
 /** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
+import { type Capability, relayCapabilitiesHeader } from '@relay/protocol';
 import { WebSocket } from 'ws';
 import { clientOf } from './client.ts';
 import { type Frame, Inbox } from './inbox.ts';
@@ -35,6 +36,8 @@ export interface DaemonOptions {
   /** Answer pings; default yes. */
   pong?: boolean;
   headers?: Record<string, string>;
+  /** Names for `X-Daemon-Capabilities`. */
+  capabilities?: readonly Capability[];
 }
 
 export interface TestDaemon {
@@ -42,7 +45,13 @@ export interface TestDaemon {
   readonly deviceId: string;
   readonly inbox: Inbox;
   readonly socket: WebSocket;
+  /** What the relay declared on the 101. */
+  readonly relayCapabilities: readonly string[];
   send(frame: Frame): void;
+  /** A frame as this text. */
+  sendText(text: string): void;
+  /** The next TRANSCRIPT of a session; its version is one more than that of the one before, from 1 on. Returns that version. */
+  transcript(taskId: string, nativeId: string, ops: readonly unknown[]): number;
   /** An `event` frame. */
   event(taskId: string, eventType: string, fields?: Record<string, unknown>): void;
   next: Inbox['next'];
@@ -68,9 +77,16 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
       'X-Device-ID': registration.deviceId,
       'X-Agent-Type': registration.agentType,
       'X-Daemon-Version': '1.0.0',
+      ...(options.capabilities ? { 'X-Daemon-Capabilities': options.capabilities.join(', ') } : {}),
       ...options.headers,
     },
   });
+  let declared: readonly string[] = [];
+  socket.once('upgrade', ({ headers }) => {
+    const list = headers[relayCapabilitiesHeader.toLowerCase()];
+    declared = typeof list === 'string' ? list.split(',').map((name) => name.trim()) : [];
+  });
+  const versions = new Map<string, number>();
   const inbox = new Inbox('the daemon');
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => {
@@ -109,7 +125,16 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
     deviceId: registration.deviceId,
     inbox,
     socket,
+    relayCapabilities: declared,
     send: write,
+    sendText: (text) => socket.send(text),
+    transcript: (taskId, nativeId, ops) => {
+      const v = (versions.get(nativeId) ?? 0) + 1;
+      versions.set(nativeId, v);
+      // With exactly these members in this order.
+      write({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: nativeId, v, ops });
+      return v;
+    },
     event: (taskId, eventType, fields = {}) =>
       write({ type: 'event', task_id: taskId, event_type: eventType, ...fields }),
     next: (type, match, timeoutMs) => inbox.next(type, match, timeoutMs),

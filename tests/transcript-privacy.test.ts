@@ -1,0 +1,58 @@
+/** Promise (transcript.md §5): the relay stores and logs nothing of parts. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { dumpDatabase, pathOf } from './erasure-scene.ts';
+
+const secret = 'SQUIRREL';
+
+let relay: TestRelay;
+let daemon: TestDaemon;
+let app: TestApp;
+const log: string[] = [];
+
+beforeAll(async () => {
+  relay = await startRelay({ config: { logLevel: 'debug' }, log: { write: (line) => void log.push(line) } });
+  daemon = await connectDaemon(relay, { capabilities: ['transcript'] });
+  app = await connectApp(relay, { transcript: true, output: true });
+});
+afterAll(() => relay.stop());
+
+it('nothing of a transcript is in the database or in the log, nor of frames and pages that are refused', async () => {
+  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });
+  const { taskId } = created.body as { taskId: string };
+  await daemon.next('task_start');
+  const item = (n: number) => ({
+    uuid: `u${n}`,
+    seq: n,
+    role: 'AGENT',
+    content: `${secret} ${n}`,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    part: { kind: 'tool', id: 't', title: secret, status: 'running', command: `cat ${secret}`, output: secret },
+  });
+  daemon.transcript(taskId, 'native', [{ op: 'put', item: item(1) }, { op: 'add', uuid: 'u1', text: secret }]); // prettier-ignore
+  const heard = await app.next('transcript');
+  expect(JSON.stringify(heard)).toContain(secret);
+  // Refused: too long, of a wrong shape, without its version.
+  daemon.transcript(taskId, 'native', [{ op: 'add', uuid: 'u1', text: secret.repeat(20_000) }]);
+  daemon.transcript(taskId, 'native', [secret]);
+  daemon.send({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: 'native', ops: [{ secret }] });
+  daemon.transcript('', 'desk', [{ op: 'put', item: item(2) }]);
+  await app.next('transcript', ({ sessionId }) => String(sessionId).endsWith(':desk'));
+  for (const fields of [
+    { v: 7, messages: [item(1)] },
+    { v: 7, messages: [{ secret }] },
+    { v: 7, messages: Array.from({ length: 40 }, (_, n) => ({ ...item(n), content: secret.repeat(10_000) })) },
+  ]) {
+    const answer = relay.call('GET', pathOf(heard.sessionId as string, '/messages?parts=1'));
+    const { request_id } = await daemon.next('get_messages');
+    daemon.send({ type: 'messages', request_id, session_id: 'native', ...fields });
+    await answer;
+  }
+  daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end', message_uuid: 'u9' });
+  await app.next('new_message', ({ message }) => (message as { uuid: string }).uuid === 'u9');
+  // What must be there proves that both are looked at.
+  expect(await dumpDatabase(relay)).toContain('the end');
+  expect(log.join('\n')).toContain('wrong fields');
+  expect(await dumpDatabase(relay)).not.toContain(secret);
+  expect(log.join('\n')).not.toContain(secret);
+});
