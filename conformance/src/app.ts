@@ -34,7 +34,9 @@ export async function openApp(
   const checks = new Map(Object.entries(attentionFrames).map(([type, schema]) => [type, validator(schema)]));
   const { query = {} } = options;
   const asked = new Set(ordinary);
-  if (query.events?.split(',').includes('output')) asked.add('task_output');
+  for (const event of query.events?.split(',') ?? [])
+    if (event === 'output') asked.add('task_output');
+    else if (event === 'transcript') asked.add('transcript');
   const since = query.since !== undefined;
 
   const onText = (text: string) => {

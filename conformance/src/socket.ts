@@ -10,6 +10,8 @@ export interface Closed {
 
 export interface Live {
   readonly protocol: string;
+  /** Headers of the 101, names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   send(text: string): void;
   /** Bytes as a binary frame, or as a text frame that may not be valid UTF-8. */
   sendBytes(bytes: Buffer, kind: 'binary' | 'text'): void;
@@ -53,6 +55,8 @@ export function connect(url: string, options: ConnectOptions): Promise<Live> {
   const closed = new Promise<Closed>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString('utf8') }));
   });
+  let headers: Live['headers'] = {};
+  socket.once('upgrade', (response) => (headers = response.headers));
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     if (!isBinary) options.onText(data.toString('utf8'));
   });
@@ -60,7 +64,7 @@ export function connect(url: string, options: ConnectOptions): Promise<Live> {
     socket.once('open', () => {
       // What goes wrong from now on ends in a close.
       socket.on('error', () => undefined);
-      resolve(live(socket, closed));
+      resolve(live(socket, closed, headers));
     });
     socket.once('error', reject);
     socket.once('unexpected-response', (_request, response) => {
@@ -113,8 +117,9 @@ function parse(text: string): unknown {
   }
 }
 
-function live(socket: WebSocket, closed: Promise<Closed>): Live {
+function live(socket: WebSocket, closed: Promise<Closed>, headers: Live['headers']): Live {
   return {
+    headers,
     protocol: socket.protocol,
     send: (text) => socket.send(text),
     sendBytes: (bytes, kind) => socket.send(bytes, { binary: kind === 'binary' }),

@@ -8,7 +8,7 @@ const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 
 /** A daemon of a device of its own, connected and free, that declares this. */
-async function declaring(world: World, capabilities: string) {
+export async function declaring(world: World, capabilities: string) {
   const device = await world.device('capable');
   const headers = { ...daemonHeaders(device), 'X-Daemon-Capabilities': capabilities };
   const daemon = await world.open(device, { headers, name: 'the capable daemon' });

@@ -17,6 +17,7 @@ import { service } from './service.ts';
 import { sessions } from './sessions.ts';
 import { strangers } from './strangers.ts';
 import { tasks } from './tasks.ts';
+import { transcript } from './transcript.ts';
 import { watching } from './watching.ts';
 
 export const checks: readonly Check[] = [
@@ -33,6 +34,7 @@ export const checks: readonly Check[] = [
   ...history,
   ...watching,
   ...capabilities,
+  ...transcript,
   ...delivery,
   ...attention,
   ...errors,
