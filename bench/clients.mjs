@@ -121,12 +121,18 @@ export class Peer {
 }
 
 /** Connects a registered device; it answers pings and questions for history, and has told that nothing runs. */
-export async function connectDaemon(relay, { deviceId, token }, page = { messages: [], has_more: false }) {
+export async function connectDaemon(
+  relay,
+  { deviceId, token },
+  page = { messages: [], has_more: false },
+  headers = {},
+) {
   const daemon = new Peer(`${relay.ws}/ws/daemon`, {
     Authorization: `Bearer ${token}`,
     'X-Device-ID': deviceId,
     'X-Agent-Type': 'bench',
     'X-Daemon-Version': '1.0.0',
+    ...headers,
   });
   daemon.deviceId = deviceId;
   daemon.answer('ping', () => daemon.send({ type: 'pong' }));

@@ -13,6 +13,7 @@ import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
 import { requests } from './suites/requests.mjs';
+import { transcript } from './suites/transcript.mjs';
 import { events as singleEvents } from './single/events.mjs';
 import { reports as singleReports } from './single/reports.mjs';
 import { routes as singleRoutes } from './single/routes.mjs';
@@ -30,7 +31,7 @@ const single = {
   'single-sockets': singleSockets,
 };
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
-const asked = { neighbours };
+const asked = { neighbours, transcript };
 const suites = { ...compared, ...single, ...asked };
 /** Which of them start few processes: they end within three minutes on a machine that does other things too. */
 const quickly = ['events', 'requests', 'counts'];
@@ -44,6 +45,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
                   and, for the single process alone, ${Object.keys(single).join(', ')};
                   neighbours: requests of others while one person attacks
+                  transcript: a frame of a transcript next to output of the same size
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

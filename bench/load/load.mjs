@@ -1,7 +1,7 @@
 // What the load does, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
 // A dialect knows how a system is spoken to:
 //   pair(person)                       → { send(text), onEvent, daemon, app }
-//   event(pair, bytes, n, kept)        → the text of an event, `bytes` long
+//   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
 //   numbered(pair, n)                  → the text of an event that is kept and says its number
 //   follow(person, hear)               → resolves when an app listens that comes back whenever it is cut off; `hear(number)`, or
 //                                        `hear()` when it is told to reload; { stop() }
@@ -26,13 +26,13 @@ export class Load {
   }
 
   /** Makes pairs of the first `count` people; resolves when each can pass events on. */
-  async pairs({ count }) {
-    while (this.#pairs.length < count) this.#pairs.push(await this.#dialect.pair(this.#pairs.length));
+  async pairs({ count, transcript = false }) {
+    while (this.#pairs.length < count) this.#pairs.push(await this.#dialect.pair(this.#pairs.length, transcript));
     return this.#pairs.map((pair) => ({ deviceId: pair.deviceId, nativeId: pair.nativeId }));
   }
 
   /** `count` events of `bytes`, each pair with `window` of them under way. */
-  async events({ bytes, count, window, kept = false }) {
+  async events({ bytes, count, window, kept = false, transcript = false }) {
     const startedAt = performance.now();
     const took = [];
     await within(
@@ -45,7 +45,7 @@ export class Load {
             const sentAt = [];
             const send = () => {
               sentAt.push(performance.now());
-              pair.send(this.#dialect.event(pair, bytes, sent, kept));
+              pair.send(this.#dialect.event(pair, bytes, sent, kept, transcript));
               sent += 1;
             };
             pair.onEvent = () => {

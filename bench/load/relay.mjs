@@ -18,15 +18,21 @@ export class Dialect {
     return urls[n % urls.length];
   }
 
-  async pair(n) {
+  async pair(n, transcript = false) {
     const { people, apps, daemons, http } = this.#system;
     const person = people[n];
     const client = httpClient(this.#of(http, n), person.token);
     const daemon = await connectDaemon(
       { ws: this.#of(daemons, n) },
       { deviceId: person.deviceId, token: person.deviceToken },
+      undefined,
+      transcript ? { 'X-Daemon-Capabilities': 'transcript' } : {},
     );
-    const app = await connectApp({ ws: this.#of(apps, n) }, person.token);
+    const app = await connectApp(
+      { ws: this.#of(apps, n) },
+      person.token,
+      transcript ? '?events=output,transcript' : undefined,
+    );
     const nativeId = `native-${n}`;
     const { task_id, id } = await startTask(client, daemon, app, nativeId);
     client.close();
@@ -43,7 +49,12 @@ export class Dialect {
     app.socket.removeAllListeners('message');
     app.socket.on('message', (data) => {
       const head = data.toString('latin1', 0, 24);
-      if (head.startsWith('{"type":"task_output"') || head.startsWith('{"type":"new_message"')) pair.onEvent();
+      if (
+        head.startsWith('{"type":"transcript"') ||
+        head.startsWith('{"type":"task_output"') ||
+        head.startsWith('{"type":"new_message"')
+      )
+        pair.onEvent();
     });
     daemon.socket.removeAllListeners('message');
     daemon.socket.on('message', (data) => {
@@ -54,7 +65,13 @@ export class Dialect {
     return pair;
   }
 
-  event({ taskId, nativeId }, bytes, n, kept) {
+  event({ taskId, nativeId }, bytes, n, kept, transcript) {
+    if (transcript) {
+      const ops = [{ op: 'add', uuid: '00000000-0000-4000-8000-000000000001', text: '' }];
+      const members = { task_id: taskId, session_id: nativeId, v: n + 1, ops };
+      const text = JSON.stringify({ type: 'event', event_type: 'TRANSCRIPT', ...members });
+      return `${text.slice(0, -4)}${'x'.repeat(Math.max(0, bytes - text.length))}"}]}`;
+    }
     const frame = kept
       ? {
           type: 'event',

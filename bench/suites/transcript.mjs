@@ -1,0 +1,36 @@
+// A frame of a transcript on its way to an app, next to output of the same size on the same instances.
+import { Table } from '../measure.mjs';
+import { measured, names, startAll } from '../systems/all.mjs';
+
+const pairs = 32;
+const window = 8;
+const bytes = 4096;
+const full = 8_000;
+
+export async function transcript({ rounds, progress, folder, share, profile }) {
+  const cost = new Table('Transcript: CPU of instances and Redis, µs per frame of 4 KB');
+  const ratios = new Table('Transcript: ratio of CPU');
+  const options = { people: pairs, folder, progress, profile };
+  const { systems, stop } = await startAll(['relay', 'single'], options);
+  try {
+    for (const { load } of systems) await load.ask('pairs', { count: pairs, transcript: true });
+    const count = Math.ceil(full * share);
+    for (let round = 0; round <= rounds; round += 1) {
+      progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+      for (const { name, system, load } of systems) {
+        const took = {};
+        // The first of a round is the other one in the next round.
+        for (const transcript of round % 2 === 0 ? [false, true] : [true, false]) {
+          const one = await measured(system, () => load.ask('events', { bytes, count, window, transcript }));
+          took[transcript ? 'TRANSCRIPT' : 'OUTPUT'] = one.all / count;
+        }
+        if (round === 0) continue;
+        for (const [kind, each] of Object.entries(took)) cost.add(names[name], kind, each);
+        ratios.add(names[name], 'TRANSCRIPT / OUTPUT', took.TRANSCRIPT / took.OUTPUT);
+      }
+    }
+  } finally {
+    await stop();
+  }
+  return [ratios, cost];
+}
