@@ -77,9 +77,12 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     let wasShown = () => {};
     const shown = new Promise<void>((resolve) => (wasShown = resolve));
     let reads = 0;
+    // Else it may listen before it reads, and needs no second look.
+    const listenAgain = await holdSocket(person.page);
     await person.page.route(/\/api\/sessions\/[^/?]+(\?|$)/, async (route) => {
       if (++reads === 1) {
         const response = await route.fetch();
+        listenAgain();
         await askedAgain;
         return route.fulfill({ response });
       }

@@ -165,9 +165,14 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps
   }, [sessionId, newest, away]);
   useLayoutEffect(() => () => keepPlace(sessionId, atEnd.current ? undefined : place.current), [sessionId]);
 
+  // `measureElement` leaves it to an observer while the list scrolls, and following is scrolling.
   const grew = useCallback(
-    (element: HTMLElement) => virtualizer.measureElement(element.closest<HTMLDivElement>('.entry')),
-    [virtualizer],
+    (element: HTMLElement) => {
+      const entry = element.closest<HTMLElement>('.entry');
+      const index = Number(entry?.dataset['index'] ?? Number.NaN);
+      if (entry && rows[index]?.key === entry.dataset['key']) virtualizer.resizeItem(index, entry.offsetHeight);
+    },
+    [rows, virtualizer],
   );
   const toEnd = useCallback(() => {
     atEnd.current = true;

@@ -45,5 +45,6 @@ export function createTexts(schedule: (work: () => void) => void = (work) => voi
 /** The text of an item as it is by now. */
 export function useText(texts: Texts, uuid: string, content: string): string {
   const subscribe = useCallback((listener: () => void) => texts.subscribe(uuid, listener), [texts, uuid]);
-  return useSyncExternalStore(subscribe, () => texts.get(uuid) ?? content);
+  const read = () => texts.get(uuid) ?? content;
+  return useSyncExternalStore(subscribe, read, read);
 }
