@@ -131,7 +131,7 @@ describeWith('chromium', 'a conversation', () => {
   /** The relay hears what is sent, once; the page does not hear the answer. */
   async function loseOneAnswer(): Promise<void> {
     await person.page.route(
-      /\/api\/sessions\/[^/]+\/messages$/,
+      /\/api\/sessions\/[^/]+\/(messages|prompts\/[^/]+\/answer)$/,
       async (route) => {
         await route.fetch();
         await route.abort();

@@ -192,11 +192,52 @@ describe('relay answer', () => {
     expect(asked.out).toContain('There are two.');
     expect(asked.out).toMatch(/The agent asks: Which one\?\n {2}1\) the red one\n {2}2\) the blue one\n/);
 
-    expect((await stage.own.run(['answer', 'asking'])).out).toContain('2) the blue one');
+    const shown = (await stage.own.run(['answer', 'asking'])).out;
+    expect(shown).toContain('2) the blue one');
+    const question = / --question ([0-9a-f]{8}) --option <number>/.exec(shown)?.[1] ?? '';
+    expect(await stage.own.json(['answer', id, '--option', '2', '--question', '00000000'])).toMatchObject({
+      exit: 1,
+      code: 'PROMPT_SUPERSEDED',
+    });
     expect(await stage.own.json(['answer', id, '--option', '3'])).toMatchObject({ exit: 2 });
     expect(await stage.own.json(['answer', id, 'x', '--option', '1'])).toMatchObject({ exit: 2 });
-    expect(await stage.own.json(['answer', id, '--option', '2'])).toMatchObject({ exit: 0, sessionId: id });
+    const answer = ['answer', id, '--option', '2', '--question', question];
+    expect(await stage.own.json(answer)).toMatchObject({ exit: 0, sessionId: id, state: 'queued' });
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'the blue one' });
+  });
+
+  it('K0: never reaches a question that came after the one that was read', async () => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'asking');
+    const ask = async (prompt: string) => {
+      expect(await stage.own.json(['send', id, 'Go on', '--key', `go ${prompt}`.replaceAll(' ', '-')])).toMatchObject({
+        exit: 0,
+      });
+      const task = (await daemon.next('task_resume')) as unknown as TaskFrame;
+      daemon.event(task.task_id, 'WAIT_FOR_USER', {
+        session_id: 'asking',
+        prompt,
+        result: '',
+        options: [{ label: 'Allow' }, { label: 'Reject' }],
+      });
+      for (;;) {
+        const { out } = await stage.own.run(['answer', id]);
+        const shown = out.includes(prompt) ? / --question ([0-9a-f]{8})/.exec(out)?.[1] : undefined;
+        if (shown !== undefined) return shown;
+      }
+    };
+    const first = await ask('Run the tests?');
+    expect(await stage.own.json(['answer', id, 'Something else', '--question', first])).toMatchObject({ exit: 0 });
+    const task = (await daemon.next('task_resume')) as unknown as TaskFrame;
+    daemon.event(task.task_id, 'TASK_COMPLETE', { session_id: 'asking', result: 'Done.' });
+    const second = await ask('Delete everything?');
+    expect(second).not.toBe(first);
+    expect(await stage.own.json(['answer', id, '--option', '1', '--question', first])).toMatchObject({
+      exit: 1,
+      code: 'PROMPT_SUPERSEDED',
+    });
+    expect(await stage.own.json(['answer', id, '--option', '2', '--question', second])).toMatchObject({ exit: 0 });
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'Reject' });
   });
 });
 

@@ -110,7 +110,8 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     )
       .argument('<session>', 'id or a part of it')
       .argument('[text]', 'the answer; "-": standard input')
-      .option('--option <number>', 'one of the choices'),
+      .option('--option <number>', 'one of the choices')
+      .option('--question <id>', 'the question that is meant, as it was shown: any other one gets no answer'),
   ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
     done(await answerCommand(session, text, options, terminal)),
   );

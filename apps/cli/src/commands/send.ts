@@ -1,8 +1,8 @@
 /** `relay send` and `relay answer`: a message into a session, at most once. */
-import type { Session } from '@relay/protocol';
+import type { AnswerPrompt, SentMessage, Session } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
-import { isReplay } from '../relay.ts';
+import { type Relay, isReplay } from '../relay.ts';
 import { promptText } from '../show/said.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
@@ -20,14 +20,21 @@ export async function sendCommand(
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const content = await messageOf(typedMessage, terminal);
-  return deliver(context, await findSessionId(context.relay, typedSession), content, options);
+  const { relay } = context;
+  const id = await findSessionId(relay, typedSession);
+  return deliver(context, await messageTo(relay, id, { content }, options), options);
 }
 
 export interface AnswerOptions extends SendingOptions {
   option?: string;
+  /** The question that is meant: its id, or the beginning of it. */
+  question?: string;
 }
 
-/** Without a text it shows what is asked. A session that asks nothing gets nothing. */
+/**
+ * Without a text it shows what is asked. A session that asks nothing gets nothing, and an answer reaches the question that was read here or
+ * none: it is bound to its id (contract §9).
+ */
 export async function answerCommand(
   typedSession: string,
   typedText: string | undefined,
@@ -37,22 +44,53 @@ export async function answerCommand(
   if (typedText !== undefined && options.option !== undefined) throw usage('Give a text or --option, not both.');
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
-  const { id, status, prompt } = await findSession(context.relay, typedSession);
+  const session = await findSession(context.relay, typedSession);
+  const { id, status } = session;
+  const prompt = questionOf(session, options.question);
+  if (!prompt && options.question !== undefined) {
+    throw new Failure(
+      'PROMPT_SUPERSEDED',
+      `This question is no longer open. "relay answer ${nameOf(id)}" shows what is asked now.`,
+    );
+  }
   if (status !== 'waiting' || !prompt) {
     throw new Failure(
       'NOT_WAITING',
       `The agent asks nothing in this session (it is ${status}). "relay send ${nameOf(id)}" says something anyway.`,
     );
   }
-  if (options.option !== undefined) return deliver(context, id, labelOf(prompt, options.option), options);
-  if (typedText !== undefined) return deliver(context, id, await messageOf(typedText, terminal), options);
+  const { relay } = context;
+  const answers = prompt.id === undefined ? {} : { answers: prompt.id };
+  if (options.option !== undefined) {
+    const option = optionOf(prompt, options.option);
+    const { id: uuid, digest } = prompt;
+    const isPlain = options.image === undefined && options.ttl === undefined && options.queue;
+    if (uuid === undefined || option.id === undefined || !isPlain)
+      return deliver(context, await messageTo(relay, id, { content: option.label, ...answers }, options), options);
+    const chosen = { option: option.id, ...(digest === undefined ? {} : { digest }) };
+    return deliver(context, choiceOf(relay, id, uuid, chosen, options), options);
+  }
+  if (typedText !== undefined) {
+    const content = await messageOf(typedText, terminal);
+    return deliver(context, await messageTo(relay, id, { content, ...answers }, options), options);
+  }
   context.say({ sessionId: id, prompt }, () => `${promptText(prompt, id).trimStart()}\n`);
   return exitCodes.ok;
 }
 
-function labelOf({ options }: NonNullable<Session['prompt']>, typed: string): string {
+/** The question whose id begins so; without one, the oldest that is open. @throws Failure BAD_USAGE when several begin so */
+function questionOf({ prompt, prompts = [] }: Session, typed: string | undefined): Session['prompt'] {
+  if (typed === undefined) return prompt;
+  const found = (prompts.length > 0 || !prompt ? prompts : [prompt]).filter(({ id }) =>
+    id?.startsWith(typed.toLowerCase()),
+  );
+  if (found.length > 1) throw usage('Several questions begin with this id. Give more of it.');
+  return found[0];
+}
+
+function optionOf({ options }: NonNullable<Session['prompt']>, typed: string): (typeof options)[number] {
   const option = /^\d+$/.test(typed) ? options[Number(typed) - 1] : undefined;
-  if (option) return option.label;
+  if (option) return option;
   throw usage(
     options.length > 0
       ? `--option must be 1 to ${options.length}.`
@@ -60,16 +98,40 @@ function labelOf({ options }: NonNullable<Session['prompt']>, typed: string): st
   );
 }
 
-async function deliver(context: Context, sessionId: string, content: string, options: SendingOptions): Promise<number> {
-  const { relay, say, terminal } = context;
-  const images = await imagesOf(options);
-  const send = async () => {
-    const { body, headers } = await relay.request('sendMessage', {
-      params: { id: sessionId },
-      body: { content, ...images, ...queueing(options) },
+type Sent = SentMessage & { replayed: boolean };
+type Send = () => Promise<Sent>;
+
+/** Sends a message, bound to the question that it answers, if any. Images are read before anything is sent. */
+async function messageTo(
+  relay: Relay,
+  id: string,
+  message: { content: string; answers?: string },
+  options: SendingOptions,
+): Promise<Send> {
+  const body = { ...message, ...(await imagesOf(options)), ...queueing(options) };
+  return async () => {
+    const sent = await relay.request('sendMessage', {
+      params: { id },
+      body,
       idempotencyKey: idempotencyKeyOf(options),
     });
-    const sent = { ...body, replayed: isReplay(headers) };
+    return { ...sent.body, replayed: isReplay(sent.headers) };
+  };
+}
+
+/** Sends the choice of an option of one question. */
+function choiceOf(relay: Relay, id: string, uuid: string, body: AnswerPrompt, options: SendingOptions): Send {
+  return async () => {
+    const idempotencyKey = idempotencyKeyOf(options);
+    const answer = await relay.request('answerPrompt', { params: { id, uuid }, body, idempotencyKey });
+    return { ...answer.body, state: 'queued', replayed: isReplay(answer.headers) };
+  };
+}
+
+async function deliver(context: Context, request: Send, options: SendingOptions): Promise<number> {
+  const { say, terminal } = context;
+  const send = async () => {
+    const sent = await request();
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' It was sent before with this key; nothing was sent now.' : '';
       return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${again}\n`;

@@ -88,9 +88,11 @@ export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
 export const resyncText = 'Something may have been missed meanwhile; the newest state is loaded again.\n';
 
 /** What the agent asks, and how to answer it. */
-export function promptText({ prompt, context, options }: Prompt, sessionId: string): string {
+export function promptText({ id, prompt, context, options }: Prompt, sessionId: string): string {
   const about = context && !prompt.includes(context) ? `\n${plain(context).trim()}` : '';
   const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
   const how = options.length > 0 ? '--option <number>' : '<text>';
-  return `\nThe agent asks: ${plain(prompt).trim()}${about}\n${choices}Answer with: relay answer ${nameOf(sessionId)} ${how}`;
+  // An answer typed later must not reach a question that came meanwhile.
+  const which = id === undefined ? '' : ` --question ${id.slice(0, 8)}`;
+  return `\nThe agent asks: ${plain(prompt).trim()}${about}\n${choices}Answer with: relay answer ${nameOf(sessionId)}${which} ${how}`;
 }

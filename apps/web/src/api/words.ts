@@ -41,6 +41,11 @@ const sentences = new Map(
     DEVICE_TIMEOUT: 'The machine took too long to answer. Try again.',
     QUEUE_FULL: 'Too much already waits here. Let the agent answer first.',
     SESSION_NOT_RESOLVED: 'The agent never began this session. Start a new one.',
+    PROMPT_ALREADY_ANSWERED: 'This question was answered already, on another device or page.',
+    PROMPT_SUPERSEDED: 'This question is no longer open. Nothing was sent to the agent.',
+    PROMPT_NOT_FOUND: 'This question is no longer open. Nothing was sent to the agent.',
+    INVALID_ANSWER: 'This question needs one of its choices. Choose one above.',
+    PROMPT_REFERENCE_REQUIRED: 'The agent has asked something meanwhile. Answer its question first.',
     NO_RUNNING_TASK: 'There is nothing to cancel any more.',
     IDEMPOTENCY_CONFLICT: 'This was sent before with another text. Send it again.',
 

@@ -33,17 +33,32 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     undefined,
   );
   const lastTaskId = session.lastTask?.id;
-  const send = useAction(async (content: string, attached: readonly Attached[] = []) => {
+  const { prompt } = session;
+  /** `option`: the choice whose label `content` is. */
+  const send = useAction(async (content: string, attached: readonly Attached[] = [], option?: string) => {
     unanswered.current = { content, attached, lastTaskId };
     // The same words to another question are another answer.
-    const what = JSON.stringify([session.prompt?.at, content, attached.map(({ previewUrl }) => previewUrl)]);
+    const what = [prompt?.id ?? prompt?.at, option, content, attached.map(({ previewUrl }) => previewUrl)];
+    const idempotencyKey = key.of(JSON.stringify(what));
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
-    const { message } = await client.call('sendMessage', {
-      params: { id: session.id },
-      body: dataUrls.length > 0 ? { content, images: dataUrls } : { content },
-      idempotencyKey: key.of(what),
-      ...sendingTimeout(dataUrls),
-    });
+    const body = {
+      content,
+      ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+      ...(prompt?.id === undefined ? {} : { answers: prompt.id }),
+    };
+    const { message } =
+      prompt?.id !== undefined && option !== undefined
+        ? await client.call('answerPrompt', {
+            params: { id: session.id, uuid: prompt.id },
+            body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
+            idempotencyKey,
+          })
+        : await client.call('sendMessage', {
+            params: { id: session.id },
+            body,
+            idempotencyKey,
+            ...sendingTimeout(dataUrls),
+          });
     sent(content, attached);
     onSaid(message);
     // Felt on a phone.
@@ -78,7 +93,6 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     field.current?.focus();
   };
   const cancel = useAction(() => client.call('cancelSession', { params: { id: session.id } }));
-  const { prompt } = session;
   const working = isWorking(session);
   const agent = agentName(session.agentType);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
@@ -92,9 +106,9 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
           machine={device?.name}
           busy={send.busy}
           dismissing={cancel.busy}
-          onAnswer={({ label }) => {
+          onAnswer={({ label, id }) => {
             field.current?.focus();
-            void send.run(label);
+            void send.run(label, [], id);
           }}
           onDismiss={() => {
             field.current?.focus();
