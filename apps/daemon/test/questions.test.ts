@@ -83,7 +83,8 @@ describe('a question at a real relay', () => {
     await update(({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'completed');
     const conversation = [
       'USER permquiet',
-      'AGENT I would like to delete it.\n\nAllow: Delete everything?\n\nrm -r build',
+      'AGENT I would like to delete it.',
+      'AGENT Allow: Delete everything?\n\nrm -r build',
       'USER Reject',
       'AGENT The agent stopped, because it was not allowed to go on.',
     ];

@@ -322,10 +322,14 @@ onBoth('the states of tasks', (open) => {
                 const starting = [...queued(before, session.key), ...of(before, session.key, 'sent', 'running')].some(
                   (one) => one.kind === 'start',
                 );
+                const waiting = queued(before, session.key);
+                // Nothing else moves the queue.
+                const isAwaited =
+                  session.held || (session.status === 'waiting' && !waiting.some(({ seq }) => seq > session.promptSeq));
                 const expected =
                   session.placeholder && !starting
                     ? 'unresolved'
-                    : queued(before, session.key).length >= queueLimit
+                    : waiting.length >= queueLimit && !isAwaited
                       ? 'full'
                       : 'queued';
                 expect(enqueued.kind).toBe(expected);
