@@ -1,4 +1,4 @@
-// Types of the checks for the tests, which are TypeScript; the checks themselves run without a compiler.
+/** Types of the checks for the tests, which are TypeScript; the checks themselves run without a compiler. */
 
 /** Any rendered object; tests look into it as they please. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

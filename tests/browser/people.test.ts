@@ -4,7 +4,7 @@ import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
-  Person,
+  type Person,
   launchBrowser,
   newPerson,
   password,
