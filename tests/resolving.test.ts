@@ -1,7 +1,7 @@
 /** Promise: a host that cannot be resolved is told with its variable, and everything comes back by itself when it can (R11). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync, rmSync, readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -22,6 +22,7 @@ import { type TestRedis, startRedis } from '@relay/testing/redis';
 /** Stands for the resolver of a machine: names as the file says at that moment, addresses and other names as ever. */
 const resolver = `
 import dns from 'node:dns';
+import { readFileSync } from 'node:fs';
 const { lookup } = dns;
 dns.lookup = (name, options, callback = options) => {
   const said = JSON.parse(readFileSync(process.env.RESOLVER, 'utf8'))[name];
