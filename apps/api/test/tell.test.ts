@@ -48,8 +48,8 @@ describe('K13: a command that could not be brought while the backplane stood sti
     daemon.event(taskId, 'SESSION_STARTED', { session_id: taskId });
     still = how;
     const triedAgain = untilFailed(2);
-    const session = encodeURIComponent(`${daemon.deviceId}:${daemon.registration.agentType}:${taskId}`);
-    while ((await relay.call('cancelSession', { params: { id: session } })).status !== 202);
+    const id = `${daemon.deviceId}:${daemon.registration.agentType}:${taskId}`;
+    while ((await relay.call('cancelSession', { params: { id } })).status !== 202);
     await triedAgain;
     still = undefined;
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
