@@ -46,7 +46,11 @@ export function runService(start: () => Promise<Service>, options: RunOptions): 
     process.on('SIGTERM', leave);
     process.on('SIGINT', leave);
   };
+  // Nothing is left to wait for, and the start has neither ended nor failed: Node would end with 0, without a word.
+  const stuck = () => fail('The start has stopped: it waits for something that cannot come any more.');
+  process.once('beforeExit', stuck);
   start().then((service) => {
+    process.off('beforeExit', stuck);
     leaveOnSignal(service);
     for (const line of service.welcome) process.stderr.write(`${line}\n`);
   }, fail);
