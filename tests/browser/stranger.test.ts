@@ -96,7 +96,10 @@ describeWith('chromium', 'a stranger', () => {
     await person.picture('stranger-5-message');
     await person.click('Start');
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
-    await person.text('Idle');
+    // Nothing goes on any more: the line that says so is gone, and so is the button that stops it.
+    await person.page.locator('main[data-status="idle"]').waitFor();
+    expect(await person.page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    expect(await person.page.locator('.now-line').count()).toBe(0);
     await person.picture('stranger-6-answer');
     expect(person.complaints).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
-import { type ComponentType, Suspense, lazy, useEffect } from 'react';
+import { type ComponentType, Suspense, lazy, useEffect, useState } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
 import { useAccessState, useRooms } from './rooms.ts';
 import { Account } from './pages/account.tsx';
@@ -21,8 +21,19 @@ import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
 /** A chunk of its own: what it takes to show a conversation is not needed to sign in. */
-const loadConversation = () => import('./pages/conversation.tsx');
-const Conversation = lazy(async () => ({ default: (await loadConversation()).Conversation }));
+let loadedConversation: ComponentType | undefined;
+async function loadConversation(): Promise<{ default: ComponentType }> {
+  const { Conversation: loaded } = await import('./pages/conversation.tsx');
+  loadedConversation = loaded;
+  return { default: loaded };
+}
+const LazyConversation = lazy(loadConversation);
+
+/** When it is loaded it is there at once: React holds back what was lazy for 300 ms, and what an agent says then is not heard. */
+function Conversation() {
+  const [Loaded] = useState(() => loadedConversation ?? LazyConversation);
+  return <Loaded />;
+}
 
 /** A person who is signed in opens one soon. */
 function useConversationAhead(): void {
