@@ -40,6 +40,9 @@ function outputItem({ session, messages, output }: Known, startedAt: string): Lo
   const isRunning = unfinished.has(lastTask.state);
   if (!isRunning && !partial.has(lastTask.state)) return undefined;
   if (hasParts(messages)) return undefined;
+  // The answer comes before the news that the task has ended.
+  const newest = messages.at(-1);
+  if (newest?.role === 'AGENT' && newest.content.trim() === output.trim()) return undefined;
   const part = isRunning ? { kind: 'text', open: true } : { kind: 'text' };
   return { uuid: `output ${lastTask.id}`, role: 'AGENT', content: output, timestamp: startedAt, seq: 0, part };
 }
