@@ -3,25 +3,31 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  type Question as AskedQuestion,
-  type DaemonEvent,
-  type ToDaemon,
-  isNativeId,
-  limits,
-  transcriptLimits,
-} from '@relay/protocol';
-import { questionDigest } from '@relay/protocol/identity';
-import type { Agent, Question, RunningTurn, TurnReport } from './agent.ts';
+import { type Question as AskedQuestion, type DaemonEvent, type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Cancel, type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import type { FinalEvent, Journal, JournalledEvent } from './journal.ts';
+import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { createPlaces } from './places.ts';
 import type { Questions } from './questions.ts';
 import type { Store } from './store.ts';
-import type { Ending, Transcripts } from './transcript/transcripts.ts';
+import {
+  type End,
+  endingOf,
+  frameOf,
+  maxOptions,
+  maxTasks,
+  noImages,
+  questionOf,
+  tooLate,
+  tooMany,
+  unknownSession,
+  unseen,
+  wordsOf,
+} from './task-ends.ts';
+import type { Transcripts } from './transcript/transcripts.ts';
 
 /** What the tasks want to be said, in the order of the calls. */
 export interface Voice {
@@ -104,21 +110,7 @@ interface Task {
   opening?: AbortController;
 }
 
-type End =
-  | { type: 'TASK_COMPLETE'; result: string }
-  | {
-      type: 'WAIT_FOR_USER';
-      prompt: string;
-      result: string;
-      said: string;
-      options: { label: string }[];
-      question: AskedQuestion;
-    }
-  | { type: 'ERROR'; error: string; code?: string };
-
-const maxTasks = 500;
 const maxRememberedIds = 10_000;
-const maxOptions = 100;
 
 /** Agents that work at the same time, unless the person says otherwise. */
 export const maxAgentsDefault = 8;
@@ -155,7 +147,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const takes = ({ images }: Task) => images.length === 0 || agent.capabilities?.includes('images') === true;
 
   const enqueue = (task: Task) => {
-    // What arrives on the way out gets an end too, so that nobody has to guess whether it ran.
+    // Tasks that arrive during shutdown also end with ERROR, so that their outcome is never unknown.
     if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
     if (tasks.size > maxTasks) return finish(task, tooMany);
     if (!takes(task)) return finish(task, noImages);
@@ -420,7 +412,7 @@ export function createTasks(options: TasksOptions): Tasks {
     task.asked = false;
   };
 
-  /** The turns that hold them end with this process. Whoever waits for an answer is told. */
+  /** The turns that hold them end with this process, so each asking task ends with ERROR. */
   const dropQuestions = (why: string) => {
     if (!agent.holdsQuestions) return;
     for (const { sessionId, taskId } of questions.waiting()) {
@@ -486,7 +478,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task: Task = { id, sessionId, message, images, projectPath, messageUuid, phase };
       accept(task);
       if (named) return begin(task);
-      // What arrives on the way out, or in too great a number, opens nothing.
+      // A task that arrives during shutdown, or is one too many, opens nothing.
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
       if (tasks.size > maxTasks) return finish(task, tooMany);
       if (!takes(task)) return finish(task, noImages);
@@ -595,85 +587,4 @@ export const unusableId = (sessionId: string): string =>
     ? 'The agent gave the conversation no id.'
     : `The agent gave the conversation an id that no relay takes (“${keepHead(sessionId, 80)}”): it begins with PENDING-, or has more than ${limits.idCharacters} characters. Nothing was sent to the agent.`;
 
-const unseen: End = {
-  type: 'ERROR',
-  error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
-};
-
-const tooLate: End = {
-  type: 'ERROR',
-  error: 'This question can no longer be answered, or is another one than was shown. Nothing was sent to the agent.',
-  code: 'PROMPT_SUPERSEDED',
-};
-
-const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
-
-const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };
-
-const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
-
 const waitingForPlace = 'Waiting for another agent to finish';
-
-function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
-  // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
-  const event = { type: 'event', task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) } as const;
-  switch (end.type) {
-    case 'TASK_COMPLETE':
-      return { ...event, event_type: 'TASK_COMPLETE', result: keepTail(end.result, fieldBytes.message) };
-    case 'WAIT_FOR_USER':
-      return {
-        ...event,
-        event_type: 'WAIT_FOR_USER',
-        prompt: end.prompt,
-        result: end.result,
-        options: end.options,
-        ...(end.said === '' ? {} : { said: end.said }),
-        question: end.question,
-      };
-    case 'ERROR':
-      return {
-        ...event,
-        event_type: 'ERROR',
-        error: keepHead(end.error, fieldBytes.error),
-        ...(end.code === undefined ? {} : { code: end.code }),
-      };
-  }
-}
-
-/** The question as it travels: within its bound, with the ids of the agent where it gives any, else numbered. */
-function questionOf(asked: Question): AskedQuestion {
-  const numbered = (asked.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
-  const options = [...(asked.choices ?? numbered)]
-    .slice(0, maxOptions)
-    .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
-  const { uuid = randomUUID(), kind = options.length === 0 ? 'text' : 'choice', subject, expires } = asked;
-  const title = keepHead(asked.prompt, fieldBytes.error);
-  const whole = { uuid, title, kind, options, text: true, ...(subject === undefined ? {} : { subject }) };
-  const isLarge = Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
-  if (isLarge) delete whole.subject;
-  return { ...whole, ...(expires === undefined ? {} : { expires }), digest: questionDigest(whole) };
-}
-
-/** The end of a task in its transcript. */
-function endingOf(frame: JournalledEvent, end: End): Ending {
-  if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
-    return endedWith(frame, end);
-  return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
-}
-
-const endedWith = (frame: JournalledEvent, end: End): Ending =>
-  end.type === 'ERROR'
-    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }) }
-    : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
-
-/** The words that people read at the end of a task. */
-function wordsOf(frame: FinalEvent): string {
-  switch (frame.event_type) {
-    case 'TASK_COMPLETE':
-      return frame.result;
-    case 'WAIT_FOR_USER':
-      return frame.result || frame.prompt;
-    case 'ERROR':
-      return frame.error;
-  }
-}

@@ -1,0 +1,105 @@
+/** How tasks of this daemon end, and how an end travels and is kept. Pure, but for the ids that it gives to questions without one. */
+import { randomUUID } from 'node:crypto';
+import { type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
+import { questionDigest } from '@relay/protocol/identity';
+import type { Question } from './agent.ts';
+import { fieldBytes, keepHead, keepTail } from './bounds.ts';
+import type { FinalEvent, JournalledEvent } from './journal.ts';
+import type { Ending } from './transcript/transcripts.ts';
+
+export type End =
+  | { type: 'TASK_COMPLETE'; result: string }
+  | {
+      type: 'WAIT_FOR_USER';
+      prompt: string;
+      result: string;
+      said: string;
+      options: { label: string }[];
+      question: AskedQuestion;
+    }
+  | { type: 'ERROR'; error: string; code?: string };
+
+/** Tasks that a daemon has at a time. */
+export const maxTasks = 500;
+export const maxOptions = 100;
+
+export const unseen: End = {
+  type: 'ERROR',
+  error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
+};
+
+export const tooLate: End = {
+  type: 'ERROR',
+  error: 'This question can no longer be answered, or is another one than was shown. Nothing was sent to the agent.',
+  code: 'PROMPT_SUPERSEDED',
+};
+
+export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
+
+export const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };
+
+export const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
+
+export function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
+  // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
+  const event = { type: 'event', task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) } as const;
+  switch (end.type) {
+    case 'TASK_COMPLETE':
+      return { ...event, event_type: 'TASK_COMPLETE', result: keepTail(end.result, fieldBytes.message) };
+    case 'WAIT_FOR_USER':
+      return {
+        ...event,
+        event_type: 'WAIT_FOR_USER',
+        prompt: end.prompt,
+        result: end.result,
+        options: end.options,
+        ...(end.said === '' ? {} : { said: end.said }),
+        question: end.question,
+      };
+    case 'ERROR':
+      return {
+        ...event,
+        event_type: 'ERROR',
+        error: keepHead(end.error, fieldBytes.error),
+        ...(end.code === undefined ? {} : { code: end.code }),
+      };
+  }
+}
+
+/** The question as it travels: within its bound, with the ids of the agent where it gives any, else numbered. */
+export function questionOf(asked: Question): AskedQuestion {
+  const numbered = (asked.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
+  const options = [...(asked.choices ?? numbered)]
+    .slice(0, maxOptions)
+    .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
+  const { uuid = randomUUID(), kind = options.length === 0 ? 'text' : 'choice', subject, expires } = asked;
+  const title = keepHead(asked.prompt, fieldBytes.error);
+  const whole = { uuid, title, kind, options, text: true, ...(subject === undefined ? {} : { subject }) };
+  const isLarge = Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
+  if (isLarge) delete whole.subject;
+  return { ...whole, ...(expires === undefined ? {} : { expires }), digest: questionDigest(whole) };
+}
+
+/** The end of a task in its transcript. */
+export function endingOf(frame: JournalledEvent, end: End): Ending {
+  if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
+    return endedWith(frame, end);
+  return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
+}
+
+const endedWith = (frame: JournalledEvent, end: End): Ending =>
+  end.type === 'ERROR'
+    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }) }
+    : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
+
+/** The words that people read at the end of a task. */
+export function wordsOf(frame: FinalEvent): string {
+  switch (frame.event_type) {
+    case 'TASK_COMPLETE':
+      return frame.result;
+    case 'WAIT_FOR_USER':
+      return frame.result || frame.prompt;
+    case 'ERROR':
+      return frame.error;
+  }
+}
