@@ -13,13 +13,13 @@ export function message(uuid: string, role: MessageRole, content: string, at: st
 
 /**
  * The text that operations of a transcript add, joined; '' when they add none. The first words of a text come with the item that they
- * begin; one that is put as a whole, or by the user, was not said just now. Shapes are unchecked.
+ * begin; one that is put as a whole, or by the user, was not said just now. Thoughts are left out. Shapes are unchecked.
  */
 export function addedText(ops: unknown): string {
   let text = '';
   for (const operation of Array.isArray(ops) ? (ops as unknown[]) : []) {
-    const { op, text: added, item } = fieldsOf(operation);
-    const words = op === 'add' ? added : op === 'put' ? firstWords(fieldsOf(item)) : undefined;
+    const { op, text: added, to, item } = fieldsOf(operation);
+    const words = op === 'add' && to !== 'thought' ? added : op === 'put' ? firstWords(fieldsOf(item)) : undefined;
     if (typeof words === 'string') text += words;
   }
   return text;

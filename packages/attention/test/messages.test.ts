@@ -51,6 +51,7 @@ describe('the text that operations add', () => {
   it('is nothing of other items, of a text that is whole and of words of the user', () => {
     for (const kind of ['thought', 'tool', 'question', 'plan']) expect(addedText([put(kind)])).toBe('');
     expect(addedText([put('text', {}), put('text', { open: true }, 'USER'), put('user')])).toBe('');
+    expect(addedText([put('thought'), { ...add, to: 'thought' }])).toBe('');
   });
 
   it('is nothing of wrong shapes', () => {

@@ -6,6 +6,7 @@ import { userItemUuid } from '@relay/protocol/identity';
 import type { Agent, TurnReport } from '../src/index.ts';
 import { type DoubleConnection } from '../src/conformance/relay-double.ts';
 import { house } from './house.ts';
+import { createMapper } from '../src/transcript/mapper.ts';
 
 const home = house();
 afterEach(() => home.clear());
@@ -290,4 +291,12 @@ it('--transcript outline tells titles and states, --thoughts off no thoughts', a
     title: 'npm test',
     status: 'completed',
   });
+});
+
+it('a thought is told as one, so that apps which know no items do not show it as output', () => {
+  const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
+  const think = (text: string) =>
+    mapper.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
+  expect(think('secret ')).toMatchObject([{ op: 'put', item: { part: { kind: 'thought' } } }]);
+  expect(think('plan')).toMatchObject([{ op: 'add', to: 'thought', text: 'plan' }]);
 });

@@ -29,6 +29,12 @@ const item = (uuid: string, seq: number, more: Partial<Item> = {}): Item => ({
 });
 
 describe('applyOperations', () => {
+  it('appends to the content of a thought', () => {
+    const thought = item('a', 1, { content: 'I could ', part: { kind: 'thought', open: true } });
+    const [after] = applyOperations([thought], [{ op: 'add', uuid: 'a', to: 'thought', text: 'look' }]);
+    expect(after).toEqual({ ...thought, content: 'I could look' });
+  });
+
   it('puts, appends and merges, and stamps what changed with the version', () => {
     const [text, tool] = [item('a', 1), item('b', 2, { part: { kind: 'tool', status: 'running', title: 'x' } })];
     const after = applyOperations(

@@ -133,7 +133,8 @@ export function createMapper(options: MapperOptions): Mapper {
       piece = piece.slice(head.length);
       open.content += head;
       open.bytes += Buffer.byteLength(head, 'utf8');
-      if (!open.silent) changes.push({ op: 'add', uuid: open.uuid, text: head });
+      if (!open.silent)
+        changes.push({ op: 'add', uuid: open.uuid, ...(kind === 'thought' ? { to: kind } : {}), text: head });
       else if (open.content.trim() !== '') {
         open.silent = false;
         open.uuid = uuidOf(role, open.messageId, kind);

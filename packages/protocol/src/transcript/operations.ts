@@ -15,7 +15,7 @@ export const operations = {
   add: operation('add', 'AddOperation', 'Appends to `content`, or to `part.output`.', {
     uuid: id('Item'),
     text: text('What is appended', { maxLength: transcriptLimits.operationBytes }),
-    to: maybe(oneOf(['output'], 'Absent: to `content`')),
+    to: maybe(oneOf(['output', 'thought'], 'Absent: to `content`; `thought`: to the `content` of a thought')),
   }),
   set: operation(
     'set',
@@ -65,7 +65,7 @@ export function itemAfter(item: Item | undefined, operation: Operation, v?: numb
       return { ...operation.item, seq: item?.seq ?? operation.item.seq, ...stamp };
     case 'add': {
       if (!item) return undefined;
-      if (operation.to === undefined) return { ...item, content: item.content + operation.text, ...stamp };
+      if (operation.to !== 'output') return { ...item, content: item.content + operation.text, ...stamp };
       const { output } = item.part;
       const before = typeof output === 'string' ? output : '';
       return { ...item, part: { ...item.part, output: before + operation.text }, ...stamp };
@@ -123,6 +123,6 @@ export function isOperation(value: unknown): value is Operation {
   const { op, uuid, item, text: words, to, part, content } = value;
   if (op === 'put') return isItem(item);
   if (typeof uuid !== 'string' || uuid === '') return false;
-  if (op === 'add') return typeof words === 'string' && (to === undefined || to === 'output');
+  if (op === 'add') return typeof words === 'string' && (to === undefined || to === 'output' || to === 'thought');
   return op === 'set' && isObject(part) && (content === undefined || typeof content === 'string');
 }
