@@ -1,4 +1,4 @@
-/** What apps are told, by api and gateway alike: messages and frames, encoded once, each message said once. */
+/** Publishes messages and frames to apps, for api and gateway alike: encoded once, each message published once. */
 export * from './messages.ts';
 export * from './publisher.ts';
 export * from './reload.ts';

@@ -1,6 +1,6 @@
 /**
- * From the relay to the apps of a user: encode once, hand over. What matters is in the database before it gets here, so
- * instances that cannot reach each other cost a frame, never a state. Errors are told to `onError` and never thrown.
+ * Publishes from the relay to the apps of a user: encodes once and passes on. State is in the database before it gets here, so
+ * instances that cannot reach each other cost a frame, never a state. Errors go to `onError` and are never thrown.
  */
 import { hash } from 'node:crypto';
 import {
@@ -14,7 +14,7 @@ import {
 import { newMessage, sessionUpdate } from './messages.ts';
 import { type Turn, alreadyInResult, newTurn, withResult, withText } from './turn.ts';
 
-/** What a publisher needs of the backplane. */
+/** The part of the backplane that a publisher needs. */
 export interface UserChannel {
   append(user: string, body: string): Promise<unknown>;
   appendNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
@@ -92,7 +92,7 @@ export interface Publisher {
     message: Message,
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
-  /** Remembers a message as said now, without saying it: the apps know it already, by each of its names. Its window begins anew. */
+  /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
   markSaid(
     ownerId: string,
     sessionKey: string,

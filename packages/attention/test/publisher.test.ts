@@ -14,7 +14,7 @@ class RecordingChannel implements UserChannel {
   readonly sent: Sent[] = [];
   readonly asked: { scope: string; keys: readonly string[]; ttlMs: number }[] = [];
   readonly #said = new Set<string>();
-  /** What every call fails with, while there is something. */
+  /** The error that every call fails with, while it is set. */
   failure: Error | undefined;
   /** Hot frames hang until this resolves. */
   gate: Promise<void> | undefined;
@@ -221,7 +221,7 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['over REST']);
     });
 
-    it('without telling its words to whoever remembers that it was said', async () => {
+    it('without its words reaching the store that records what was published', async () => {
       await say('a secret', { uuids: ['u1'] });
       await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'another secret' });
       expect(JSON.stringify(channel.asked)).not.toMatch(/secret/);

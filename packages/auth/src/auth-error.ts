@@ -1,4 +1,4 @@
-/** The one way in which a credential is refused. Status codes are the business of whoever answers. */
+/** The one way in which a credential is refused. Status codes belong to the caller that answers. */
 /** Stable codes, a part of the error catalogue of the contract (section 3). */
 export type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
 
@@ -9,7 +9,7 @@ export interface AuthErrorOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** `message` is safe to show to whoever sent the credential: it says what to do and contains nothing of the credential. */
+/** `message` is safe to show to the sender of the credential: it says what to do and contains nothing of the credential. */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
   readonly code: AuthErrorCode;

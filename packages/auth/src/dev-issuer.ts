@@ -1,6 +1,6 @@
 /**
  * An issuer for one machine: a key in a folder, and tokens signed with it. For trying the relay out until there is a sign-in.
- * Whoever can read the file can be anybody, so it belongs to the data folder and to its owner alone.
+ * A reader of the file can sign in as anyone, so it belongs in the data folder, readable by its owner alone.
  */
 import {
   type JsonWebKey,

@@ -37,7 +37,7 @@ function checksum(text: string): string {
 /**
  * The token that redeeming `deviceCode` gives. The same code and salt always give the same token, so that an answer that was
  * lost on its way can be repeated without keeping the token anywhere (contract section 4). Without the code, which only the
- * daemon has, nobody can derive it from what is stored.
+ * daemon has, and it cannot be derived from what is stored.
  *
  * @param salt kept with the hashed code; different for every code
  */
@@ -47,7 +47,7 @@ export function deriveDeviceToken(deviceCode: string, salt: string): string {
   return body + checksum(body);
 }
 
-/** True if `text` has the shape and the checksum of a device token. Costs microseconds and asks nobody. */
+/** True if `text` has the shape and the checksum of a device token. Costs microseconds, and no lookup. */
 export function isDeviceToken(text: string): boolean {
   return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
@@ -76,7 +76,7 @@ export function createUserCode(): string {
 }
 
 /**
- * What a person typed, in the form of `createUserCode`. Case, spaces and dashes of any kind are ignored.
+ * The text that a person typed, in the form of `createUserCode`. Case, spaces and dashes of any kind are ignored.
  *
  * @returns undefined if no user code can be meant
  */

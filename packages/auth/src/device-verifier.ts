@@ -11,9 +11,9 @@ const maxDevices = 20_000;
 const maxUnknown = 10_000;
 const maxIdLength = 512;
 
-/** What is recorded about a device. */
+/** The record of a device. */
 export interface DeviceRecord {
-  /** As `hashDeviceToken` writes it; null when there is no credential any more. */
+  /** As `hashDeviceToken` writes it; null when the credential was removed. */
   readonly tokenHash: string | null;
   readonly ownerId: string;
   readonly agentType: string;
@@ -57,13 +57,13 @@ function sameHash(a: string, b: string): boolean {
 }
 
 function isDeviceId(text: string): boolean {
-  // What no database can store is no id.
+  // A text that no database can store is no id.
   return text !== '' && text.length <= maxIdLength && !/[:\u0000-\u001f\u007f]/.test(text);
 }
 
 function principalOf(deviceId: string, record: DeviceRecord | undefined, token: string, now: number): DevicePrincipal {
   const gone = record !== undefined && (record.removedAt !== null || record.revokedAt !== null);
-  // A revoked device may have lost its hash; then nobody can prove to have been it, and nobody needs to.
+  // A revoked device may have lost its hash; then no caller can prove to have been it, and none needs to.
   const proven = record?.tokenHash ? sameHash(record.tokenHash, hashDeviceToken(token)) : gone;
   if (!record || !proven) throw invalid();
   if (gone || record.tokenHash === null) {
@@ -87,7 +87,7 @@ export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVeri
   const clock = options.clock ?? Date.now;
   const found = new LRUCache<string, Cached>({ max: maxDevices });
   const unknown = new LRUCache<string, Cached>({ max: maxUnknown });
-  /** One per device that is being looked up; how many that are is bounded by whoever takes connections. */
+  /** One per device that is being looked up; the server that accepts connections bounds their number. */
   const inFlight = new Map<string, Question>();
 
   function remembered(deviceId: string): Cached | undefined {
@@ -105,7 +105,7 @@ export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVeri
     const question: Question = { answer, outdated: false };
     inFlight.set(deviceId, question);
     const settled = (keep: () => void): void => {
-      // After `forget` another question may stand in this one's place.
+      // After `forget` another lookup may have replaced this one.
       if (question.outdated) return;
       inFlight.delete(deviceId);
       keep();

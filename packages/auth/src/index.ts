@@ -1,4 +1,4 @@
-/** Who is asking: verified people, verified devices, and the secrets that prove them. Knows no route, no socket, no database. */
+/** Authenticates callers: verified people, verified devices, and the secrets that prove them. Knows no route, no socket, no database. */
 export { AuthError } from './auth-error.ts';
 export type { AuthErrorCode, AuthErrorOptions } from './auth-error.ts';
 export { maxTokenLength, bearerFrom } from './credentials.ts';

@@ -1,4 +1,4 @@
-/** What is known about a sign-in service: its name, its audience, where its keys are and how its claims become scopes. */
+/** The description of a sign-in service: its name, its audience, where its keys are and how its claims become scopes. */
 import type { JsonWebKey } from 'node:crypto';
 import type { Scope } from './principal.ts';
 
@@ -24,7 +24,7 @@ export interface IssuerConfig {
    * Absent: `scope`, `scp` and `permissions`, together.
    */
   scopeClaim?: string;
-  /** What a value of that claim grants, besides the four scopes themselves. An empty list: recognised, and grants nothing. */
+  /** Scopes that a value of that claim grants, besides the four scopes themselves. An empty list: recognised, and grants nothing. */
   roleMap?: Record<string, Scope[]>;
   /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
   defaultScopes?: Scope[];
@@ -49,7 +49,7 @@ export function isTrustedTransport(address: string): boolean {
 /**
  * Refuses what could never work or never be safe.
  *
- * @throws TypeError that names the issuer: this is a mistake of whoever configured it, not of a caller with a token.
+ * @throws TypeError that names the issuer: this is a mistake in the configuration, not of a caller with a token.
  */
 export function checkIssuers(issuers: readonly IssuerConfig[]): void {
   const seen = new Set<string>();

@@ -13,7 +13,7 @@ const localCooldownMs = 1_000;
 const firstRetryMs = 1_000;
 /** Older keys are renewed behind the answer, so that a key the issuer withdrew stops working here. */
 const refreshAfterMs = 10 * 60_000;
-/** Keys that nobody used for so long are renewed before the answer, once; if that fails they go on. */
+/** Keys unused for this long are renewed before the answer, once; if that fails they stay in use. */
 const renewFirstAfterMs = 60 * 60_000;
 
 export interface KeySourceOptions {

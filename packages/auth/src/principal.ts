@@ -1,4 +1,4 @@
-/** Who was authenticated. Nothing here says how. */
+/** The authenticated person or device. Nothing here says how it was proved. */
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
 export const knownScopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];

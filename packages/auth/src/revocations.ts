@@ -1,4 +1,4 @@
-/** Which sign-ins and people were thrown out lately. A memory of one instance; whoever runs several tells each of them. */
+/** The sign-ins and people that were revoked recently. In the memory of one instance; a revocation must reach each of several instances. */
 import type { UserPrincipal } from './principal.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** What the claims of a token allow. Pure. */
+/** The scopes that the claims of a token grant. Pure. */
 import type { IssuerConfig } from './issuer-config.ts';
 import { type Scope, knownScopes } from './principal.ts';
 

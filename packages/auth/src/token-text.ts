@@ -1,4 +1,4 @@
-/** The text of a compact JWT, read before anything about it is believed. What it says decides only which key has to prove it. */
+/** The text of a compact JWT, read before anything in it is trusted. It decides only which key has to prove it. */
 import { AuthError } from './auth-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;

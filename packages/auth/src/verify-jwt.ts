@@ -112,7 +112,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || /[\u0000-\u001f\u007f]/.test(sub)) {
     throw invalid('The token does not say whose it is (sub). Sign in again.');
   }
-  // With a bar it could be somebody whom another service knows.
+  // With a bar it could be the name of a person at another sign-in service.
   if (config.ownAccounts && sub.includes('|'))
     throw invalid('The token names no account of this relay. Sign in again.');
   const email = shown(claims.email, 320);

@@ -108,7 +108,7 @@ describe('keys are fetched', () => {
     expect(await outcome(verifier.verify(token(key)))).toBe('INVALID_TOKEN');
   });
 
-  it('before the answer when nobody used them for an hour', async () => {
+  it('before the answer when they were unused for an hour', async () => {
     await verifier.verify(token());
     publish(testKey());
     clock.advance(60 * 60_000 + 1);
@@ -150,7 +150,7 @@ describe('an issuer that is away', () => {
     await server.startAgain();
   });
 
-  it('makes nobody wait for it again once it has failed', async () => {
+  it('makes no caller wait for it again after it has failed', async () => {
     const issuers = [{ issuer: server.origin, audience: audience, jwksUri: `${server.origin}/keys` }];
     const patient = createJwtVerifier({ issuers, clock, fetchTimeoutMs: 600_000 });
     await patient.verify(token());

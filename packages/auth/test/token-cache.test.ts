@@ -45,7 +45,7 @@ describe('a verified token', () => {
     expect(await verifier.verify(a)).not.toBe(first);
   });
 
-  it('answers for itself alone: another signature is verified anew', async () => {
+  it('answers for itself alone: another signature is verified again', async () => {
     const { verifier } = setUp();
     const token = tokenOf(key, testIssuer);
     await verifier.verify(token);

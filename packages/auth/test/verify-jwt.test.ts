@@ -181,7 +181,7 @@ describe('several issuers', () => {
     expect(await outcome(verifier.verify(tokenOf(other, testIssuer, {}, { kid: key.kid })))).toBe('INVALID_TOKEN');
   });
 
-  it('know a person of this relay by the account alone, and nobody else can have such an id', async () => {
+  it('know a person of this relay by the account alone, and no other person can have such an id', async () => {
     const own = testKey();
     const issuers = (relay: string): IssuerConfig[] => [
       { issuer: testIssuer, audience: audience, keys: [key.jwk] },
@@ -218,7 +218,7 @@ describe('several issuers', () => {
     ['with an empty audience', { audience: ['a', ''] }],
     ['with a symmetric algorithm', { algorithms: ['HS256' as 'ES256'] }],
     ['without any algorithm', { algorithms: [] }],
-  ])('one %s is a mistake of whoever configured it', (_, config) => {
+  ])('one %s is a mistake in the configuration', (_, config) => {
     expect(() => verifierFor(config)).toThrow(TypeError);
   });
 

@@ -21,7 +21,7 @@ export class ItemBuffer {
     this.#onRoom = onRoom;
   }
 
-  /** Half of a bound is reached: whoever can stop reading should. */
+  /** Half of a bound is reached: a reader that can pause should. */
   get isHalfFull(): boolean {
     return this.#fill >= 0.5;
   }

@@ -26,7 +26,7 @@ type Key<N extends RouteName> = (typeof endpoints)[N] extends { idempotent: true
     }
   : { idempotencyKey?: undefined };
 
-/** What a route needs: its parameters and body where it has some, and how to make the call. */
+/** The arguments of a route: its parameters and body where it has some, and how to make the call. */
 export type Input<N extends RouteName> = Params<N> & Body<N> & Query<N> & Key<N> & CallOptions;
 /** The body of a success; undefined for 204. */
 export type Output<N extends RouteName> = RouteSuccess<N>['body'];

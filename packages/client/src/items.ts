@@ -1,4 +1,4 @@
-/** What a stream can be asked for, and what it yields. */
+/** Options of a stream, and the items it yields. */
 import type { AttentionFrame } from '@relay/protocol';
 import type { UnknownFrame } from './frames.ts';
 

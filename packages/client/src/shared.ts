@@ -1,4 +1,4 @@
-/** What both doors of the package have besides `createClient`. */
+/** The exports that both entries of the package share besides `createClient`. */
 export type { CallArguments, CallOptions, Input, Output } from './call.ts';
 export type { Client, ClientOptions } from './client.ts';
 export { backoffMs } from './clock.ts';

@@ -1,4 +1,4 @@
-/** What a browser knows about the network and the person: it saves waiting for a connection that is dead already. */
+/** Signals of a browser about network and visibility: they save waiting for a connection that is already dead. */
 
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   document?: EventTarget & { readonly visibilityState: string };

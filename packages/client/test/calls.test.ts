@@ -84,11 +84,11 @@ describe('a call', () => {
   });
 
   it('of a route that needs no credential asks for none', async () => {
-    const open = clientWith({ getToken: () => Promise.reject(new Error('nobody is signed in')) });
+    const open = clientWith({ getToken: () => Promise.reject(new Error('no one is signed in')) });
     relay.answers.set('GET /health', [{ status: 200, body: { status: 'ok', version: '1.0.0' } }]);
     expect(await open.call('health')).toMatchObject({ status: 'ok' });
     expect(relay.requests[0]!.headers.authorization).toBeUndefined();
-    await expect(open.call('me')).rejects.toThrow('nobody is signed in');
+    await expect(open.call('me')).rejects.toThrow('no one is signed in');
   });
 });
 

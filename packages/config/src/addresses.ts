@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Parsed } from './variable.ts';
 
-/** What express takes as `trust proxy`: nobody, a number of hops, or networks. Never `true`: then any caller could name its own address. */
+/** The value of express' `trust proxy`: none, a number of hops, or networks. Never `true`: then any caller could name its own address. */
 export type TrustProxy = false | number | readonly string[];
 
 const networkNames = ['loopback', 'linklocal', 'uniquelocal'];

@@ -165,7 +165,7 @@ export function json<T>(
   return { kind: 'json', accepts, parse, secret: options.secret ?? false };
 }
 
-/** A comma list of secrets, long enough that nobody guesses one. Their texts are never shown. */
+/** A comma list of secrets, long enough that none can be guessed. Their texts are never shown. */
 export function secrets(accepts: string): Shape<readonly string[]> {
   const parse = (given: string): Parsed<readonly string[]> => {
     const values = given.split(',').map((part) => part.trim());

@@ -3,7 +3,7 @@ import { type Variable, type Kind, type Role, allRoles } from './variable.ts';
 import { variableNames } from './relay-config.ts';
 import { variables } from './variables.ts';
 
-/** What a person needs to know about one variable. */
+/** The documentation of one variable, for people. */
 export interface VariableDescription {
   readonly name: string;
   readonly group: string;

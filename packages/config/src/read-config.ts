@@ -45,14 +45,14 @@ function read(role: Role, env: NodeJS.ProcessEnv): Reading {
       continue;
     }
     problems.push(refusal(name, text, variable.secret, parsed.expected));
-    // The default stands in, so that the rest can be checked and everything is said at once.
+    // The default is used instead, so that the rest can be checked and all problems are reported at once.
     values.set(name, variable.default.from(context));
   }
   const fields = variableNames.map((name) => [fieldOf(name), values.get(name)] as const);
   return { config: { role, ...Object.fromEntries(fields) } as RelayConfig, problems };
 }
 
-/** What `role` gets from an empty environment. Nothing is checked: a role that needs a variable has it undefined here. */
+/** The configuration of `role` from an empty environment. Nothing is checked: a role that needs a variable has it undefined here. */
 export function defaults(role: Role): RelayConfig {
   return read(role, {}).config;
 }
@@ -67,7 +67,7 @@ export function defaults(role: Role): RelayConfig {
 export function readConfig(role: Role, env: NodeJS.ProcessEnv): RelayConfig {
   const { config, problems } = read(role, env);
   const refused = new Set(problems.map(({ variable }) => variable));
-  // A rule about a value that was refused would blame a default that nobody chose.
+  // A rule about a value that was refused would blame a default that was not chosen.
   const broken = brokenRules(config).filter(({ about }) => !about.some((name) => refused.has(name)));
   const rules = broken.map(({ about, message }) => ({ variable: about[0], message }));
   const all = [...problems, ...rules, ...unknownVariables(env, variableNames)];

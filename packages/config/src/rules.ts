@@ -1,4 +1,4 @@
-/** What must hold between variables. Every rule looks at values that are valid alone. */
+/** Rules between variables. Every rule sees values that are valid on their own. */
 import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
 
@@ -15,7 +15,7 @@ function severalInstances(config: RelayConfig): BrokenRule[] {
   if (config.role === 'standalone') {
     if (config.redisUrl === undefined) return broken;
     const message =
-      'REDIS_URL is set, but the single process has nobody to talk to; remove it, or run several instances (npm run api, npm run gateway).';
+      'REDIS_URL is set, but the single process has no other instances to talk to; remove it, or run several instances (npm run api, npm run gateway).';
     return [{ about: ['REDIS_URL'], message }];
   }
   if (config.redisUrl === undefined) {
@@ -29,13 +29,13 @@ function severalInstances(config: RelayConfig): BrokenRule[] {
   return broken;
 }
 
-/** Nobody on the way can listen: https, or an address that only this machine can reach. */
+/** Safe from eavesdropping: https, or an address that only this machine can reach. */
 function isPrivate(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'https:' || isLoopback(hostname);
 }
 
-/** Credentials of daemons and apps travel to it with every connection, whoever signs people in. */
+/** Credentials of daemons and apps travel to it with every connection, whichever service signs people in. */
 function transport(config: RelayConfig): BrokenRule[] {
   if (config.role === 'standalone' || isPrivate(config.publicUrl)) return [];
   const message = `PUBLIC_URL is "${config.publicUrl}", where the credentials of daemons and apps would travel in the clear; for the role ${config.role} it must be https (or http on this machine), with TLS at the load balancer.`;
@@ -66,7 +66,7 @@ function signIn(config: RelayConfig): BrokenRule[] {
   }
   if (takesUsers && config.authIssuers.length === 0 && !config.authDevIssuer && !config.authBuiltin) {
     const alternative = config.role === 'standalone' ? ', or AUTH_DEV_ISSUER to on to try the relay out' : '';
-    const message = `AUTH_BUILTIN is "off", AUTH_ISSUERS is missing and nobody could sign in; set AUTH_ISSUERS to a list such as [{"issuer":"https://id.example.com","audience":"${config.publicUrl}/api"}]${alternative}.`;
+    const message = `AUTH_BUILTIN is "off", AUTH_ISSUERS is missing, so no one could sign in; set AUTH_ISSUERS to a list such as [{"issuer":"https://id.example.com","audience":"${config.publicUrl}/api"}]${alternative}.`;
     broken.push({ about: ['AUTH_ISSUERS', 'AUTH_BUILTIN', 'AUTH_DEV_ISSUER', 'HOST'], message });
   }
   return broken;

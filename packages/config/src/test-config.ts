@@ -7,7 +7,7 @@ import type { RelayConfig } from './relay-config.ts';
 
 /**
  * The defaults of `overrides.role` (standalone if absent) with free ports on loopback, no metrics, no log, no waiting on close,
- * no built-in sign-in, no development issuer and a fresh data folder that does not exist yet; whoever creates it removes it. `overrides` win. Unchecked.
+ * no built-in sign-in, no development issuer and a fresh data folder that does not exist yet; its creator removes it. `overrides` win. Unchecked.
  */
 export function testConfig(overrides: Partial<RelayConfig> = {}): RelayConfig {
   return {

@@ -52,7 +52,7 @@ export const limits = {
   CONNECTING_LIMIT: limit(
     500,
     'connections',
-    'daemons that may be on their way in at once, from the request until their device is theirs; more are sent away with 503 and `Retry-After`, before anything of them is looked at. And sockets at any door that have asked for nothing yet: of more than so many the one that was silent longest is cut',
+    'daemons that may be connecting at once, from the request until the claim of their device; more are refused with 503 and `Retry-After` before any other work. Also the number of sockets without a request yet, at any port: above it, the one that was silent longest is closed',
   ),
   SOCKETS_PER_USER: limit(
     50,
@@ -66,7 +66,7 @@ export const limits = {
     'frames per second that one app may send over a long time, and a minute of them at once; it is closed with 4429',
     appDoor,
   ),
-  INVITATIONS_PER_USER: limit(20, 'invitations', 'invitations of one user that nobody has used yet', appDoor),
+  INVITATIONS_PER_USER: limit(20, 'invitations', 'unused invitations of one user', appDoor),
   DEVICES_PER_USER: variable('Limits', int({ min: 1, max: 1000, unit: 'devices' }), {
     default: 100,
     meaning: 'devices of one user, those included that are approved and have not fetched their credential',

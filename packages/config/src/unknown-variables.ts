@@ -6,7 +6,7 @@ const prefixes = ['RELAY_', 'AUTH_', 'RATE_LIMIT_', 'SESSION_CREATE_', 'SIGN_IN_
 const otherPrograms = ['RELAY_DAEMON_', 'RELAY_CLI_'];
 const timing = /_(MS|SECONDS)$/;
 
-/** Kubernetes puts such names into every pod beside a Service called relay-… or auth-…; nobody wrote them. */
+/** Kubernetes puts such names into every pod beside a Service called relay-… or auth-…; no person wrote them. */
 const serviceLink = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 const firstWord = (name: string): string => name.slice(0, name.indexOf('_'));

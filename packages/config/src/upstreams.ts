@@ -1,4 +1,4 @@
-/** AUTH_UPSTREAM: services that the built-in sign-in sends people to. Checks the shape; asks nobody, and repeats no secret. */
+/** AUTH_UPSTREAM: services that the built-in sign-in sends people to. Checks the shape; makes no request, and repeats no secret. */
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
@@ -24,7 +24,7 @@ const maxEntries = 20;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 512;
 
-/** What is wrong with an entry; never a value of it, because one of them is a secret. */
+/** The problem of an entry; never a value of it, because one of them is a secret. */
 function problemOf(entry: Fields): string | undefined {
   const { provider, id, name, clientId, clientSecret, issuer, address } = entry;
   if (provider !== 'github' && provider !== 'google' && provider !== 'oidc')

@@ -1,5 +1,5 @@
-/** What a variable of the environment is, whatever its kind. Knows no variable by name. */
-/** Which program reads the configuration. One process with both doors, the users' door, or the daemons' door. */
+/** The type of a variable of the environment, whatever its kind. Knows no variable by name. */
+/** The program that reads the configuration: one process with everything (`standalone`), `api`, or `gateway`. */
 export type Role = 'standalone' | 'api' | 'gateway';
 
 export const allRoles: readonly Role[] = ['standalone', 'api', 'gateway'];
@@ -9,7 +9,7 @@ export type Kind = 'int' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 
 /** The result of reading one text: a value, or the end of the sentence "it must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
-/** What a default may depend on: the role, the host name, and the variables that stand earlier in the table. */
+/** The values that a default may depend on: the role, the host name, and the variables earlier in the table. */
 export interface DefaultContext {
   readonly role: Role;
   readonly hostName: string;
@@ -25,7 +25,7 @@ export interface DerivedDefault<T> {
 
 export interface Variable<T> {
   readonly kind: Kind;
-  /** What a valid value looks like, as the end of the sentence "it must be …". */
+  /** Describes a valid value, as the end of the sentence "it must be …". */
   readonly accepts: string;
   readonly unit: string | undefined;
   /** True: the value never appears in an error, a log or the documentation. */
@@ -38,7 +38,7 @@ export interface Variable<T> {
   readonly parse: (text: string) => Parsed<T>;
 }
 
-/** What the table says about a variable of any kind. Exactly one of the three ways to give a default, or none. */
+/** A row of the table, for a variable of any kind. Exactly one of the three ways to give a default, or none. */
 export interface Facts<T> {
   readonly meaning: string;
   readonly default?: T;

@@ -109,7 +109,7 @@ export const variables = {
     default: 'invite',
     readBy: ['standalone', 'api'],
     meaning:
-      'who may create an account with the built-in sign-in: people with a link from somebody who has one, everybody, or nobody. The first account is always created by the link that the start prints',
+      'who may create an account with the built-in sign-in: people with a link from an existing account, everyone, or no one. The first account is always created by the link that the start prints',
   }),
   AUTH_UPSTREAM: variable<readonly UpstreamSettings[]>(identity, json(upstreams, upstreamRule, { secret: true }), {
     default: [],

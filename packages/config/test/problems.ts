@@ -1,4 +1,4 @@
-/** What the tests of this room ask for most: what is wrong with an environment. */
+/** The helper that most tests of this package use: the problems of an environment. */
 import { type Role, type ConfigProblem, readConfig, ConfigError } from '../src/index.ts';
 
 /** The problems of `env`; empty if it is accepted. */

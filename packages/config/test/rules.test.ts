@@ -54,7 +54,7 @@ describe('combinations that cannot work', () => {
   });
 
   it.each(['api', 'gateway'] as const)(
-    'the role %s is refused where credentials would travel in the clear, whoever signs people in',
+    'the role %s is refused where credentials would travel in the clear, whichever service signs people in',
     (role) => {
       const env = { DATABASE_URL, REDIS_URL: 'redis://redis', AUTH_SECRET };
       for (const signIn of [{}, { ...off, AUTH_ISSUERS: issuers }]) {
@@ -78,10 +78,10 @@ describe('combinations that cannot work', () => {
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_DEV_ISSUER']);
   });
 
-  it('a relay that nobody could sign in to is refused', () => {
+  it('a relay that no one could sign in to is refused', () => {
     expect(only('standalone', { ...off, HOST: '0.0.0.0' })).toEqual([
       'AUTH_ISSUERS',
-      expect.stringMatching(/nobody could sign in/),
+      expect.stringMatching(/no one could sign in/),
     ]);
     expect(only('standalone', { ...off, AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
     expect(only('standalone', { ...off, AUTH_DEV_ISSUER: 'off', AUTH_ISSUERS: '[]' })[0]).toBe('AUTH_ISSUERS');

@@ -1,7 +1,7 @@
 /**
- * What a crowd at the port may take (findings R4): how many sockets may be silent, and how many files all sockets together. Those
- * that come when nearly all files are taken meet a door that answers `/health` and `/ready` only, so that whoever looks at this
- * instance can still tell that it lives.
+ * Bounds a crowd at the port: the number of silent sockets, and the number of open files of all sockets together. A socket that
+ * arrives when nearly all files are in use is served `/health` and `/ready` only, so that a probe can still see that this
+ * instance lives.
  */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +17,7 @@ export interface CrowdOptions {
   readonly requestMs?: number;
   /** How often late ones are looked for. Default 1 s. */
   readonly lookMs?: number;
-  /** Nobody makes room so soon after coming: in a storm they wait to be read, not to be silent. Default 1 s. */
+  /** A socket younger than this is never closed to make room: in a storm it waits to be read and is not idle. Default 1 s. */
   readonly graceMs?: number;
 }
 

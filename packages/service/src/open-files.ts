@@ -1,4 +1,4 @@
-/** How many sockets this process may hold: a limit that is noticed at the start is better than one that daemons notice. */
+/** The number of sockets this process may hold: better noticed at the start than by the daemons. */
 import { readFileSync } from 'node:fs';
 
 /** Fewer than this and one door cannot take the 5,000 daemons or apps that an autoscaler gives it, twice over. */
@@ -20,7 +20,7 @@ export function openFilesLimit(file = '/proc/self/limits'): number | undefined {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** What to tell the operator of a limit that is small; undefined when it is not, or not known. */
+/** The warning for the operator about a small limit; undefined when it is large enough or unknown. */
 export function openFilesWarning(limit: number | undefined): string | undefined {
   if (limit === undefined || limit >= enough) return undefined;
   return `Only ${limit} files may be open at a time, and every daemon and app is one. Raise the limit (ulimit -n, LimitNOFILE) to ${enough} or more.`;

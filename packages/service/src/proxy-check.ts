@@ -1,6 +1,6 @@
 /**
  * After the start: does a socket live through `PUBLIC_URL` as long as the relay may be silent? A proxy that cuts it earlier makes
- * every daemon and app come back again and again, and nobody knows why. Only warns, in the background; never stops a start.
+ * every daemon and app come back again and again, for no visible reason. Only warns, in the background; never stops a start.
  */
 import { randomBytes } from 'node:crypto';
 import { request as plainRequest } from 'node:http';

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Kept where every instance finds them: nobody knows which one the load balancer will choose. */
+/** Stored where every instance finds them: the load balancer may choose any of them. */
 export interface Tickets {
   put(key: string, value: string, ttlMs: number): Promise<void>;
   /** Get and delete. */
@@ -36,7 +36,7 @@ const ticketPattern = /^[\w-]{43}$/;
 const ticketTtlMs = 60_000;
 /** Each instance comes a few times at its start; no rollout is larger than this. */
 const maxGuests = 64;
-/** What RFC 6455 puts behind the key. */
+/** The text that RFC 6455 appends to the key. */
 const acceptance = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 const keyOf = (ticket: string): string => `self-check:${ticket}`;
@@ -44,7 +44,7 @@ const closeFrame = (code: number): Buffer => Buffer.from([0x88, 2, code >> 8, co
 
 export function createQuietDoor({ tickets, quietMs }: QuietDoorOptions): QuietDoor {
   const guests = new Map<Duplex, NodeJS.Timeout>();
-  /** Tickets that are being looked up: whoever makes them up must not keep the store busy. */
+  /** Tickets that are being looked up: invented tickets must not keep the store busy. */
   let asking = 0;
 
   const leave = (duplex: Duplex, code: number): void => {

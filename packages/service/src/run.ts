@@ -1,7 +1,7 @@
 /** A main program: start → SIGTERM → leave. Errors of the start say what to do, in one line, and exit with 1. */
 
 export interface Service {
-  /** What people are told on standard error when it is ready; the log on standard output is for machines. */
+  /** The text for people on standard error when it is ready; the log on standard output is for machines. */
   readonly welcome: readonly string[];
   /** Leaves in good order. Called once. */
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export function runService(start: () => Promise<Service>, options: RunOptions): 
     process.on('SIGINT', leave);
   };
   // Nothing is left to wait for, and the start has neither ended nor failed: Node would end with 0, without a word.
-  const stuck = () => fail('The start has stopped: it waits for something that cannot come any more.');
+  const stuck = () => fail('The start has stopped: it waits for something that can no longer come.');
   process.once('beforeExit', stuck);
   start().then((service) => {
     process.off('beforeExit', stuck);

@@ -15,11 +15,11 @@ export interface Served {
 }
 
 /**
- * How long a connection that nobody uses is kept. Longer than an edge keeps it: it is the edge that knows whether it is about to use it.
- * A connection that is closed under a request is an error for somebody.
+ * The time that an idle connection is kept. Longer than an edge keeps it: it is the edge that knows whether it is about to use it.
+ * A connection that is closed under a request is an error for its caller.
  */
 export const idleConnectionMs = 75_000;
-/** Between two looks at connections whose answer is out and that nobody uses any more. */
+/** The interval between two checks for connections that are idle after their answer. */
 const idleCheckMs = 50;
 
 export interface ServeOptions {

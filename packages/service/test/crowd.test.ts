@@ -4,7 +4,7 @@ import { type Server, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type Crowd, type CrowdOptions, boundCrowd } from '../src/crowd.ts';
 
-/** How many files the bound is for: 32 are kept, 32 more for the probes, 36 are for everybody. */
+/** The number of files the bound is for: 32 are reserved, 32 more for the probes, 36 are for all others. */
 const openFiles = 100;
 const everybody = 36;
 const generous: CrowdOptions = { silentLimit: 1000, openFiles: undefined };
@@ -27,7 +27,7 @@ describe('R4: a crowd at the port', () => {
     await once(client, 'connect');
     return client;
   };
-  /** What is answered; empty if the socket just ends. */
+  /** The answer; empty if the socket just ends. */
   const ask = async (client: Socket, path: string): Promise<string> => {
     client.write(`GET ${path} HTTP/1.1\r\nHost: relay\r\n\r\n`);
     const [data = ''] = (await Promise.race([once(client, 'data'), once(client, 'close')])) as [string | boolean];
@@ -70,7 +70,7 @@ describe('R4: a crowd at the port', () => {
     clearInterval(drip);
   });
 
-  it('R4: when nearly all files are taken, probes are answered, others are told to come again, and then nobody gets in', async () => {
+  it('R4: when nearly all files are taken, probes are answered, others are told to retry, and then none gets in', async () => {
     await open({ ...generous, openFiles });
     for (let n = 0; n < everybody; n += 1) expect(await ask(await dial(), '/')).toContain('served');
     const refused = await ask(await dial(), '/');

@@ -8,7 +8,7 @@ const pingIntervalMs = 300;
 const neverMs = 3_600_000;
 const path = '/ws/daemon';
 
-/** What instances share. */
+/** The store that instances share. */
 function createTickets(): Tickets & { readonly kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return {
@@ -138,7 +138,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(said[0]?.text).toContain('not known');
   });
 
-  it('says that it could not be tried, without a warning, when the address leads nowhere or to somebody else', async () => {
+  it('says that it could not be tried, without a warning, when the address leads nowhere or to another service', async () => {
     const { door } = await startInstance();
     const stranger = createServer();
     stranger.on('upgrade', (_, duplex) => duplex.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n'));
@@ -160,7 +160,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(said).toEqual([]);
   });
 
-  it('lets nobody in who has no ticket, or one that was used', async () => {
+  it('refuses a caller without a ticket, or with one that was used', async () => {
     const instance = await startInstance(createTickets(), neverMs);
     const ticket = await instance.door.issue();
     const knock = async (value: string) => {

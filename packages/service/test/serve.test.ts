@@ -36,7 +36,7 @@ describe('a served server', () => {
     await served.cut();
   });
 
-  it('keeps a connection that nobody uses for longer than an edge does', async () => {
+  it('keeps an idle connection for longer than an edge does', async () => {
     const server = createServer();
     const served = await serve(server, { host: '127.0.0.1', port: 0, connectingLimit: 500 });
     expect(server.keepAliveTimeout).toBe(idleConnectionMs);
@@ -44,7 +44,7 @@ describe('a served server', () => {
     await served.cut();
   });
 
-  it('does not wait for a connection that nobody uses', async () => {
+  it('does not wait for an idle connection', async () => {
     const served = await serve(
       createServer((_request, response) => response.end('hello')),
       { host: '127.0.0.1', port: 0, connectingLimit: 500 },

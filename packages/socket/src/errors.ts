@@ -1,7 +1,7 @@
 /** An upgrade request that is no WebSocket handshake. */
 export class HandshakeError extends Error {
   readonly code = 'BAD_HANDSHAKE';
-  /** The HTTP status to refuse it with; 0 when nobody is there to be answered. */
+  /** The HTTP status to refuse it with; 0 when the peer has gone. */
   readonly status: 0 | 400 | 405;
 
   constructor(status: 0 | 400 | 405, message: string) {

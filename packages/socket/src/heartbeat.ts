@@ -20,7 +20,7 @@ export interface HeartbeatOptions {
   readonly timers?: HeartbeatTimers;
 }
 
-/** Who is pinged. */
+/** The sockets to ping. */
 export interface HeartbeatPeer {
   ping(): void;
   /** When something was last heard, on the clock of the timers. */

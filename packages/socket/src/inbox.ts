@@ -1,4 +1,4 @@
-/** Frames on their way in: handled one at a time, in the order of arrival. Above its bounds it asks not to be filled. */
+/** Incoming frames: handled one at a time, in the order of arrival. Above its bounds it asks not to be filled. */
 
 export type Inbound =
   | { readonly kind: 'text'; readonly text: string }
@@ -27,7 +27,7 @@ export class Inbox {
   #queue: { frame: Inbound; bytes: number }[] | undefined;
   #bytes = 0;
   #full = false;
-  /** 'held' until `open`: whoever accepts a socket must have it in hand before the first frame is handled. */
+  /** 'held' until `open`: the server must hold the socket before the first frame is handled. */
   #state: 'held' | 'idle' | 'busy' = 'held';
   #onEnd: (() => void) | undefined;
 

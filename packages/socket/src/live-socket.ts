@@ -56,7 +56,7 @@ export class LiveSocket implements Socket {
   #cause: Error | undefined;
   #closed = false;
   #answered = false;
-  /** What was buffered when frames began to be gathered; undefined while none are. */
+  /** The bytes that were buffered when frames began to be gathered; undefined while none are. */
   #bufferedBefore: number | undefined;
   /** Of control frames, less what time has forgiven since. */
   #controlBytes = 0;
@@ -97,7 +97,7 @@ export class LiveSocket implements Socket {
   }
 
   get lastInboundAt(): number {
-    // Who is not read cannot be heard: that silence is ours.
+    // While reading is paused, silence says nothing about the peer.
     return this.#ws.isPaused ? this.#options.now() : this.#lastInboundAt;
   }
 
@@ -148,7 +148,7 @@ export class LiveSocket implements Socket {
     if (this.#ws.bufferedAmount - this.#bufferedBefore >= gatheredBytes) this.#passOn();
   }
 
-  /** For the outbox. What is being gathered does not count: nobody has had a chance to take it yet. */
+  /** For the outbox. Gathered frames do not count: the peer has had no chance to read them yet. */
   get bufferedBytes(): number {
     return this.#bufferedBefore ?? this.#ws.bufferedAmount;
   }
@@ -248,7 +248,7 @@ export class LiveSocket implements Socket {
     });
   }
 
-  /** What was gathered goes to the operating system. */
+  /** Passes the gathered frames to the operating system. */
   gathered(): void {
     if (this.#bufferedBefore === undefined) return;
     this.#passOn();

@@ -1,6 +1,6 @@
 /**
- * Long frames take many times their length of the heap while they are in work. Those of all sockets of a door share a budget, so
- * that few peers cannot fill the heap together (findings R11); who comes later waits, and is not read meanwhile.
+ * A long frame takes many times its length of heap while it is handled. The long frames of all sockets of a server share a
+ * budget, so that a few peers cannot fill the heap together; a later one waits, and its socket is not read meanwhile.
  */
 import { getHeapStatistics } from 'node:v8';
 

@@ -1,5 +1,5 @@
 /**
- * Frames on their way out. Most go straight through; what the peer does not take waits here, and a peer that is too slow is
+ * Outgoing frames. Most are written at once; frames that the peer does not read wait here, and a peer that is too slow is
  * told apart from one that has had no time yet: a burst within one turn says nothing about its reader.
  */
 import type { SocketLimits } from './limits.ts';
@@ -7,7 +7,7 @@ import type { SocketLimits } from './limits.ts';
 /** Where frames go: `taken` is called when the operating system has taken all of the frame. */
 export interface Line {
   write(text: string, taken: () => void): void;
-  /** What was written and not taken yet. */
+  /** Bytes that were written and not read yet. */
   readonly bufferedBytes: number;
   /** The reader is too slow: to be closed. */
   overdue(): void;
@@ -18,7 +18,7 @@ type Limits = Pick<
   'droppableUnsentBytes' | 'maxUnsentBytes' | 'unsentGraceMs' | 'maxBurstBytes' | 'stallMs'
 >;
 
-/** What is handed to the line ahead of time. Small, so that progress is seen frame by frame and not burst by burst. */
+/** Bytes written ahead of the peer. Small, so that progress is seen frame by frame and not in bursts. */
 const windowBytes = 2 ** 16;
 /** A frame longer than the window is no progress until all of it is taken: it may take the time that this many bytes a second need. */
 const longFrameBytesPerSecond = 2 ** 18;
@@ -57,7 +57,7 @@ export class Outbox {
     const unsent = this.#queuedBytes + buffered;
     if (droppable && unsent > this.#limits.droppableUnsentBytes) return false;
     const bytes = Buffer.byteLength(text);
-    // A single frame is never too much: it was somebody's decision to make it so long.
+    // One frame is always accepted, however long; limits apply to the frames that queue behind it.
     if (unsent > 0 && unsent + bytes > this.#limits.maxBurstBytes) {
       this.#line.overdue();
       return false;
@@ -79,14 +79,14 @@ export class Outbox {
     if (this.unsentBytes > 0) this.#watch();
   }
 
-  /** Resolves when little waits, or nothing will be written any more. */
+  /** Resolves when little waits, or when nothing more will be written. */
   async drained(): Promise<void> {
     if (this.unsentBytes <= lowWaterBytes) return;
     this.#drained ??= new Promise((resolve) => (this.#onDrained = resolve));
     await this.#drained;
   }
 
-  /** Takes no more frames. What waits is written, so that a close frame comes last, or dropped. */
+  /** Accepts no more frames. Waiting ones are written, so that a close frame comes last, or dropped. */
   close(rest: 'write' | 'drop'): void {
     if (!this.#open) return;
     if (rest === 'write') for (const { text } of this.#queue ?? []) this.#line.write(text, () => undefined);

@@ -1,9 +1,9 @@
-/** How many frames a second: a bucket that fills steadily and holds a burst. */
+/** Limits frames per second: a bucket that fills steadily and holds a burst. */
 
 /** May be shared by all buckets of a door. */
 export interface TokenBucketOptions {
   ratePerSecond: number;
-  /** What the bucket holds; it is full at first. */
+  /** The size of the bucket; it is full at first. */
   burst: number;
   /** Milliseconds; only differences count. Default: a clock that never steps back. */
   now?: () => number;

@@ -1,4 +1,4 @@
-/** Turns an upgrade request into a live socket. Who may have one is decided before, and refused with `refuseUpgrade`. */
+/** Turns an upgrade request into a live socket. Admission is decided before, and refused with `refuseUpgrade`. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
@@ -10,7 +10,7 @@ import type { Socket, SocketCloses, SocketHandlers } from './socket.ts';
 
 export interface SocketServerOptions {
   readonly limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>;
-  /** What is said to a peer that is too slow, and to one whose handler failed. */
+  /** The close frames for a peer that is too slow, and for one whose handler failed. */
   readonly closes: SocketCloses;
   /** The clock of `lastInboundAt`. Default `Date.now`. */
   readonly now?: () => number;

@@ -3,7 +3,7 @@
  * once. It has never heard of a daemon, an app or a frame type. Nothing here waits for a peer without a clock.
  */
 
-/** What a close frame says. Entries of the protocol's table of close codes fit. */
+/** The content of a close frame. Entries of the protocol's table of close codes fit. */
 export interface CloseCode {
   readonly code: number;
   /** At most 123 bytes go out; more is cut. */
@@ -12,12 +12,12 @@ export interface CloseCode {
 
 /** How a socket ended. */
 export interface SocketClose extends CloseCode {
-  /** Code and reason are those of whoever closed first; 1006 when the connection was lost without a word. */
+  /** Code and reason are those of the side that closed first; 1006 when the connection was lost without a word. */
   readonly code: number;
   readonly reason: string;
   /** Both sides said goodbye. */
   readonly clean: boolean;
-  /** What broke the connection, where something did. */
+  /** The error that broke the connection, if there was one. */
   readonly cause?: Error;
 }
 
@@ -34,12 +34,12 @@ export interface SocketHandlers {
    * first; when this side closed, what was not yet handled is dropped, unless it closed with `leave`.
    */
   onClose(close: SocketClose, socket: Socket): void;
-  /** What a handler threw. */
+  /** The error that a handler threw. */
   onError(error: unknown, socket: Socket): void;
 }
 
 export interface Socket {
-  /** `live`: frames go both ways. `closing`: one side has said so, and nothing is sent any more. `closed`: gone. */
+  /** `live`: frames go both ways. `closing`: one side has said so, and nothing more is sent. `closed`: gone. */
   readonly state: 'live' | 'closing' | 'closed';
   /** Bytes accepted by `send` that the operating system has not taken yet. */
   readonly unsentBytes: number;
@@ -52,7 +52,7 @@ export interface Socket {
    * not a delivery. Never throws. Frames leave in the order of the calls.
    */
   send(text: string, options?: { droppable?: boolean }): boolean;
-  /** Resolves when less than 16 KiB are unsent, or the socket is not live any more. Never rejects. */
+  /** Resolves when less than 16 KiB are unsent, or the socket is no longer live. Never rejects. */
   drained(): Promise<void>;
   /** A WebSocket ping; a peer that lives answers it, which shows in `lastInboundAt`. */
   ping(): void;
@@ -67,7 +67,7 @@ export interface Socket {
   terminate(): void;
 }
 
-/** What the socket itself says when it closes. */
+/** The close frames that the socket itself sends. */
 export interface SocketCloses {
   readonly tooSlow: CloseCode;
   readonly internal: CloseCode;

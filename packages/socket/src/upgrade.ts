@@ -3,12 +3,12 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 const goodbyeMs = 1_000;
-/** What belongs to this file: the response is framed here, and the connection ends. */
+/** Headers that belong to this file: the response is framed here, and the connection ends. */
 const ownHeaders = new Set(['connection', 'content-length', 'transfer-encoding']);
 
 /**
  * To be called when the upgrade arrives, before anything is awaited. The HTTP server has let go of the connection by then: a
- * client that resets it meanwhile would raise an error that nobody hears, and take the process down.
+ * client that resets it meanwhile would raise an unhandled error, and take the process down.
  */
 export function guardUpgrade(duplex: Duplex): void {
   duplex.on('error', destroy);
@@ -33,7 +33,7 @@ export function refuseUpgrade(duplex: Duplex, status: number, headers: Record<st
     .map(([name, value]) => `${name}: ${value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')}\r\n`);
   const timer = setTimeout(() => duplex.destroy(), goodbyeMs);
   duplex.once('close', () => clearTimeout(timer));
-  // What the client still sends is read and dropped: unread bytes would turn the goodbye into a reset.
+  // Bytes that the client still sends are read and dropped: unread bytes would turn the goodbye into a reset.
   duplex.resume();
   duplex.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n` +

@@ -1,4 +1,4 @@
-/** What `ws` has already told the peer when it refused a frame: it closes by itself and reports only an error. */
+/** The close frame that `ws` has already sent when it refused a frame: it closes by itself and reports only an error. */
 import type { CloseCode } from './socket.ts';
 
 /** RFC 6455, 7.4.1. Every other `WS_ERR_…` of its receiver is a protocol error. */

@@ -55,7 +55,7 @@ describe('the end of a socket', () => {
     expect(heard).toEqual(['in progress', 'waiting', 'on its way']);
   });
 
-  it('by leaving is still a close for whoever closes meanwhile, and does not wait for a peer that never answers', async () => {
+  it('by leaving is still a close for the caller that closes meanwhile, and does not wait for a peer that never answers', async () => {
     const gate = createGate();
     const heard = createEar<string>();
     await open({

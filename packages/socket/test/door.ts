@@ -14,7 +14,7 @@ import {
   refuseUpgrade,
 } from '../src/index.ts';
 
-/** What was said and not asked for yet waits; who asks first waits. */
+/** Values that came before they were asked for wait, and so does a caller that asks first. */
 export interface Ear<T> {
   readonly heard: readonly T[];
   hear(this: void, said: T): void;

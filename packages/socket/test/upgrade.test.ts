@@ -67,7 +67,7 @@ describe('an upgrade', () => {
     });
     const line = await door.dial();
     await readUntil(line, 'no');
-    line.end('a word that nobody asked for');
+    line.end('an unexpected word');
     expect(await wasReadToTheEnd.next()).toBe(true);
   });
 

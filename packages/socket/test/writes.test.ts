@@ -127,7 +127,7 @@ describe('outbound frames', () => {
     await socket.drained();
   });
 
-  it('keep nobody waiting for them when the socket closes', async () => {
+  it('keep no caller waiting for them when the socket closes', async () => {
     await open({ limits: { maxFrameBytes: 1_000, unsentGraceMs: 60_000, stallMs: 60_000 } });
     const { socket } = await dialDeaf();
     while (socket.unsentBytes <= 2 ** 16) {

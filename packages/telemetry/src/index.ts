@@ -1,4 +1,4 @@
-/** What an instance says about itself: its log, its numbers, its health. Knows nothing of what it does. */
+/** Everything an instance reports about itself: its log, its metrics, its health. Knows nothing of its work. */
 export { createInstanceMetrics } from './instance-metrics.ts';
 export type { InstanceMetrics, PoolUse } from './instance-metrics.ts';
 export { createLogger } from './logger.ts';

@@ -1,4 +1,4 @@
-/** What every instance says about itself, whichever door it is: its build, whether what it depends on answers, its database. */
+/** The metrics of every instance, whatever its role: its build, whether its dependencies answer, its database. */
 import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadinessCheck } from './readiness.ts';
@@ -6,7 +6,7 @@ import type { Tracer } from './tracing.ts';
 
 /** Connections of the pool to the database. */
 export interface PoolUse {
-  /** All there are, and how many of them nobody uses. */
+  /** All connections, and how many of them are idle. */
   readonly total: number;
   readonly idle: number;
   /** Callers that wait for one. */

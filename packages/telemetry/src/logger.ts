@@ -1,7 +1,7 @@
 /**
  * The log of one instance: one JSON object per line, from which no credential can be read.
  *
- * Two nets, because each alone has holes: `redactFields` knows names and structure but not what stands in a sentence;
+ * Two nets, because each alone has holes: `redactFields` knows names and structure but not the words of a sentence;
  * `maskSecrets` reads the finished line but knows a credential only by its look.
  */
 import { type LevelWithSilent, type Logger, type ChildLoggerOptions, pino } from 'pino';
@@ -14,9 +14,9 @@ export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   readonly level: LevelWithSilent;
-  /** Which program: `standalone`, `api`, `gateway`, … */
+  /** The program: `standalone`, `api`, `gateway`, … */
   readonly name: string;
-  /** Which process of that program. */
+  /** The process of that program. */
   readonly instance: string;
   /** Gets every line with its newline. Absent: standard output, which may lose lines and says so, and never holds up the process. */
   readonly destination?: { write(line: string): void };

@@ -32,7 +32,7 @@ const keptMs = 1_000;
 
 type Result = 'ok' | 'failed';
 
-/** Whoever asks while `check` runs shares its answer, also when it hangs: otherwise hanging ones would pile up. */
+/** A caller that asks while `check` runs shares its answer, even when it hangs: otherwise hanging checks would pile up. */
 function boundedCheck(check: ReadinessCheck, timeoutMs: number): () => Promise<Result> {
   let running: Promise<Result> | undefined;
 
@@ -74,7 +74,7 @@ export function createReadiness({ checks, timeoutMs, clock = Date.now }: Readine
     async check() {
       const found = kept && clock() < kept.until ? kept.results : await runAll();
       const allOk = Object.values(found).every((result) => result === 'ok');
-      // Looked at after waiting: whoever asks while the draining begins must not be sent more work.
+      // Read after waiting: an instance that starts to drain meanwhile must not be sent more work.
       const status = draining ? 'draining' : allOk ? 'ok' : 'unavailable';
       return { ready: status === 'ok', body: { status, checks: found } };
     },

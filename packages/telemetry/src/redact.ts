@@ -14,13 +14,13 @@ const maxCauses = 3;
 const secretName =
   /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
 
-/** What people and agents say to each other (contract sections 3, 5 and 6) is nobody's business here. */
+/** What people and agents say to each other (contract sections 3, 5 and 6) never reaches the log. */
 const spokenName =
   /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
 
 const addressName = /(url|uri|href)(complete)?$/;
 
-/** Everything else in a request is left out: a header nobody thought of cannot leak. */
+/** Everything else in a request is left out: an unforeseen header cannot leak. */
 const harmlessHeaders = [
   'host',
   'origin',
@@ -36,7 +36,7 @@ const harmlessHeaders = [
 ];
 
 interface Walk {
-  /** How many values may still be copied: breadth and depth alone would not bound a wide and deep one. */
+  /** The number of values that may still be copied: breadth and depth alone would not bound a wide and deep one. */
   left: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last net, for what nobody labelled.
+ * Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last net, for secrets without a label.
  * Every search is linear in the length of the text, because strangers decide what is in it.
  */
 const redacted = '[redacted]';

@@ -25,7 +25,7 @@ export interface FinishedSpan {
 export interface SpanExporterOptions {
   /** Base address of a collector (OTLP over HTTP); spans go to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** What sends: `service.name`, `service.version`, `service.instance.id`. */
+  /** The sender: `service.name`, `service.version`, `service.instance.id`. */
   readonly service: string;
   readonly version: string;
   readonly instance: string;
@@ -148,7 +148,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
     stop: async () => {
       stopped = true;
       const late = new Promise<void>((resolve) => setTimeout(resolve, sendTimeoutMs).unref());
-      // What could not be sent has been mentioned.
+      // Spans that could not be sent were logged before.
       const sent = opened.then(() => pipe?.processor.shutdown()).catch(() => undefined);
       await Promise.race([sent, late]);
     },

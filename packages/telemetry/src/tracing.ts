@@ -14,7 +14,7 @@ import {
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
-  /** The header `traceparent` of a caller. What is not well-formed is as if it were absent. */
+  /** The header `traceparent` of a caller. A malformed one counts as absent. */
   readonly parent?: string | undefined;
   readonly attributes?: SpanAttributes;
 }

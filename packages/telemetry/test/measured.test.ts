@@ -51,7 +51,7 @@ describe('what is measured', () => {
     const { wire, counts } = start();
     await expect(wire.fail('TIMEOUT')).rejects.toThrow('no');
     await expect(wire.fail()).rejects.toThrow('no');
-    // What people wrote must not become a label.
+    // Words of people must not become a label.
     await expect(wire.fail('anything at all')).rejects.toThrow('no');
     expect(await counts()).toEqual(['operation="fail",outcome="TIMEOUT" 1', 'operation="fail",outcome="error" 2']);
   });

@@ -120,7 +120,7 @@ describe('the server of metrics', () => {
     }
   });
 
-  it('leaves its port when it closes, also while somebody is connected', async () => {
+  it('leaves its port when it closes, even with a client connected', async () => {
     const metrics = createMetrics({ instance: '1' });
     const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metrics });
     const port = server?.port ?? 0;

@@ -55,7 +55,7 @@ describe('an instance', () => {
     }
     expect(waiting).toHaveLength(1);
     waiting[0]?.(true);
-    // The late answer counts for whoever asks next, whether it is already in or a new check is started.
+    // The late answer counts for the next caller, whether it is already in or a new check is started.
     const next = readiness.check();
     waiting[1]?.(true);
     expect((await next).ready).toBe(true);
@@ -112,7 +112,7 @@ describe('draining', () => {
     });
   });
 
-  it('reaches whoever asked before it and is answered after it', async () => {
+  it('reaches a caller that asked before it and is answered after it', async () => {
     const { check, waiting } = held();
     const readiness = createReadiness({ checks: { database: check }, timeoutMs: 10_000 });
     const asked = readiness.check();

@@ -95,7 +95,7 @@ describe('no credential reaches the log', () => {
   it('that can be recognised, wherever it stands and whatever stands around it', () => {
     fc.assert(
       fc.property(recognisable, around, path, (token, [before, after], where) => {
-        // What is glued to the end of a token is taken for a part of it.
+        // Text glued to the end of a token counts as a part of it.
         const written = `${before}${token} ${after}`;
         const { log, text, last } = lines();
         log.info(written);

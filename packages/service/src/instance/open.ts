@@ -1,4 +1,4 @@
-/** The one assembly of an instance: everything that an api and a gateway stand on, opened in order and closed in reverse. */
+/** The one assembly of an instance: everything that an api and a gateway need, opened in order and closed in reverse. */
 import { type DeviceVerifier, createDeviceVerifier } from '@relay/auth';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig, Role } from '@relay/config';
@@ -24,7 +24,7 @@ import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
 /** A member of the backplane: an instance of the role standalone has both, the others the one of their name. */
 export type Part = 'api' | 'gateway';
 
-/** What the parts of an instance are made from. */
+/** The dependencies of the parts of an instance. */
 export interface InstanceDeps {
   readonly config: RelayConfig;
   readonly database: Database;
@@ -39,7 +39,7 @@ export interface InstanceDeps {
 
 export interface InstanceOptions {
   readonly version: string;
-  /** What readiness asks besides the database and the backplane of the first part. */
+  /** Readiness checks besides the database and the backplane of the first part. */
   readonly checks?: (backplane: Backplane) => Readonly<Record<string, ReadinessCheck>>;
   /** A database that is open; it is then not closed. Default: the one of the configuration. */
   readonly database?: Database;

@@ -1,4 +1,4 @@
-/** What the programs that start an instance share. */
+/** The code that the programs that start an instance share. */
 import { readFileSync } from 'node:fs';
 import { BackplaneError, RedisAddressError } from '@relay/backplane';
 import { ConfigError } from '@relay/config';

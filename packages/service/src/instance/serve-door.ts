@@ -15,7 +15,7 @@ import { type Tickets, createQuietDoor } from '../quiet-door.ts';
 import type { Service } from '../run.ts';
 import { type Served, serve } from '../serve.ts';
 
-/** What people and daemons meet: an api, a gateway, or both. */
+/** The server of one port: an api, a gateway, or both. */
 export interface Door {
   handler(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
