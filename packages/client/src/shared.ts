@@ -9,3 +9,4 @@ export { type Answer, type Exchange, request } from './request.ts';
 export type { WebSocketConstructor, WebSocketLike } from './socket.ts';
 export type { AttentionStream } from './stream.ts';
 export type { GetToken, Grant, TokenWish } from './token.ts';
+export { TranscriptCopy, type TranscriptFrame, type TranscriptPage } from './transcript.ts';

@@ -113,6 +113,13 @@ describe('merged', () => {
     expect(merged(target, patch)).toEqual(result);
   });
 
+  it('ends at 32 levels, however deep a part is', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(12_000)}1${'}'.repeat(12_000)}`) as unknown;
+    let levels = 0;
+    for (let at = merged(deep, deep); typeof at === 'object'; at = (at as { a?: unknown }).a) levels += 1;
+    expect(levels).toBe(12_000);
+  });
+
   it('does not reach the prototype of an object', () => {
     merged({}, JSON.parse('{"__proto__":{"polluted":true}}'));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();

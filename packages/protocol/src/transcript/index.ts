@@ -1,4 +1,5 @@
 /** The conversation as a list of items, and the operations that make it. */
+export * from './apply.ts';
 export * from './bounds.ts';
 export * from './item.ts';
 export * from './operations.ts';

@@ -1,0 +1,175 @@
+/**
+ * An app's copy of the items of one session: frames are applied in order, and where one is missing the copy says that it must be asked for
+ * (`readMessages` or `readSession` with `parts` and `changed`). Speaks to no relay. Shapes are checked here: the relay has not.
+ */
+import type { Item, Operation } from '@relay/protocol';
+import { inOrder, isItem, isOperation, itemAfter, uuidOf } from '@relay/protocol/plain';
+
+export interface TranscriptFrame {
+  v: number;
+  ops: readonly unknown[];
+}
+
+/** What `readMessages` and `readSession` answer with `parts`. Without `v` the daemon has no transcript. */
+export interface TranscriptPage {
+  messages: readonly unknown[];
+  v?: number | undefined;
+  reset?: true | undefined;
+  hasMore: boolean;
+}
+
+/** A text that grew to this many characters grows no more: daemons begin a new item long before. */
+const textCharacters = 1024 * 1024;
+/** Frames that wait for an answer; what does not fit is asked for again. */
+const heldFrames = 1000;
+const heldOperations = 20_000;
+/** Items older than the copy that are remembered as such. */
+const olderUuids = 10_000;
+
+export class TranscriptCopy {
+  readonly #keep: number;
+  readonly #byUuid = new Map<string, Item>();
+  #ordered: readonly Item[] | undefined = [];
+  #v: number | undefined;
+  #isBehind = true;
+  /** It begins with the first item of the session. */
+  #isWhole = false;
+  #held: TranscriptFrame[] = [];
+  /** Items before the oldest one here: what happens to them is not followed. */
+  readonly #older = new Set<string>();
+
+  /** `keep`: how many items, about; the oldest ones are dropped. */
+  constructor({ keep = Infinity }: { keep?: number } = {}) {
+    this.#keep = keep;
+  }
+
+  /** In their order. The same list until something changed. */
+  get items(): readonly Item[] {
+    return (this.#ordered ??= [...this.#byUuid.values()].sort(inOrder));
+  }
+
+  /** To be given as `changed`; undefined: the newest page is to be asked for. */
+  get v(): number | undefined {
+    return this.#v;
+  }
+
+  /** Something is missing: ask, and `take` the answer. Frames that are heard meanwhile wait for it. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  get(uuid: string): Item | undefined {
+    return this.#byUuid.get(uuid);
+  }
+
+  /** A frame of the session. Returns the items that changed. */
+  hear(frame: TranscriptFrame): Item[] {
+    if (this.#v !== undefined && frame.v <= this.#v) return [];
+    if (!this.#isBehind && frame.v === (this.#v ?? 0) + 1) return this.#apply(frame);
+    this.#isBehind = true;
+    const size = this.#held.reduce((sum, { ops }) => sum + ops.length, frame.ops.length);
+    if (this.#held.length < heldFrames && size <= heldOperations) this.#held.push(frame);
+    return [];
+  }
+
+  /** The newest page, or the answer to `changed`. Returns the items that changed. */
+  take(page: TranscriptPage): Item[] {
+    if (page.v === undefined) return [];
+    const isNew = this.#v === undefined || page.reset === true;
+    if (isNew) {
+      this.#byUuid.clear();
+      this.#older.clear();
+      this.#isWhole = !page.hasMore;
+      this.#v = page.v;
+    }
+    const first = isNew ? undefined : this.#first;
+    const changed = new Map<string, Item>();
+    for (const item of page.messages) {
+      if (!isItem(item)) continue;
+      if (first && item.seq < first.seq && !this.#byUuid.has(item.uuid)) this.#forget(item.uuid);
+      else if (this.#put(item)) changed.set(item.uuid, item);
+    }
+    this.#v = Math.max(this.#v ?? 0, page.v);
+    this.#ordered = undefined;
+    this.#isBehind = false;
+    for (const item of this.#catchUp()) changed.set(item.uuid, item);
+    this.#trim();
+    return [...changed.values()].sort(inOrder);
+  }
+
+  /** A page before the oldest item, asked for by cursor. Returns the items that are new. */
+  takeOlder(page: TranscriptPage): Item[] {
+    const added = page.messages.filter(isItem).filter((item) => this.#put(item));
+    for (const { uuid } of added) this.#older.delete(uuid);
+    this.#isWhole = !page.hasMore;
+    this.#ordered = undefined;
+    return added;
+  }
+
+  /** The oldest item, where older ones are not followed. */
+  get #first(): Item | undefined {
+    return this.#isWhole ? undefined : this.items[0];
+  }
+
+  #put(item: Item): boolean {
+    const { v = 0 } = this.#byUuid.get(item.uuid) ?? {};
+    if (this.#byUuid.has(item.uuid) && v >= (item.v ?? 0)) return false;
+    this.#byUuid.set(item.uuid, item);
+    return true;
+  }
+
+  #catchUp(): Item[] {
+    const changed: Item[] = [];
+    const held = this.#held.sort((one, other) => one.v - other.v);
+    this.#held = [];
+    for (const frame of held) changed.push(...this.hear(frame));
+    return changed;
+  }
+
+  #apply({ v, ops }: TranscriptFrame): Item[] {
+    const changed = new Map<string, Item>();
+    /** Items that a page brought ahead of this frame. */
+    const ahead = new Set<string>();
+    const first = this.#first;
+    for (const operation of ops) {
+      if (!isOperation(operation)) continue;
+      const uuid = uuidOf(operation) ?? '';
+      const before = this.#byUuid.get(uuid);
+      if (before && !changed.has(uuid) && (before.v ?? 0) >= v) ahead.add(uuid);
+      if (operation.op === 'put' && !before && first && operation.item.seq < first.seq) this.#forget(uuid);
+      if (ahead.has(uuid) || this.#older.has(uuid) || isFull(before, operation)) continue;
+      const after = itemAfter(before, operation, v);
+      if (after) {
+        this.#byUuid.set(uuid, after);
+        changed.set(uuid, after);
+      } else this.#isBehind = true;
+    }
+    // Of an item that is not here: the answer to `changed` brings it, and all else of this frame once more.
+    if (!this.#isBehind) this.#v = v;
+    this.#ordered = undefined;
+    this.#trim();
+    return [...changed.values()];
+  }
+
+  #trim(): void {
+    if (this.#byUuid.size <= this.#keep * 1.25) return;
+    for (const { uuid } of this.items.slice(0, this.#byUuid.size - this.#keep)) {
+      this.#byUuid.delete(uuid);
+      this.#forget(uuid);
+    }
+    this.#isWhole = false;
+    this.#ordered = undefined;
+  }
+
+  #forget(uuid: string): void {
+    this.#older.add(uuid);
+    if (this.#older.size > olderUuids) this.#older.delete(this.#older.values().next().value!);
+  }
+}
+
+function isFull(item: Item | undefined, operation: Operation): boolean {
+  if (!item || operation.op !== 'add') return false;
+  const { output } = item.part;
+  const text = operation.to === 'output' ? output : item.content;
+  return typeof text === 'string' && text.length > textCharacters;
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Item, type Operation, applyOperations } from '@relay/protocol';
+import fc from 'fast-check';
+import { TranscriptCopy } from '../src/transcript.ts';
+
+const item = (uuid: string, seq: number, fields: Partial<Item> = {}): Item => ({
+  uuid,
+  seq,
+  role: 'AGENT',
+  content: '',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  part: { kind: 'text' },
+  ...fields,
+});
+const put = (uuid: string, seq: number, content = ''): Operation => ({ op: 'put', item: item(uuid, seq, { content }) });
+const add = (uuid: string, text: string): Operation => ({ op: 'add', uuid, text });
+
+/** The list of a daemon, with what it answers. */
+class Source {
+  items: Item[] = [];
+  v = 100;
+  say(said: Operation[]) {
+    this.v += 1;
+    const ops = said.map((one) => {
+      const seq = one.op === 'put' && this.items.find(({ uuid }) => uuid === one.item.uuid)?.seq;
+      return one.op === 'put' && seq ? put(one.item.uuid, seq, one.item.content) : one;
+    });
+    this.items = applyOperations(this.items, ops, this.v);
+    return { v: this.v, ops };
+  }
+  page(changed?: number, limit = 200) {
+    const found = changed === undefined ? this.items : this.items.filter(({ v = 0 }) => v > changed);
+    const reset = changed !== undefined && found.length > limit;
+    const messages = (reset ? this.items : found).slice(-limit);
+    return { v: this.v, messages, hasMore: this.items.length > limit, ...(reset ? { reset: true as const } : {}) };
+  }
+}
+
+describe('a copy of a transcript', () => {
+  it('holds frames until it has a page, drops what the page has, and goes on', () => {
+    const source = new Source();
+    source.say([put('a', 1, 'one')]);
+    const copy = new TranscriptCopy();
+    copy.hear(source.say([add('a', ' two')]));
+    const page = source.page();
+    copy.hear(source.say([add('a', ' three')]));
+    expect([copy.isBehind, copy.items, copy.v]).toEqual([true, [], undefined]);
+    expect(copy.take(page).map(({ content }) => content)).toEqual(['one two three']);
+    expect([copy.isBehind, copy.v]).toEqual([false, source.v]);
+    expect(copy.hear(source.say([put('b', 2)])).map(({ uuid }) => uuid)).toEqual(['b']);
+    expect(copy.items).toEqual(source.items);
+  });
+
+  it('says when a frame is missing, and asks from the version that it has', () => {
+    const source = new Source();
+    const copy = new TranscriptCopy();
+    copy.take(source.page());
+    copy.hear(source.say([put('a', 1)]));
+    const known = copy.v;
+    source.say([add('a', 'lost')]);
+    expect(copy.hear(source.say([add('a', ' and found')]))).toEqual([]);
+    expect([copy.isBehind, copy.v]).toEqual([true, known]);
+    expect(copy.take(source.page(known))).toEqual(source.items);
+    expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
+  });
+
+  it('follows no item that is older than it, and asks once for each', () => {
+    const source = new Source();
+    source.say([put('a', 1), put('b', 2), put('c', 3)]);
+    const copy = new TranscriptCopy();
+    copy.take(source.page(undefined, 2));
+    copy.hear(source.say([add('a', 'x'), add('c', 'y')]));
+    expect(copy.isBehind).toBe(true);
+    copy.take(source.page(copy.v));
+    copy.hear(source.say([add('a', 'x')]));
+    expect([copy.isBehind, copy.items]).toEqual([false, source.items.slice(1)]);
+    copy.takeOlder({ messages: source.items.slice(0, 1), hasMore: false });
+    copy.hear(source.say([add('a', 'z')]));
+    expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
+  });
+
+  it('passes over operations and items of any other shape', () => {
+    const copy = new TranscriptCopy();
+    copy.take({ v: 1, hasMore: false, messages: [null, 'x', { uuid: 'a' }, item('b', 1)] });
+    copy.hear({ v: 2, ops: [null, { op: 'fold' }, { op: 'put', item: { uuid: 'c' } }, add('b', 'x')] });
+    expect(copy.items).toEqual([item('b', 1, { content: 'x', v: 2 })]);
+  });
+
+  it('is no larger than it may be, and no text in it grows for ever', () => {
+    const source = new Source();
+    const copy = new TranscriptCopy({ keep: 20 });
+    copy.take(source.page());
+    for (let n = 1; n <= 200; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    expect(copy.items.length).toBeLessThanOrEqual(25);
+    expect(copy.items.at(-1)?.uuid).toBe('200');
+    for (let n = 0; n < 100; n += 1) copy.hear(source.say([add('200', 'x'.repeat(48 * 1024))]));
+    expect(copy.get('200')?.content.length).toBeLessThan(1.1 * 1024 * 1024);
+    expect(copy.isBehind).toBe(false);
+  });
+
+  it('equals the list of the daemon after any frames, lost or late, and any pages', () => {
+    const uuid = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const operation: fc.Arbitrary<Operation> = fc.oneof(
+      uuid.map((id) => put(id, 0)),
+      fc.tuple(uuid, fc.string({ maxLength: 3 })).map(([id, text]) => add(id, text)),
+      uuid.map((id): Operation => ({ op: 'set', uuid: id, part: { status: 'completed' } })),
+    );
+    const step = fc.record({
+      ops: fc.array(operation, { minLength: 1, maxLength: 4 }),
+      fate: fc.constantFrom('heard', 'heard', 'lost', 'after the next page', 'page first'),
+      asks: fc.boolean(),
+      limit: fc.constantFrom(2, 200),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const source = new Source();
+        const copy = new TranscriptCopy();
+        let place = 0;
+        const asked = (limit: number) => source.page(copy.v, limit);
+        for (const { ops, fate, asks, limit } of steps) {
+          const exists = (operation: Operation) =>
+            operation.op === 'put' || source.items.some((one) => one.uuid === operation.uuid);
+          // A daemon only appends.
+          const placed = ops.map((one) => (one.op === 'put' ? put(one.item.uuid, (place += 1)) : one));
+          const real = placed.filter(exists);
+          const page = asked(limit);
+          const frame = source.say(real);
+          if (fate === 'heard') copy.hear(frame);
+          if (fate === 'page first') copy.take(asked(limit));
+          if (fate === 'page first') copy.hear(frame);
+          if (fate === 'after the next page') {
+            copy.hear(frame);
+            if (copy.isBehind) copy.take(page);
+          }
+          if (asks && copy.isBehind) copy.take(asked(limit));
+        }
+        copy.take(asked(200));
+        const first = copy.items[0]?.seq ?? 0;
+        expect(copy.items).toEqual(source.items.filter(({ seq }) => seq >= first));
+        expect(copy.v).toBe(source.v);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
