@@ -62,7 +62,7 @@ export async function registerDevice(client, url, hostname = 'bench') {
   return { deviceId: granted.device_id, token: granted.refresh_token };
 }
 
-/** A WebSocket whose frames can be waited for. What nobody waits for is dropped. */
+/** A WebSocket whose frames can be waited for. Unawaited frames are dropped. */
 export class Peer {
   #waiting = new Set();
   #answers = new Map();
@@ -87,7 +87,7 @@ export class Peer {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
-  /** Answers every frame of a type, besides whoever waits for it. */
+  /** Answers every frame of a type, besides the caller that waits for it. */
   answer(type, how) {
     this.#answers.set(type, how);
   }

@@ -1,4 +1,4 @@
-// What decoding costs per frame, next to JSON.parse alone: `npm run build && node bench/decode.mjs`. Prints, asserts nothing.
+// The cost of decoding a frame, next to JSON.parse alone: `npm run build && node bench/decode.mjs`. Prints, asserts nothing.
 import { decodeDaemonFrame } from '@relay/protocol';
 import { registry } from '@relay/protocol/documents';
 

@@ -8,7 +8,7 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
-/** What a suite found: a table whose cells hold one number per round. */
+/** The result of a suite: a table whose cells hold one number per round. */
 export class Table {
   #rows = new Map();
 
@@ -16,7 +16,7 @@ export class Table {
     this.title = title;
   }
 
-  /** Adds the number of one round. Rows and columns stand in the order in which they first came; columns name their unit. */
+  /** Adds the number of one round. Rows and columns keep the order in which they first came; columns name their unit. */
   add(row, column, value) {
     const cells = this.#rows.get(row) ?? new Map();
     this.#rows.set(row, cells);

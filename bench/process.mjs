@@ -90,7 +90,7 @@ export async function start(file, { env, execArgv = [], port: portIn }) {
     startMs,
     url: `http://127.0.0.1:${port}`,
     ws: `ws://127.0.0.1:${port}`,
-    /** What people were told, and the log: warnings only. */
+    /** The texts for people, and the log: warnings only. */
     said: () => said,
     memoryMB: () => memoryMB(child.pid),
     /** Since the last time: durations of requests as the server saw them, and processor time. Observed children only. */

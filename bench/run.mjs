@@ -33,7 +33,7 @@ const single = {
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
 const asked = { neighbours, transcript };
 const suites = { ...compared, ...single, ...asked };
-/** Which of them start few processes: they end within three minutes on a machine that does other things too. */
+/** The suites that start few processes: they end within three minutes even on a busy machine. */
 const quickly = ['events', 'requests', 'counts'];
 
 const HELP = `Usage: npm run bench -- [options]

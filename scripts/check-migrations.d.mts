@@ -1,2 +1,2 @@
-/** What is wrong with one migration, as sentences. */
+/** The problems of one migration, as sentences. */
 export function migrationProblems(sql: string): string[];

@@ -1,4 +1,4 @@
-// Instances of two releases share the database during a rollout, so a migration only adds. What takes something away from the
+// Instances of two releases share the database during a rollout, so a migration only adds. A migration that takes something away from the
 // release before, or asks something of it that it does not do, is found here. Reads the files of prisma/migrations; no database.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 
 const usage = `Usage: node scripts/check-migrations.mjs [folder …]
 
-Looks through the migrations (prisma/migrations unless named) for what the release before could not live with: dropped, renamed
+Searches the migrations (prisma/migrations unless named) for changes that break the release before: dropped, renamed
 or changed tables and columns, columns that must be given, new constraints on tables that it writes.
-What is right nevertheless, because the release before does not use it any more, says so in the line above the statement:
+A statement that is safe because the release before no longer uses the column says so in the line above it:
   -- contract: not read or written since 1.4.0
 `;
 
@@ -39,7 +39,7 @@ const rulesOfOldTables = [
   [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'makes unique what the release before may write twice'],
 ];
 
-/** Statements without comments and without what is between quotes; `agreed`: somebody said why it is right. */
+/** Statements without comments and without what is between quotes; `agreed`: a comment says why it is safe. */
 function statementsOf(sql) {
   const found = [];
   let text = '';
@@ -72,7 +72,7 @@ function mustBeGiven(text) {
     );
 }
 
-/** What is wrong with one migration, as sentences. */
+/** The problems of one migration, as sentences. */
 export function migrationProblems(sql) {
   const statements = statementsOf(sql);
   const created = new Set(

@@ -44,7 +44,7 @@ async function generated() {
   if (!untracked.ok || untracked.output !== '') return { ok: false, output: `not in git:\n${untracked.output}` };
   const examples = (await readdir(`${root}examples`)).filter((name) => name.endsWith('.json'));
   const orphans = examples.map((name) => `examples/${name}`).filter((name) => !files.includes(name));
-  return { ok: orphans.length === 0, output: `nothing generates these any more:\n${orphans.join('\n')}\n` };
+  return { ok: orphans.length === 0, output: `nothing generates these files:\n${orphans.join('\n')}\n` };
 }
 
 const steps = [

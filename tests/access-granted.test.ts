@@ -65,7 +65,7 @@ describe('access_granted', () => {
     expect(plain.inbox.count('access_granted')).toBe(0);
   });
 
-  it('S18: a denied device is told to nobody', async () => {
+  it('S18: a denied device is published to no app', async () => {
     const app = await connectApp(relay, { user: 'finch', since: '' });
     const { body } = await relay.call('requestCode', {
       user: null,

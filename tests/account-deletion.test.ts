@@ -66,7 +66,7 @@ describe('DELETE /api/me', () => {
     await stranger.relay.call('deleteMe', { body: { confirm } });
   });
 
-  it('S4: leaves nothing of a person whom another service knows, who may begin anew', async () => {
+  it('S4: leaves nothing of a person of another sign-in service, who may sign up again', async () => {
     const kudu = await personWith(relay, 'kudu', relay.token('kudu', { email: 'mailkudu@example.com' }));
     expect(found(await everything(), kudu.words).length).toBeGreaterThan(9);
     expect((await kudu.relay.call('deleteMe', { body: { confirm } })).status).toBe(204);

@@ -43,7 +43,7 @@ const libraries = [
   'rate-limiter-flexible',
   'left-pad',
 ];
-/** What every package.json of the tree declares; `left-pad` is installed and declared nowhere. */
+/** The dependencies that the package.json files of the tree declare; `left-pad` is installed and declared nowhere. */
 const declared = libraries.filter((name) => name !== 'left-pad');
 
 /** rule, file, its text. Each is the only file of the tree that may be reported under the rule. */
@@ -96,7 +96,7 @@ const forbidden: [rule: string, file: string, text: string][] = [
 /** The other half of the cycle, which is reported once. */
 const accomplice = ['packages/auth/src/c2.ts', `import type { A } from './c.ts'; export type B = A | 1;`] as const;
 
-/** What the architecture allows, next to what it forbids: nothing here may be reported. */
+/** Imports that the architecture allows, next to those it forbids: none of these may be reported. */
 const allowed: Record<string, string> = {
   'packages/protocol/src/inside.ts': 'export const inside = 1;',
   'packages/client/src/node.ts': `import './node-socket.ts'; import type { X } from '@relay/protocol'; export type Y = X;`,

@@ -32,7 +32,7 @@ const answered = (request: number, status: number, code = ''): Event => ({
 });
 const judge = (events: Event[], mayCut = false) => judgeJournal(journalOf(...events), { mayCut });
 
-/** What says that a promise was broken must be able to: each of these breaks one. */
+/** The verdict must be able to report a broken promise: each of these breaks one. */
 describe('the judgement over a journal', () => {
   it('finds nothing wrong with a good day', () => {
     const day = [listening(), connected(1), heard(1, 1), heard(1, 2), accepted('t'), written('t'), asked(1)];
@@ -62,7 +62,7 @@ describe('the judgement over a journal', () => {
     expect(judge([connected(1), written('t'), connected(2), written('t', 2)])).toHaveLength(1);
   });
 
-  it('sees a request without an end, and an end that nobody defined', () => {
+  it('sees a request without an end, and an undefined end', () => {
     expect(judge([asked(1)])).toHaveLength(1);
     expect(judge([asked(1), answered(1, 500, 'INTERNAL_ERROR')])).toHaveLength(1);
     expect(judge([asked(1), answered(1, 401, 'INVALID_TOKEN')])).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('the judgement over the database', () => {
     expect(judgeTruth(day, truth([row('t', 'completed')], { open: 2 }), none)).toHaveLength(1);
   });
 
-  it('sees an outcome that nobody said, and a task that is not there or that nobody accepted', () => {
+  it('sees an outcome that no daemon sent, and a task that is missing or was never accepted', () => {
     for (const state of ['queued', 'expired', 'sent', 'running', 'unknown', 'failed'])
       expect(judgeTruth(day, truth([row('t', state)]), none).length).toBeGreaterThan(0);
     const silent = journalOf(connected(1), accepted('t'), written('t'));

@@ -19,7 +19,7 @@ const fenced = /^ *(```+)[^\n]*\n[\s\S]*?^ *\1 *$/gm;
 const prose = (text: string) => text.replace(fenced, '');
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, match = '']) => match);
 
-/** What a build makes stands for what it is made from: a fresh clone has no dist. */
+/** The source of a built file: a fresh clone has no dist. */
 const source = (path: string) => path.replace(/^((?:apps|packages)\/[^/]+)\/dist\/(.*)\.js$/, '$1/src/$2.ts');
 
 /** Links to files of this repository that lead nowhere. `document` is where the text stands, from the top. */

@@ -114,7 +114,7 @@ describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door
     const peer = await dial(door);
     const before = residentMiB();
     await peer.write(part(text, '{'));
-    // What is read at a time is kept whole for one byte of it.
+    // A chunk that is read at once is kept whole for one byte of it.
     const padding = Buffer.concat([part(continuation, ' '), ...Array.from({ length: 500 }, () => pong)]);
     for (let n = 0; n < 16_000 && !peer.line.destroyed; n += 1) await peer.write(padding);
     expect(peer.code).toBe(1008);

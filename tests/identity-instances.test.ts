@@ -24,7 +24,7 @@ import {
 } from '@relay/testing';
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 
-/** Promise: which instance somebody meets makes no difference, not even from one request to the next. */
+/** Promise: the instance that answers makes no difference, not even from one request to the next. */
 describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a round robin', () => {
   let postgres: TestPostgres;
   let database: Database;
@@ -235,7 +235,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
         expect((await refresh(outside, cli.refresh_token!)).body.error).toBe('invalid_grant');
     });
 
-    it('everywhere closes every socket of the person and of nobody else', async () => {
+    it('everywhere closes every socket of the person and of no one else', async () => {
       const [browser, other] = [await person(), await person()];
       const second = new Browser(outside);
       await second.signIn(browser.email);

@@ -104,7 +104,7 @@ describe('a service elsewhere', () => {
     expect((await callWith(relay, token)).body.id).toBe(alice.id);
   });
 
-  it('brings somebody back to the program that asked, with a code', async () => {
+  it('returns the person to the program that asked, with a code', async () => {
     await begin();
     const browser = new Browser(relay);
     const { verifier, challenge } = pkce();
@@ -156,7 +156,7 @@ describe('an e-mail address', () => {
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'account_not_linked']);
   });
 
-  it('does not open the account of somebody from elsewhere to a password', async () => {
+  it('does not open the account of a person from another service to a password', async () => {
     await begin();
     await signIn(new Browser(relay));
     const answer = await new Browser(relay).signIn('alice@example.com', 'any password at all');
@@ -179,7 +179,7 @@ describe('an e-mail address', () => {
 });
 
 describe('who may create an account', () => {
-  it('is decided as for passwords: without an invitation nobody, with one exactly one', async () => {
+  it('is decided as for passwords: without an invitation no one, with one exactly one', async () => {
     await begin({ authSignup: 'invite' });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
     expect(await relay.database.prisma.user.count()).toBe(0);
@@ -203,12 +203,12 @@ describe('who may create an account', () => {
     }
     expect(ends).toEqual(['/devices', 'FORBIDDEN', 'FORBIDDEN']);
     expect(await relay.database.prisma.user.count()).toBe(1);
-    // Who has an account needs no invitation any more.
+    // A person with an account needs no further invitation.
     corp.visitor = 'alice';
     expect((await signIn(new Browser(relay))).pathname).toBe('/devices');
   });
 
-  it('is nobody when sign-up is closed, but for the first account by the link of the start', async () => {
+  it('is no one when sign-up is closed, but for the first account by the link of the start', async () => {
     await begin({ authSignup: 'closed' });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
     expect(errorOf(await signIn(new Browser(relay), { invitation: await invitation(relay) }))).toEqual([
@@ -309,7 +309,7 @@ describe('an attacker', () => {
     const direct = await new Browser(relay).send('POST', '/auth/sign-in/social', {
       body: { provider: 'corp', idToken },
     });
-    // The token is not looked at: the answer sends the browser to the service, and signs nobody in.
+    // The token is not looked at: the answer sends the browser to the service, and signs no one in.
     expect(direct.body).toEqual({ url: expect.stringContaining(door.origin) as unknown, redirect: true });
     expect(direct.headers['set-cookie'] ?? '').not.toContain('session_token');
     expect(await relay.database.prisma.user.count()).toBe(0);
@@ -317,7 +317,7 @@ describe('an attacker', () => {
 });
 
 describe('a service that is away', () => {
-  it('costs nobody else their sign-in, neither at the start nor later, and works when it is back', async () => {
+  it('costs no one else their sign-in, neither at the start nor later, and works when it is back', async () => {
     await corp.setDown(true);
     await begin();
     const browser = new Browser(relay);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, connectDaemon, registerDevice, startRelay } from '@relay/testing';
 
-/** Promise: which instance somebody is connected to makes no difference. */
+/** Promise: the instance that a client is connected to makes no difference. */
 describe('two apis and two gateways', () => {
   let relay: TestRelay;
 

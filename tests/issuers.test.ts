@@ -159,7 +159,7 @@ const later = (ms: number) => jest.setSystemTime(Date.now() + ms);
 const begin = async (...entries: (Partial<IssuerSettings> & { issuer: string })[]): Promise<TestRelay> =>
   (relay = await startRelay({ config: configured(...entries) }));
 
-/** What a token of the first issuer would have to look like, for forgeries. */
+/** The claims of a token of the first issuer, for forgeries. */
 const goodClaims = () => {
   const now = Math.floor(Date.now() / 1000);
   return {
@@ -257,7 +257,7 @@ describe('a forged token', () => {
     expect(await codeOf(here, writeToken(goodHeader(), goodClaims(), ec.privateKey))).toEqual([200, undefined]);
   });
 
-  it('is refused when somebody else signed it under the name of a key, or sends a key along', async () => {
+  it('is refused when another issuer signed it under the name of a key, or sends a key along', async () => {
     const here = await begin({ issuer: first.issuer });
     const mine = createSigningKey();
     const { privateKey, kid } = mine;
@@ -328,7 +328,7 @@ describe('several issuers', () => {
       (await first.tokenFor('alice')).access,
       (await second.tokenFor('alice')).access,
       own.access_token,
-      // Somebody elsewhere whose name is an account of ours.
+      // A person of another service whose name is an account of ours.
       (await first.tokenFor(ownId)).access,
     ];
     const ids = [];
@@ -434,7 +434,7 @@ describe('the keys of an issuer', () => {
     expect(await codeOf(here, withdrawn)).toEqual(refused);
   });
 
-  it('are asked for once by a flood of five hundred names that nobody knows', async () => {
+  it('are asked for once by a flood of five hundred unknown names', async () => {
     const here = await begin({ issuer: first.issuer, jwksUri: `${first.issuer}/jwks` });
     expect(await codeOf(here, await first.tokenForProgram())).toEqual([200, undefined]);
     later(31_000);

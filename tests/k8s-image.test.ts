@@ -37,7 +37,7 @@ describe('the Dockerfile', () => {
     expect(problemsOf(text.replace('USER 10001:10001', 'USR 10001'))).not.toEqual([]);
   });
 
-  it('takes its base as an argument, and every stage stands on it or on another stage', () => {
+  it('takes its base as an argument, and every stage builds on it or on another stage', () => {
     const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(bases).toEqual(['${BASE_IMAGE}', 'ground', 'ground']);
     expect(text).toMatch(/^ARG BASE_IMAGE=\S+:[\w.-]+$/m);

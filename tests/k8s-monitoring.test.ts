@@ -1,4 +1,4 @@
-/** What operators look at: every query of the alerts and of the dashboard asks for what a running relay exports, and nothing it exports is overlooked. */
+/** Alerts and dashboard: every query asks for metrics that a running relay exports, and no exported metric is overlooked. */
 import { readFile, readdir } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
@@ -164,7 +164,7 @@ describeWith('kubectl', 'every alert', () => {
   });
 });
 
-describeWith('kubectl', 'numbers that stand in two places', () => {
+describeWith('kubectl', 'numbers that are in two places', () => {
   let production: KubernetesObject[];
   beforeAll(async () => {
     production = await render(overlays[1] ?? '');

@@ -14,7 +14,7 @@ const namesIn = (text: string) => [...text.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].
 
 const variables = describeVariables();
 
-/** Set by the manifests, or by nobody: their defaults are what the manifests rely on. */
+/** Set by the manifests or left at the defaults, which the manifests rely on. */
 const fixed = ['PORT', 'HOST', 'METRICS_PORT', 'INSTANCE_NAME'];
 
 describe('relay.env and the example of the secrets', () => {

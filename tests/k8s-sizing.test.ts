@@ -21,7 +21,7 @@ function sizesOf(daemons: number, cores: number) {
   ];
 }
 
-/** What is printed: two digits. */
+/** The printed form: two digits. */
 const close = (printed: string, exact: number) =>
   printed.startsWith('<') ? exact < 1 : Math.abs(Number(printed.replace(/[,a-zA-Z ]/g, '')) / exact - 1) < 0.15;
 

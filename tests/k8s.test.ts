@@ -1,4 +1,4 @@
-/** The manifests: every overlay is right, and each check can fail. What is broken here is broken in a copy of what is rendered. */
+/** The manifests: every overlay is right, and each check can fail. Everything broken here is broken in a copy of the rendered objects. */
 /* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';

@@ -1,4 +1,4 @@
-/** Promise: a migration that the release before could not live with does not pass the check, unless somebody says why it may. */
+/** Promise: a migration that the release before could not live with does not pass the check, unless a comment says why it may. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,7 @@ describe('the check of migrations', () => {
     ['a condition that is gone', 'ALTER TABLE "tasks" DROP CONSTRAINT "few";'],
     ['a backfill', "UPDATE tasks SET images = 'DROP TABLE tasks;' WHERE images IS NULL;"],
     ['words in a comment', '-- DROP TABLE would be wrong\nSELECT 1; /* RENAME */'],
-    ['what is not used any more', '-- contract: not read since 1.4.0\nALTER TABLE "devices" DROP COLUMN "old";'],
+    ['what is no longer used', '-- contract: not read since 1.4.0\nALTER TABLE "devices" DROP COLUMN "old";'],
   ])('lets %s pass', (_, sql) => {
     expect(migrationProblems(sql)).toEqual([]);
   });

@@ -37,7 +37,7 @@ export function createSigningKey(kind: 'ec' | 'rsa' = 'ec', kid: string = random
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token of this very text, signed by whoever has the key, or with a signature of the caller's making. */
+/** A token of this very text, signed with the key, or with a signature of the caller's making. */
 export function writeToken(
   header: object,
   claims: object,
@@ -60,17 +60,17 @@ export interface OpenIdProvider {
   readonly issuer: string;
   /** The keys it publishes; the first one that fits signs. */
   readonly keys: readonly SigningKey[];
-  /** Publishes other keys from now on. What it knows about people stays. */
+  /** Publishes other keys from now on. Its people stay. */
   setKeys(keys: readonly SigningKey[]): void;
   /** By their `sub`. */
   readonly people: Map<string, Person>;
   /** How often each path was asked for. */
   readonly asked: Map<string, number>;
-  /** Who is signed in there. */
+  /** The person who is signed in there. */
   visitor: string;
   /** A browser follows this address through sign-in and consent; where it is sent in the end, outside of the provider. */
   follow(address: string): Promise<URL>;
-  /** Nobody answers on the port any more, and again. */
+  /** Stops and starts listening on the port. */
   setDown(down: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export interface OpenIdProviderOptions {
   port?: number;
 }
 
-/** What the provider remembers, in the memory of the test. */
+/** The records of the provider, in the memory of the test. */
 function memory(): (model: string) => Adapter {
   const rows = new Map<string, AdapterPayload>();
   return (model) => {

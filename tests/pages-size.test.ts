@@ -1,4 +1,4 @@
-/** How much a browser loads: measured on the build, gzipped, and printed. */
+/** The size that a browser loads: measured on the build, gzipped, and printed. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';

@@ -8,7 +8,7 @@ import { type AddressInfo, type Socket, connect } from 'node:net';
 
 export interface RoundRobin {
   readonly url: string;
-  /** How many requests and upgrades each instance got, in the order of `behind`. */
+  /** The number of requests and upgrades of each instance, in the order of `behind`. */
   readonly counts: { apis: number[]; gateways: number[] };
   /** Puts instances behind it: their addresses. */
   behind(apis: readonly string[], gateways: readonly string[]): void;

@@ -4,7 +4,7 @@ import { type Cluster, startCluster } from '@relay/testing';
 
 const warning = /A proxy before PUBLIC_URL[^"]*PING_INTERVAL_MS[^"]*timeout tunnel/;
 
-/** Promise: whoever puts a proxy before the relay that cuts what is silent is told so at the start, and the relay starts. */
+/** Promise: the start warns about a proxy that cuts silent connections, and the relay starts anyway. */
 describeWith(
   ['postgresql', 'redis-server', 'haproxy', 'openssl'],
   'an instance behind HAProxy with a short "timeout tunnel"',
@@ -15,7 +15,7 @@ describeWith(
     it('starts, serves, and warns at each door', async () => {
       cluster = await startCluster({ apis: 1, gateways: 1, haproxy: 'plain', haproxyTunnelMs: 500 });
       const [api, gateway] = [cluster.apis[0]!, cluster.gateways[0]!];
-      // Those that started before HAProxy did have not reached it.
+      // Instances that started before HAProxy have not reached it.
       for (const instance of [api, gateway]) {
         expect(await instance.leave()).toBe(0);
         await instance.start();

@@ -19,7 +19,7 @@ const good = {
   HOST: '127.0.0.1',
   PUBLIC_URL: 'https://relay.test',
   AUTH_SECRET: 'a secret of this test that is long enough',
-  // Nobody listens there.
+  // No process listens there.
   DATABASE_URL: 'postgres://relay@127.0.0.1:1/relay',
   REDIS_URL: 'redis://127.0.0.1:1',
 };

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 const doors = ['apps/cli/src/terminal.ts', 'apps/daemon/src/commands/terminal.ts'];
 const rules = ['no-console', 'no-restricted-imports', 'no-restricted-syntax'];
 
-/** What the configuration of the house says about this text in this file, of these rules alone. */
+/** The problems that the project's eslint configuration finds in this text in this file, of these rules alone. */
 async function complaints(file: string, text: string): Promise<string[]> {
   const config = (await new ESLint({ cwd: root }).calculateConfigForFile(resolve(root, file))) as {
     rules: Record<string, Linter.RuleEntry>;

@@ -20,7 +20,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let relay: RelayProcess;
   let text = '';
   const spans: SentSpan[] = [];
-  const secret = 'nobody but us may read this';
+  const secret = 'no one but us may read this';
 
   beforeAll(async () => {
     collector = createServer((request, response) => {
@@ -45,7 +45,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       headers: { authorization: `Bearer ${relay.token()}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
     });
     await daemon.close();
-    // What is left is sent at the end.
+    // The rest is sent at the end.
     await relay.end('SIGTERM');
   });
   afterAll(() => {

@@ -50,7 +50,7 @@ it('nothing of a transcript is in the database or in the log, nor of frames and 
   }
   daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end', message_uuid: 'u9' });
   await app.next('new_message', ({ message }) => (message as { uuid: string }).uuid === 'u9');
-  // What must be there proves that both are looked at.
+  // The expected texts prove that both are searched.
   expect(await dumpDatabase(relay)).toContain('the end');
   expect(log.join('\n')).toContain('wrong fields');
   expect(await dumpDatabase(relay)).not.toContain(secret);

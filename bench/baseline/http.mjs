@@ -1,5 +1,5 @@
-// What answering costs without a relay: node:http, JSON.stringify, nothing else. Routes that ask a daemon are compared with
-// `/ask`, which asks whoever is connected by WebSocket and passes the answer on.
+// The cost of an answer without a relay: node:http, JSON.stringify, nothing else. Routes that ask a daemon are compared with
+// `/ask`, which asks the peer connected by WebSocket and passes the answer on.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 

@@ -1,4 +1,4 @@
-// What passing a frame on costs without a relay: whatever comes in at /daemon goes out at every /app, unread.
+// The cost of forwarding a frame without a relay: every frame from /daemon goes to every /app, unread.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 

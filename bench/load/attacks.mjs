@@ -22,7 +22,7 @@ const report = (count, entry) => ({
   })),
 });
 
-/** What goes on while an attack does: who attacks what, whether it still goes on, and what came of it. */
+/** The work during an attack: its target, whether it still runs, and its result. */
 class Attack {
   seen = {};
   isOn = true;

@@ -1,4 +1,4 @@
-// What the load does, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
+// The load, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
 // A dialect knows how a system is spoken to:
 //   pair(person)                       → { send(text), onEvent, daemon, app }
 //   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
@@ -11,7 +11,7 @@ import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const patienceMs = 60_000;
-/** Nothing new for so long: what is missing does not come any more. */
+/** Nothing new for this long: missing frames no longer come. */
 const quietMs = 3_000;
 const quantile = (values, q) =>
   values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))];
@@ -64,7 +64,7 @@ export class Load {
     return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
   }
 
-  /** Each pair says `perPair` numbers, one `everyMs`, to an app that comes back; resolves when all have come, or none comes any more. */
+  /** Each pair sends `perPair` numbers, one per `everyMs`, to an app that reconnects; resolves when all have arrived, or none arrives any longer. */
   async steady({ perPair, everyMs }) {
     let [repeated, told, heardAt] = [0, 0, performance.now()];
     const followed = await Promise.all(

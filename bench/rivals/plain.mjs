@@ -1,4 +1,4 @@
-// Answers every request with the same body, written anew each time: by `node:http`, or by express as the relay uses it.
+// Answers every request with the same body, serialised each time: by `node:http`, or by express as the relay uses it.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 

@@ -59,7 +59,7 @@ export async function routes({ rounds, progress, folder }) {
     barePeer.send({ type: 'messages', request_id, session_id, ...history }),
   );
 
-  /** What one request of each route is; `after` ends what it set in motion, so that the next one finds the relay at rest. */
+  /** One request of each route; `after` ends the work it started, so that the next one finds the relay at rest. */
   const path = (n) => paths[n % paths.length];
   const cases = [
     { name: 'GET /health', send: (to) => to('GET', '/health') },

@@ -1,4 +1,4 @@
-// What a connection costs while it is silent: daemons and apps come in batches, and after each the process is asked what it
+// The cost of a silent connection: daemons and apps come in batches, and after each the process is asked what it
 // occupies, after a garbage collection. Every app is another user.
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectApp, connectDaemon, httpClient, Peer, registerDevice, tokensOf } from '../clients.mjs';

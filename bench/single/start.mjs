@@ -1,4 +1,4 @@
-// Start and rest: how long until it listens, and what it occupies when nobody uses it. Run exactly as shipped, unobserved.
+// Start and rest: the time until it listens, and its memory while idle. Run exactly as shipped, unobserved.
 import { setTimeout as wait } from 'node:timers/promises';
 import { Table } from '../measure.mjs';
 import { startRelay } from '../process.mjs';

@@ -1,4 +1,4 @@
-// What is counted rather than timed: lists over REST and what they cost, round trips to Redis for a device that is away, statements for a
+// Counts rather than times: lists over REST and what they cost, round trips to Redis for a device that is away, statements for a
 // report in which nothing changed.
 import { createServer } from 'node:net';
 import { once } from 'node:events';

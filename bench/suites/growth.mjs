@@ -23,7 +23,7 @@ export async function growth({ rounds, progress, folder, share, profile }) {
   try {
     for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
     for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
-    // Those that were there have all the connections; those that come have none.
+    // The instances that were there have all the connections; new ones have none.
     for (const one of many.systems) {
       one.idle = [];
       for (const role of added) one.idle.push((await one.system.more(role)).pid);
@@ -40,7 +40,7 @@ export async function growth({ rounds, progress, folder, share, profile }) {
         if (round === 0) continue;
         table.add(names[name], 'two instances', two.all / count);
         table.add(names[name], 'five instances', five.all / count);
-        // What busy instances take differs between two runs by more than what an idle one adds: it is asked itself, and Redis.
+        // The use of busy instances differs between two runs by more than an idle one adds: measure it directly, and Redis.
         table.add(names[name], 'per idle instance: its own', idle / count / added.length);
         table.add(names[name], 'and of Redis', (five.redis - two.redis) / count / added.length);
       }

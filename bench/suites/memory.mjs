@@ -1,4 +1,4 @@
-// What a connection occupies while it is silent, in the process that holds it: daemons, then apps, each of another user, in batches. After
+// The memory of a silent connection, in the process that holds it: daemons, then apps, each of another user, in batches. After
 // each batch and a garbage collection the process is asked.
 import { setTimeout as wait } from 'node:timers/promises';
 import { median, Table } from '../measure.mjs';
@@ -60,7 +60,7 @@ export async function memory({ rounds, progress, folder, share, profile }) {
 }
 
 /**
- * What a batch adds: the median of what it adds between any two weighings. V8 takes and returns memory by megabytes, which one weighing
+ * The memory that a batch adds: the median between any two measurements. V8 takes and returns memory by megabytes, which one weighing
  * or another catches.
  */
 function slope(values) {

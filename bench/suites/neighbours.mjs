@@ -25,7 +25,7 @@ const moreDevices = 199;
 const sliceMs = 15_000;
 /** All neighbours together. One of them asks less than the shipped rate limit. */
 const everyMs = 40;
-/** After an attack, until what it left behind has been dealt with: looks of this length, until one is as before or nothing changes any more. */
+/** After an attack, until its leftovers are handled: samples of this length, until one is as before or nothing changes. */
 const lookMs = 2_000;
 const looks = 15;
 const page = {

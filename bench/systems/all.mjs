@@ -64,7 +64,7 @@ export async function startLoad(system) {
   await use();
   return {
     ask: (what, args) => child.call(what, args),
-    /** Addresses changed: everything from now on goes to the new ones; what is open stays with nobody. */
+    /** Addresses changed: everything from now on goes to the new ones; open connections belong to none of them. */
     use,
     stop: () => child.stop(),
   };

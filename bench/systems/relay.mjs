@@ -45,7 +45,7 @@ const environment = (issuer, shippedLimits) => ({
 
 /**
  * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
- * only asks. What is stopped in the end is everything.
+ * only asks. In the end everything is stopped.
  */
 export async function startInstances({
   apis = 1,

@@ -1,4 +1,4 @@
-// What the relay is compared with, in the same topology: instances of a program that checks nothing, and Redis.
+// The systems that the relay is compared with, in the same topology: instances of a program that checks nothing, and Redis.
 import { fileURLToPath } from 'node:url';
 import { startRedis } from '@relay/testing/redis';
 import { start } from '../process.mjs';

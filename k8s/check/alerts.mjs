@@ -1,4 +1,4 @@
-// Which alerts fire: rules and series as they would have been scraped → alerts at a moment, as Prometheus decides it.
+// The alerts that fire: rules and series as they would have been scraped → alerts at a moment, as Prometheus decides it.
 import { durationMs, evaluate, parseQuery } from './promql.mjs';
 
 /**

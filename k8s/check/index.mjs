@@ -42,7 +42,7 @@ export async function objectProblems(objects) {
   return [...(await fieldProblems(objects)), ...policyProblems(objects)];
 }
 
-/** What is wrong with them although every field is right. */
+/** Problems of objects whose every field is right. */
 export function policyProblems(objects) {
   return [...podProblems(objects), ...fleetProblems(objects), ...referenceProblems(objects, external)];
 }
@@ -57,7 +57,7 @@ export async function folderProblems(folder) {
   return { objects, problems: [...(await objectProblems(objects)), ...silentProblems(layers, objects, below.flat())] };
 }
 
-/** What must be changed before this can be deployed for real: placeholders, and secrets that are in git. */
+/** Problems to mend before this can be deployed for real: placeholders, and secrets that are in git. */
 export function placeholders(objects) {
   const text = JSON.stringify(objects);
   const problems = [];

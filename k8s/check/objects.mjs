@@ -1,4 +1,4 @@
-// What policies ask of a list of rendered objects: who has which pods, who is selected, where a setting comes from.
+// Queries of the policies over a list of rendered objects: the pods of a workload, the pods a selector matches, the source of a setting.
 import { titleOf } from './fields.mjs';
 
 export { titleOf };
@@ -33,7 +33,7 @@ export const selected = (objects, selector) =>
   workloads(objects).filter((object) => matches(podOf(object).metadata?.labels, selector));
 
 /**
- * The environment of a container as the process will see it. What a Secret outside of these objects holds is `given` by its
+ * The environment of a container as the process will see it. The content of a Secret outside of these objects is `given` by its
  * key; keys of optional references that are not there are absent.
  */
 export function environmentOf(objects, container, given = {}) {

@@ -1,4 +1,4 @@
-// What every pod must be: restricted, bounded, watched, pinned, and given time to leave.
+// Rules for every pod: restricted, bounded, probed, pinned, and given time to shut down.
 import { amount, containersOf, environmentOf, ofKind, podOf, titleOf, workloads } from './objects.mjs';
 
 /** Kinds of volumes that restricted Pod Security admits. */

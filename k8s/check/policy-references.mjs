@@ -156,7 +156,7 @@ function selectorProblems(objects) {
         if (peers.length === 0) say(object, 'leads to pods that do not exist');
         for (const { port } of ports)
           if (!peers.some((workload) => hasPort(workload, port)))
-            say(object, `leads to port ${port}, which nobody has`);
+            say(object, `leads to port ${port}, which no container has`);
       }
   }
   const policies = ofKind(objects, 'NetworkPolicy');
@@ -169,7 +169,7 @@ function selectorProblems(objects) {
   const asksNames = ({ spec }) =>
     spec.egress?.some(({ ports = [] }) => ports.some(({ port, protocol }) => port === 53 && protocol === 'UDP'));
   if (!policies.some((policy) => Object.keys(policy.spec.podSelector).length === 0 && asksNames(policy)))
-    problems.push('nobody may ask for names (DNS)');
+    problems.push('no pod may ask for names (DNS)');
   for (const object of ofKind(objects, 'ServiceMonitor')) {
     const services = ofKind(objects, 'Service').filter(({ metadata }) =>
       matches(metadata.labels, object.spec.selector),

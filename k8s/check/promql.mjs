@@ -1,4 +1,4 @@
-// The part of PromQL that the alerts of k8s/ are written in: text → tree → value at a moment. What it does not know it refuses.
+// The part of PromQL that the alerts of k8s/ are written in: text → tree → value at a moment. It refuses everything else.
 // Rates are those of evenly scraped series. The cases of alerts.cases.yaml give the same with promtool 2.42.
 
 const tokens =
@@ -132,7 +132,7 @@ function matches(labels, { label, sign, value }) {
   return new RegExp(`^(?:${value})$`).test(is) === (sign === '=~');
 }
 
-/** What grew, resets of the counter included, per second. */
+/** The increase per second, resets of the counter included. */
 function rate(points) {
   if (points.length < 2) return undefined;
   let grown = 0;

@@ -1,4 +1,4 @@
-// What a PromQL query asks for: metrics, and the labels it looks at. Not a parser: it knows which words are neither.
+// The metrics and labels that a PromQL query reads. Not a parser: it knows which words are neither.
 
 const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'inf', 'nan', 'on', 'ignoring', 'by', 'without']);
 const listed = /\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
@@ -29,7 +29,7 @@ export function readQuery(query, declared) {
     metrics.push({ name: nameOf(name), labels });
     return ' ';
   });
-  // What is left: numbers with their units, functions, and metrics without matchers.
+  // Left over: numbers with their units, functions, and metrics without matchers.
   rest = rest
     .replace(/\[[^\]]*\]/g, ' ')
     .replace(/"[^"]*"/g, ' ')
@@ -57,7 +57,7 @@ export function readExposition(text) {
 /** Labels that Prometheus puts on every series of a target. */
 const ofTheTarget = ['job', 'namespace', 'pod', 'instance', 'service', 'endpoint', 'container'];
 
-/** What a query asks for that is not exported, as sentences. */
+/** Metrics and labels of a query that are not exported, as sentences. */
 export function queryProblems(query, exported) {
   const { metrics, grouped } = readQuery(query, exported);
   const problems = [];

@@ -23,7 +23,7 @@ export function parseObjects(text) {
 }
 
 /**
- * What `kubectl apply -k folder` would send.
+ * The objects that `kubectl apply -k folder` would send.
  * @throws RenderError when kubectl is missing, or refuses; a missing kubectl is a failure, never a skip
  */
 export async function render(folder, { kubectl = process.env.KUBECTL ?? 'kubectl' } = {}) {

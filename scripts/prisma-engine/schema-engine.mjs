@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Stands in for the native `schema-engine` binary: the same arguments and the same JSON-RPC over stdin and stdout.
+// Replaces the native `schema-engine` binary: the same arguments and the same JSON-RPC over stdin and stdout.
 // Prisma starts it by path (PRISMA_SCHEMA_ENGINE_BINARY, see ../prisma.mjs), so it must stay executable.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

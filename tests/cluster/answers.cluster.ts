@@ -182,7 +182,7 @@ describe('everything that can be asked', () => {
     await arrive();
   }, 120_000);
 
-  it('is answered 503 when the connections to PostgreSQL are dead and nobody has noticed', async () => {
+  it('is answered 503 when the connections to PostgreSQL are dead and not yet noticed', async () => {
     const { health, me, ticket, app, ...rest } = await during(
       () => cluster.wires.database.set('swallow'),
       () => cluster.wires.database.set('pass'),

@@ -16,7 +16,7 @@ const settleMs = 240_000;
 
 type Fault = readonly [name: string, act: (cluster: Cluster, chance: Chance) => Promise<unknown>];
 
-/** What processes wrote that have ended. */
+/** The output of processes that have ended. */
 const lastWords: string[] = [];
 const keepWords = ({ name, child }: Instance) => lastWords.push(`${name}:\n${child.output()}\n`);
 

@@ -40,7 +40,7 @@ export interface DaemonLifeOptions {
 
 interface Running {
   readonly native: string;
-  /** Its end has not been said yet, because there was nobody to say it to. */
+  /** Its end has not been sent yet, because there was no connection. */
   over: boolean;
   timer?: NodeJS.Timeout;
 }
@@ -149,7 +149,7 @@ export function startDaemonLife(options: DaemonLifeOptions): DaemonLife {
   });
 
   const speak = () => {
-    const content = line('at the desk');
+    const content = line('started locally');
     if (content === undefined || !open) return undefined;
     const desk = { session_id: `${user}-desk`, uuid: randomUUID(), content };
     event('', 'AGENT_RESPONSE', desk);

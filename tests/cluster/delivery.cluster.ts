@@ -29,10 +29,10 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
     const { deviceId, registration } = waiting;
     const { taskId } = (await post(deviceId, 'between waking and taking')).body as { taskId: string };
-    // The gateway begins to take the task, and stands at the lock of the device when it dies.
+    // The gateway begins to claim the task, and waits for the lock of the device when it dies.
     const unlock = await truth.lockDevice(deviceId);
     waiting.send({ type: 'status', running_tasks: [] });
-    await until('the gateway stands at the lock', () => truth.isWaitedFor());
+    await until('the gateway waits for the lock', () => truth.isWaitedFor());
     await cluster.gateways[0]!.kill();
     await unlock();
     const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
@@ -77,7 +77,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
       () => 'answered',
       () => 'broken',
     );
-    await until('the request stands at the lock', () => truth.isWaitedFor());
+    await until('the request waits for the lock', () => truth.isWaitedFor());
     await cluster.apis[0]!.kill();
     expect(await first).toBe('broken');
     const again = post(daemon.deviceId, 'once', { api: 1, key: 'api-died' });
@@ -122,8 +122,8 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await until('it runs', async () => (await truth.task(taskId))?.state === 'running');
     const unlock = await truth.lockDevice(daemon.deviceId);
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end' });
-    await until('the gateway stands at the lock', () => truth.isWaitedFor());
-    // The lock is given, and the word of it reaches nobody: the transaction is open, and both sides wait for the other.
+    await until('the gateway waits for the lock', () => truth.isWaitedFor());
+    // The lock is granted, but the answer is lost: the transaction is open, and both sides wait for the other.
     cluster.wires.database.set('swallow');
     await unlock();
     await until('the lock was given', async () => !(await truth.isWaitedFor()));

@@ -11,7 +11,7 @@ export interface Doors {
   readonly ca: Buffer | undefined;
 }
 
-/** Every instance may be meant, dead ones too: whoever finds nobody goes to another. */
+/** Any instance may be chosen, even a dead one: a client that gets no connection tries another. */
 export function direct(cluster: Pick<Cluster, 'apis' | 'gateways'>, chance: Chance): Doors {
   return {
     api: () => chance.pick(cluster.apis).url,

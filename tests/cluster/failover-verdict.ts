@@ -1,5 +1,5 @@
 /**
- * Which sentences of the verdict a failover with lost commits excuses (ADR 32). Pure. Only a task can be excused of which a commit
+ * Excuses for sentences of the verdict after a failover with lost commits (ADR 32). Pure. Only a task can be excused whose commit
  * may be lost, and only for what its owner is told: that it is not there, or that its outcome is not known.
  */
 import type { Journal } from './journal.ts';

@@ -43,7 +43,7 @@ describe(`R11: PostgreSQL fails over to a standby that is behind, seed ${seed}`,
     const from = journal.entries.length;
     await lasting(2000);
 
-    await load.fault('the standby hears nothing any more', () => wire.set('stall'));
+    await load.fault('the standby receives nothing', () => wire.set('stall'));
     const [more, looks] = [accepted() + 20, (await truth.looks()) + 2];
     await until('tasks were accepted that are lost', () => accepted() >= more);
     // A loss of less than two looks may go unnoticed.

@@ -127,7 +127,7 @@ export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLi
       await delay(chance.between(options.everyMs / 2, options.everyMs * 1.5));
     }
   })();
-  // Whoever quietens it hears what went wrong.
+  // The caller that stops it gets the error.
   talking.catch(() => undefined);
 
   return {

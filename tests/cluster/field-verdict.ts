@@ -7,7 +7,7 @@ import type { TaskRow } from './truth.ts';
 
 /** Nothing more to come of it. */
 const outcomes = new Set(['completed', 'waiting', 'failed', 'cancelled', 'expired', 'unknown']);
-/** What a gateway that is killed has written down and not yet said apps hear no more: it is in the record. */
+/** A frame that a killed gateway has stored but not published never reaches the apps: it is in the record. */
 const killMs = 10_000;
 
 /** Tasks without an outcome. */

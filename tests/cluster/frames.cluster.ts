@@ -76,7 +76,7 @@ describe('an app that follows its frames', () => {
   it('has everything when every connection to Redis is reset', async () => {
     const { daemon, app } = await begin('reset');
     cluster.wires.redis.reset();
-    // What is said while Redis cannot be asked may be lost: then the app is told.
+    // Frames published while Redis is away may be lost: then the app is told to reload.
     for (const line of numbers(2, 10)) say(daemon, line);
     await until('something is heard again', () => {
       say(daemon, `again ${performance.now()}`);
@@ -88,7 +88,7 @@ describe('an app that follows its frames', () => {
   }, 120_000);
 
   const gaps: [string, (app: TestApp) => string, (daemon: TestDaemon) => unknown][] = [
-    ['its offset is of nobody', () => 'garbage', () => undefined],
+    ['its offset is unknown', () => 'garbage', () => undefined],
     [
       'more was said than the history keeps',
       offsetOf,

@@ -1,4 +1,4 @@
-/** What a replacement of instances, one after the other, did to those who worked with the relay meanwhile. */
+/** The harm that a replacement of instances, one after the other, did to the clients of the relay meanwhile. */
 import type { Cluster } from '@relay/testing';
 import type { Load } from './load.ts';
 

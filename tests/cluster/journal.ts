@@ -1,5 +1,5 @@
 /**
- * What peers of the relay saw, in the order in which they saw it: an append-only log that is judged afterwards (`verdict.ts`).
+ * The observations of the relay's peers, in their order: an append-only log that is judged afterwards (`verdict.ts`).
  * It knows nothing of what is right.
  */
 
@@ -13,7 +13,7 @@ export interface Line {
 export type Event =
   | { what: 'fault'; fault: string }
   | { what: 'asked'; request: number; user: string; call: string; patienceMs: number }
-  /** `said`: the body of what failed, for whoever looks for the reason. */
+  /** `said`: the body of the failure, to find its reason. */
   | { what: 'answered'; request: number; status: number; code: string; strangers: string[]; said?: string }
   /** The connection broke before the answer came. */
   | { what: 'cut'; request: number; why: string }
@@ -85,7 +85,7 @@ export function readLine(text: string): Line | undefined {
 export const wordsIn = (text: string): string[] =>
   text.match(/\b(answer|question|step|error) \d+ of user-\d+\b/g) ?? [];
 
-/** Users other than `user` whose names stand in a text: every text of the load carries the name of whom it belongs to. */
+/** Users other than `user` whose names are in a text: every text of the load carries the name of its owner. */
 export function strangersIn(text: string, user: string): string[] {
   const named = text.match(/\buser-\d+\b/g) ?? [];
   return [...new Set(named)].filter((name) => name !== user);

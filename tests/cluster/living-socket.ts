@@ -1,6 +1,6 @@
 /**
- * A WebSocket that comes back: it has its own liveness timer, as real peers do, and connects again after every end. What is said
- * over it is its owner's business.
+ * A WebSocket that comes back: it has its own liveness timer, as real peers do, and connects again after every end. Frames
+ * are left to its owner.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -59,7 +59,7 @@ export function startLivingSocket(options: LivingSocketOptions): LivingSocket {
         });
         response.on('error', () => socket.terminate());
       });
-      // Nobody listens there, or the way was cut: the end says so too.
+      // No process listens there, or the network was cut: the end says so too.
       socket.on('error', () => undefined);
       socket.on('close', (code) => {
         clearInterval(watch);

@@ -42,7 +42,7 @@ export interface Load {
   readonly fault: (what: string, act: () => unknown) => Promise<void>;
   /** Resolves when what each daemon says from now on reaches each app of its user. */
   readonly flows: () => Promise<void>;
-  /** Nothing fails any more: waits until database, leases and daemons agree. Returns what was wrong, and ends the load. */
+  /** All faults are over: waits until database, leases and daemons agree. Returns what was wrong, and ends the load. */
   readonly settle: (circumstances: Circumstances) => Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -162,7 +162,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   };
 }
 
-/** The last that each instance logged, for whoever has to find out. */
+/** The last lines that each instance logged, to find the cause of a failure. */
 export function whatTheySaid({ apis, gateways }: Cluster): string {
   return [...apis, ...gateways].map(({ name, child }) => `${name}:\n${child.output()}\n`).join('');
 }

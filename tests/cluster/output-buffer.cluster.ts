@@ -65,7 +65,7 @@ describe('R11: Redis cuts subscribers for their output buffer', () => {
   it('R11: no app is left with a status that is not so', async () => {
     const daemon = await connectDaemon(cluster, { user: 'status' });
     const apps = await Promise.all([0, 1].map((api) => connectApp(cluster, { user: 'status', since: '', api })));
-    /** What each app shows: what it heard, and what it loads when it is told to. */
+    /** The content that each app shows: the frames it received, and the history it loads after a resync. */
     const shown = apps.map(() => new Map<string, string>());
     const load = async (n: number) => {
       const { body } = await cluster.call('GET', '/api/sessions?limit=100', { user: 'status', api: n });

@@ -136,7 +136,7 @@ describe('a device over four gateways', () => {
     await daemon.close();
   }, 120_000);
 
-  it('is online again when its gateway was stuck for longer than its lease and nobody else took it', async () => {
+  it('is online again when its gateway was stuck for longer than its lease and no other claimed it', async () => {
     const app = await connectApp(cluster);
     const daemon = await connectDaemon(cluster, { gateway: 2 });
     await until('it is owned', () => isOwnedOnce(daemon.deviceId));
@@ -151,7 +151,7 @@ describe('a device over four gateways', () => {
     await until('it is owned again', () => isOwnedOnce(daemon.deviceId));
     const taskId = await post(daemon.deviceId, 'after it woke up');
     expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId });
-    // The same connection, under the same fence: nobody claimed anything anew.
+    // The same connection, under the same fence: nothing was claimed again.
     expect((await truth.device(daemon.deviceId))!.fence).toBe(fence);
     await Promise.all([daemon.close(), app.close()]);
   }, 120_000);

@@ -1,5 +1,5 @@
 /**
- * The release before this one, built beside it: what a rollout replaces. Which one that is comes from git; what it is built with
+ * The release before this one, built beside it: what a rollout replaces. Git says which one that is; what it is built with
  * are the dependencies that are installed here. It knows nothing of clusters.
  */
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** What instances of two releases have in common: what they say to each other, and what they keep. */
+/** The ground that instances of two releases share: their messages to each other, and their data. */
 const shared = ['packages/backplane', 'packages/protocol', 'packages/database', 'prisma'];
 const programs = ['@relay/api', '@relay/gateway', '@relay/conformance'];
 const gitLimit = { cwd: root, maxBuffer: 256 * 1024 * 1024 };

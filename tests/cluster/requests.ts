@@ -1,6 +1,6 @@
 /**
- * A user who asks over REST, one thing after the other: new sessions, messages, histories, lists, and what belongs to somebody
- * else. What is to be done once is asked again under the same key until somebody has answered.
+ * A user who calls REST, one request after the other: new sessions, messages, histories, lists, and things of another user.
+ * A request that must take effect once is asked again under the same key until it was answered.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
@@ -22,7 +22,7 @@ export interface CallerOptions {
 export interface Caller {
   /** Undefined: the connection broke before the answer came. */
   readonly once: (method: string, path: string, body?: object, key?: string) => Promise<Reply | undefined>;
-  /** A POST that makes a task, under one key until somebody has answered. */
+  /** A POST that makes a task, under one key until it was answered. */
   readonly surely: (path: string, body: object) => Promise<Reply | undefined>;
 }
 
@@ -122,7 +122,7 @@ export function startRequests(options: RequestsOptions): Requests {
       await delay(chance.between(0, options.everyMs));
     }
   })();
-  // Whoever stops it hears what went wrong.
+  // The caller that stops it gets the error.
   done.catch(() => undefined);
   return {
     sessions,

@@ -6,7 +6,7 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: every instance can be replaced while traffic flows; nobody outside is told of an error. */
+/** Promise: every instance can be replaced while traffic flows; no client sees an error. */
 describe('two apis and two gateways behind HAProxy, replaced one after the other under load', () => {
   let cluster: Cluster;
   let truth: Truth;

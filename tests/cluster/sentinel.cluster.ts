@@ -36,7 +36,7 @@ describe('a relay whose Redis is found through Sentinel', () => {
     });
     await load.fault('freeze the new master', () => sentinel.replica.pause());
     await sentinel.follows(sentinel.master);
-    await load.fault('thaw it, a master of nobody', () => sentinel.replica.resume());
+    await load.fault('thaw it, a master without replicas', () => sentinel.replica.resume());
     await load.flows();
     expect(await load.settle({ mayCut: false })).toEqual([]);
   }, 240_000);

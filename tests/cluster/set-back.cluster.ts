@@ -50,7 +50,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
 
   const saying = (content: string) => (frame: Frame) => (frame.message as { content: string }).content === content;
 
-  it('R10: tells apps to reload, lets daemons begin anew, and says so to the operator', async () => {
+  it('R10: tells apps to reload, lets daemons start again, and says so to the operator', async () => {
     const registration = await registerDevice(cluster);
     const away = await registerDevice(cluster, { hostname: 'away' });
     const daemon = await connectDaemon(cluster, { registration });
@@ -61,7 +61,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
     await looked();
     const dump = program('pg_dump', []);
 
-    // What the backup does not know: the message was written, a session began, an app went away.
+    // Events that the backup lacks: the message was written, a session began, an app went away.
     const written = await connectDaemon(cluster, { registration: away, gateway: 1 });
     expect(await written.next('task_start')).toMatchObject({ task_id: waiting.body.taskId });
     await written.close();
@@ -84,7 +84,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
       return status === 404;
     });
 
-    // Nobody knows whether it was written: it is not written again, and the next one is.
+    // Its delivery is unknown: it is not written again, and the next one is.
     const again = await connectDaemon(cluster, { registration: away, gateway: 1 });
     const next = await start(away.deviceId, 'from after the restore');
     expect(await again.next('task_start')).toMatchObject({ task_id: next.body.taskId });

@@ -15,7 +15,7 @@ const daemons = Number(process.env.STORM_SOCKETS ?? '400');
 /** So many come for the first time at once; all that were at a gateway come back at once. */
 const wave = 200;
 
-/** Promise: many at once, and one that is too loud, are nobody else's trouble. */
+/** Promise: neither a crowd nor one loud daemon harms the others. */
 describe('a crowd of daemons behind HAProxy', () => {
   let cluster: Cluster;
   let truth: Truth;
@@ -91,7 +91,7 @@ describe('a crowd of daemons behind HAProxy', () => {
       expect(await cluster.gateways[1]!.leave()).toBe(0);
       await until('everybody is there without the one that left', everybodyIsThere, 200_000);
       await cluster.gateways[1]!.start();
-      // Nobody was told that a credential is bad, and nobody was replaced by anybody.
+      // No daemon was told that its credential is bad, and none was replaced by another.
       const refusals = new Set(journal.of('refused').map(({ status }) => status));
       expect([...refusals].filter((status) => ![502, 503, 504].includes(status))).toEqual([]);
       expect(journal.count('disconnected', ({ code }) => code === 4409)).toBe(0);
@@ -100,7 +100,7 @@ describe('a crowd of daemons behind HAProxy', () => {
     }
   }, 900_000);
 
-  it('loses the one that floods, and nobody else waits for it', async () => {
+  it('loses the one that floods, and no other waits for it', async () => {
     const loud = await connectDaemon(cluster, { user: 'loud', gateway: 2 });
     const quiet = await connectDaemon(cluster, { user: 'quiet', gateway: 2 });
     const app = await connectApp(cluster, { user: 'quiet', since: '' });

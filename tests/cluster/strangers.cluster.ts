@@ -70,7 +70,7 @@ describe('people and devices that are nothing to each other', () => {
     const token = cluster.token('thrown-out');
     const apps = await Promise.all([0, 1].map((api) => connectApp(cluster, { user: 'thrown-out', api, token })));
     cluster.wires.redis.set('refuse');
-    // What signing out everywhere writes first; the word that follows it reaches nobody.
+    // The first write of signing out everywhere; the control message after it reaches no instance.
     const subject = cluster.issuer.userId('thrown-out');
     await truth.run(`INSERT INTO revocations (id, subject) VALUES ('lost-word', '${subject}')`);
     cluster.wires.redis.set('pass');
@@ -82,7 +82,7 @@ describe('people and devices that are nothing to each other', () => {
     }
   }, 120_000);
 
-  it('a ticket that was used before Redis lost everything lets nobody in again', async () => {
+  it('a ticket that was used before Redis lost everything is not accepted again', async () => {
     const { ticket } = (await cluster.call('POST', '/api/ws-tickets')).body as { ticket: string };
     const app = await connectApp(cluster, { credential: 'ticket', token: ticket });
     await cluster.redis.flush();

@@ -1,4 +1,4 @@
-/** What the database and the leases say, asked past every wire that a fault may cut. */
+/** The content of the database and the leases, read past every wire that a fault may cut. */
 import { createRedisBackplane } from '@relay/backplane';
 import { openDatabase } from '@relay/database';
 import type { Cluster } from '@relay/testing';
@@ -18,7 +18,7 @@ export interface DeviceRow {
   id: string;
   status: string;
   fence: number;
-  /** Connections that nobody noted the end of. */
+  /** Connections without a recorded end. */
   open: number;
 }
 
@@ -29,15 +29,15 @@ export interface Truth {
   device(id: string): Promise<DeviceRow | undefined>;
   /** Fence of the live lease of each device that has one. */
   fences(devices: readonly string[]): Promise<Map<string, number>>;
-  /** How many times the fleet has checked whether the database was set back. */
+  /** The number of times the instances have checked whether the database was set back. */
   looks(): Promise<number>;
   /** Runs one statement that changes something. */
   run(sql: string): Promise<void>;
-  /** Whether somebody waits for a lock. */
+  /** Whether a transaction waits for a lock. */
   isWaitedFor(): Promise<boolean>;
   /** Holds the lock of a device until the returned function is called. */
   lockDevice(id: string): Promise<() => Promise<void>>;
-  /** The same with a whole table: nobody else can read it. */
+  /** The same with a whole table: no one else can read it. */
   lockTable(name: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

@@ -35,7 +35,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
     const known = new Set(before.migrations);
     added = (await migrationsOf(thisRelease)).filter((name) => !known.has(name));
     cluster = await startCluster({
-      // As in production: while one is replaced and another is slow, somebody still answers.
+      // As in production: while one is replaced and another is slow, a third still answers.
       apis: 3,
       gateways: 3,
       haproxy: true,
@@ -125,7 +125,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'what a later release says in a way that this one does not know is refused at once, and nobody is harmed',
+    'a message of a later release that this one does not know is refused at once, and harms nothing',
     async () => {
       const { deviceId, ...daemon } = await connectDaemon(cluster, { gateway: 0, user: 'carol' });
       const later = await createRedisBackplane({ url: cluster.redis.url, name: 'later' });

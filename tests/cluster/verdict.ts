@@ -54,7 +54,7 @@ function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
     const broken = cut.get(request);
     if (!answer) {
       if (!broken) wrong.push(`nothing came of: ${call}`);
-      // Nobody listening is how a dead instance is met; only a connection that was lost needs an excuse.
+      // A refused connection is how a client meets a dead instance; only a lost connection needs an excuse.
       else if (broken.why.startsWith('TimeoutError') || (!mayCut && !broken.why.includes('ECONNREFUSED')))
         wrong.push(`${call} had no answer: ${broken.why}`);
       continue;
@@ -79,7 +79,7 @@ function judgeQuestions(journal: Journal): string[] {
 }
 
 /**
- * What a daemon says over one connection an app hears in order, without a gap and once, or it is told to reload before what
+ * Frames of a daemon over one connection reach an app in order, without a gap and once, or it is told to reload before what
  * follows the gap. Only the last lines of a connection that was lost may be lost with it.
  */
 function judgeFrames(journal: Journal): string[] {
@@ -111,7 +111,7 @@ function judgeFrames(journal: Journal): string[] {
 function judgeStrangers(journal: Journal): string[] {
   const foreign = [...journal.of('heard'), ...journal.of('answered')].filter(({ strangers }) => strangers.length > 0);
   return foreign.map(
-    (entry) => `something of ${entry.strangers.join()} reached somebody else: ${JSON.stringify(entry)}`,
+    (entry) => `something of ${entry.strangers.join()} reached another user: ${JSON.stringify(entry)}`,
   );
 }
 
@@ -129,7 +129,7 @@ export interface Rows {
   fences: ReadonlyMap<string, number>;
 }
 
-/** What must be so when nothing fails any more and everybody had time: the rows of the load against its journal. */
+/** The final state, after all faults are over and every client had time: the rows of the load against its journal. */
 export function judgeTruth(journal: Journal, truth: Rows, runs: ReadonlySet<string>): string[] {
   return [
     ...judgeRecords(journal, truth),
@@ -145,7 +145,7 @@ export function judgeRecords(journal: Journal, truth: Rows): string[] {
     if (status !== 'online') wrong.push(`device ${id} is connected and said to be ${status}`);
     if (truth.fences.get(id) !== fence)
       wrong.push(`device ${id} is leased under ${truth.fences.get(id) ?? 'nothing'} and noted under ${fence}`);
-    if (open !== 1) wrong.push(`device ${id} has ${open} connections that nobody noted the end of`);
+    if (open !== 1) wrong.push(`device ${id} has ${open} connections without a recorded end`);
   }
   const accepted = new Map(journal.of('accepted').map((entry) => [entry.task, entry]));
   const rows = new Map(truth.tasks.map((row) => [row.id, row]));
@@ -155,7 +155,8 @@ export function judgeRecords(journal: Journal, truth: Rows): string[] {
     else if (row.device_id !== device || !row.owner_id.endsWith(`|${user}`))
       wrong.push(`task ${task} is not of ${user}`);
   }
-  for (const { id } of truth.tasks) if (!accepted.has(id)) wrong.push(`task ${id} exists and was told to nobody`);
+  for (const { id } of truth.tasks)
+    if (!accepted.has(id)) wrong.push(`task ${id} exists and was reported to no client`);
   return wrong;
 }
 
@@ -196,7 +197,7 @@ function judgeOrder(journal: Journal, tasks: readonly TaskRow[]): string[] {
   return wrong;
 }
 
-/** The end of the journal, for whoever has to find out. */
+/** The end of the journal, to find the cause of a failure. */
 export function lastOf(journal: Journal, count: number): string {
   const line = ({ atMs, ...entry }: Entry) => `${(atMs / 1000).toFixed(3)} ${JSON.stringify(entry)}`;
   return journal.entries.slice(-count).map(line).join('\n');
