@@ -1,4 +1,4 @@
-/** The secret of the built-in sign-in where nobody configured one: made once, kept in the data folder for its owner alone. */
+/** The secret of the built-in sign-in where none is configured: made once, kept in the data folder for its owner alone. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

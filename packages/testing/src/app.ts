@@ -9,7 +9,7 @@ import type { RelayAddress } from './relay.ts';
 
 export interface AppOptions {
   user?: string;
-  /** Which api; default the first. */
+  /** The index of the api; default the first. */
   api?: number;
   /** Token to send; default a fresh one of the user. */
   token?: string;

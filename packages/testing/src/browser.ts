@@ -130,7 +130,7 @@ export class Browser {
   }
 }
 
-/** What programs send to the token endpoint: no cookies. */
+/** Requests of programs to the token endpoint: no cookies. */
 export function token(relay: TestRelay, form: Record<string, string>, api = 0): Promise<Answer> {
   return send('POST', `${relay.apis[api]!.url}/auth/oauth2/token`, {
     raw: new URLSearchParams(form).toString(),
@@ -177,7 +177,7 @@ export async function signedInWeb(browser: Browser): Promise<Tokens> {
 export const callWith = (relay: TestRelay, accessToken: string, path = '/api/me', api = 0): Promise<Answer> =>
   relay.call('GET', path, { user: null, api, headers: { Authorization: `Bearer ${accessToken}` } });
 
-/** A link that nobody had to ask for. */
+/** A link that was sent without a request. */
 export async function invitation(relay: TestRelay): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await createInvitation(relay.database.prisma, {

@@ -6,7 +6,7 @@ import { send } from './rest.ts';
 export interface TestClientOptions {
   /** `null` has no credential, as a daemon before its registration. */
   user?: string | null;
-  /** Which api; default the first. */
+  /** The index of the api; default the first. */
   api?: number;
 }
 

@@ -41,10 +41,10 @@ export interface Instance {
   kill(): Promise<void>;
   /** Starts it again after it ended, from another release if one is given; resolves when it is ready. */
   start(release?: string): Promise<void>;
-  /** Its event loop stands still, as if stuck, until `resume`. */
+  /** Its event loop is stopped, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
-  /** What all its processes have logged: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
+  /** The log of all its processes: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
   logged(): string[];
 }
 
@@ -54,7 +54,7 @@ export interface Cluster extends RelayAddress {
   readonly redis: TestRedis;
   readonly postgres: TestPostgres;
   readonly databaseUrl: string;
-  /** What every instance goes through to Redis and to PostgreSQL. */
+  /** The wires of every instance to Redis and to PostgreSQL. */
   readonly wires: { readonly redis: FaultProxy; readonly database: FaultProxy };
   readonly issuer: TestIssuer;
   readonly haproxy: HaProxy | undefined;
@@ -121,7 +121,7 @@ async function startInstance(
   };
 }
 
-/** Starts everything, one after the other where the later needs the earlier. What was started is ended when a start fails. */
+/** Starts everything, one after the other where the later needs the earlier. When a start fails, everything started before is ended. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {

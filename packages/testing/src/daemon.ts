@@ -25,7 +25,7 @@ export async function registerDevice(
 }
 
 export interface DaemonOptions {
-  /** Which gateway; default the first. */
+  /** The index of the gateway; default the first. */
   gateway?: number;
   user?: string;
   agentType?: string;
@@ -45,7 +45,7 @@ export interface TestDaemon {
   readonly deviceId: string;
   readonly inbox: Inbox;
   readonly socket: WebSocket;
-  /** What the relay declared on the 101. */
+  /** The capabilities that the relay declared on the 101. */
   readonly relayCapabilities: readonly string[];
   send(frame: Frame): void;
   /** A frame as this text. */
@@ -101,7 +101,7 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
     inbox.push(frame);
   });
   await opened(socket);
-  /** What a daemon does after it has left, or a user for it, would else come before the relay knows that it left. */
+  /** Otherwise a later step of the daemon, or of its user, could precede the relay's knowledge that it left. */
   const leave = async (how: () => void): Promise<void> => {
     const { backplane } = relay.gateways[options.gateway ?? 0] as Partial<TestRelay['gateways'][number]>;
     const fence = async () =>

@@ -1,5 +1,5 @@
 /**
- * A TCP wire that fails as real ones do: it is slow, it stands still, it swallows, it breaks. Between any two of our
+ * A TCP wire that fails as real ones do: it is slow, it stalls, it swallows, it breaks. Between any two of our
  * programs, or between them and Redis or PostgreSQL. Knows bytes only.
  */
 import { once } from 'node:events';
@@ -9,13 +9,13 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
  * - `pass`: what comes in goes out, after `latencyMs`
  * - `stall`: nothing is read; it arrives when the wire passes again
  * - `swallow`: read and thrown away, ends of connections too: both sides are half-open and do not know it
- * - `refuse`: connections that exist are cut, new ones too, as if nobody listened
+ * - `refuse`: connections that exist are cut, new ones too, as if no process listened
  */
 export type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
 
 export interface FaultProxy {
   readonly port: number;
-  /** How many connections go through it. */
+  /** The number of connections that go through it. */
   readonly size: number;
   set(mode: WireMode, options?: { latencyMs?: number }): void;
   /** Sends new connections to this port; open ones stay where they are. */
@@ -30,7 +30,7 @@ interface Wire {
   far: Socket;
 }
 
-/** Most bytes that wait for their latency in one direction; then the sender is not read any more. */
+/** Most bytes that wait for their latency in one direction; then the sender is no longer read. */
 const maxDelayedBytes = 8 * 1024 * 1024;
 
 /** Does things in order, each some time after it was given. */
@@ -134,7 +134,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
       return wires.size;
     },
     set: (next, options = {}) => {
-      // What was swallowed cannot be mended: those connections stay broken and must be found out by their owners.
+      // Swallowed bytes are gone: those connections stay broken, and their owners must find out.
       mode = next;
       latencyMs = options.latencyMs ?? 0;
       if (mode === 'refuse') reset();

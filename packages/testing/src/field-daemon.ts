@@ -1,6 +1,6 @@
 /**
  * A daemon like those in the field: it keeps the history of its sessions and answers from it, drops what it would say while it is
- * disconnected, and has the habits it is given. What it says of a task is what the test tells it to, or what `work` answers.
+ * disconnected, and has the habits it is given. Its frames about a task come from the test, or from the answer of `work`.
  */
 import { randomUUID } from 'node:crypto';
 import { type Registration, type TestDaemon, UpgradeRefused, connectDaemon, registerDevice } from './daemon.ts';
@@ -59,7 +59,7 @@ type Command = Record<
 interface FieldSession {
   readonly native: string;
   readonly project: string;
-  /** Started by the relay, not at the desk. */
+  /** Started by the relay, not locally. */
   readonly managed: boolean;
   readonly messages: StoredMessage[];
 }
@@ -102,7 +102,7 @@ export interface FieldDaemon {
   finish(task: FieldTask, ...texts: string[]): void;
   fail(task: FieldTask, error: string): void;
   ask(task: FieldTask, question: string, ...options: string[]): void;
-  /** A line at the desk, in a session of its own or one that it has. */
+  /** A line typed locally, in a session of its own or an existing one. */
   atDesk(native: string, role: StoredMessage['role'], content: string): void;
   /** `report_sessions` now. */
   report(): void;
@@ -122,7 +122,7 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
     (await registerDevice(relay, { ...(user && { user }), agentType: agentType ?? 'field_agent' }));
   const inbox = new Inbox('the field daemon');
   const sessions = new Map<string, FieldSession>();
-  /** What `status` lists: task → still running. */
+  /** The list of `status`: task → still running. */
   const listed = new Map<string, boolean>();
   const tasks: { arrived: FieldTask[]; waiting: ((task: FieldTask) => void)[] } = { arrived: [], waiting: [] };
   const watched = new Set<string>();

@@ -66,7 +66,7 @@ export async function startHaProxy(targets: {
   apis: readonly number[];
   gateways: readonly number[];
   port?: number;
-  /** Without TLS: for browsers, which trust nobody's certificate but the system's. */
+  /** Without TLS: for browsers, which trust only the system's certificates. */
   plain?: boolean;
   /** How long a socket may be silent. Default an hour. */
   tunnelMs?: number;

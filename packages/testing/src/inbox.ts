@@ -1,4 +1,4 @@
-/** What a test peer received, in order, with waiting that never sleeps: a frame that came before is found as well as one to come. */
+/** The frames that a test peer received, in order, with waits that never sleep: earlier frames are found as well as later ones. */
 
 export type Frame = Record<string, unknown> & { type: string };
 
@@ -34,7 +34,7 @@ export class Inbox {
     waiter!.resolve(frame);
   }
 
-  /** The first frame of this type (and match) that nobody took yet; waits for it. Rejects after 30 s, saying what came instead. */
+  /** The first frame of this type (and match) that was not taken yet; waits for it. Rejects after 30 s, saying what came instead. */
   readonly next = (
     type: string,
     match: (frame: Frame) => boolean = () => true,
@@ -57,16 +57,16 @@ export class Inbox {
     });
   };
 
-  /** How many frames of this type came so far, taken or not. */
+  /** The number of frames of this type so far, taken or not. */
   count(type: string, match: (frame: Frame) => boolean = () => true): number {
     return this.all.filter((frame) => frame.type === type && match(frame)).length;
   }
 
-  /** The connection ended: whoever waits is told. */
+  /** The connection ended: pending waits reject. */
   end(why: string): void {
     for (const { reject, timer } of this.#waiters.splice(0)) {
       clearTimeout(timer);
-      reject(new Error(`${this.#name}: ${why} while somebody waited for a frame`));
+      reject(new Error(`${this.#name}: ${why} while a test waited for a frame`));
     }
   }
 }

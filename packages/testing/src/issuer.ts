@@ -28,7 +28,7 @@ export interface TestIssuer {
   token(user: string, options?: TokenOptions): string;
   /** The id the relay knows this user by. */
   userId(user: string): string;
-  /** Keys are not answered for any more, and answered for again. */
+  /** Stops and starts serving the keys. */
   setDown(down: boolean): void;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface PostgresAddress {
 export interface TestPostgres {
   readonly address: PostgresAddress;
   url(database: string): string;
-  /** A new database: empty, or a copy of `template`, to which nobody may be connected then. Returns its address. */
+  /** A new database: empty, or a copy of `template`, which must have no connection then. Returns its address. */
   createDatabase(options?: { template?: string; name?: string }): Promise<string>;
   /** Stops the server as a restart would, dropping every connection. The data stays. */
   halt(): Promise<void>;
@@ -227,7 +227,7 @@ async function launch(
       await ready(child);
     } catch (error) {
       child.stdin.destroy();
-      // somebody took the port between looking and starting
+      // another process took the port between the check and the start
       if (attempt < 3 && samePort === undefined && String(error).includes('Address already in use')) continue;
       throw error;
     }

@@ -41,7 +41,7 @@ export interface RedisSettings {
   password?: string;
   /** Lines of the configuration, as `['maxmemory', '4mb']`. */
   config?: readonly (readonly [name: string, value: string])[];
-  /** What to run: `redis-sentinel` for a sentinel. */
+  /** The program: `redis-sentinel` for a sentinel. */
   program?: 'redis-server' | 'redis-sentinel';
   /** A configuration file that the program may rewrite. */
   configFile?: string;

@@ -25,7 +25,7 @@ export interface DoubleRequest {
 export interface DoubleSocket {
   /** The token it came with. */
   token: string;
-  /** What it wants to resume from. */
+  /** The position to resume from. */
   since: string | null;
   query: URLSearchParams;
   /** The next text it sends. */
@@ -43,9 +43,9 @@ export interface RelayDouble {
   /** "METHOD /path" of every request. */
   calls: string[];
   requests: DoubleRequest[];
-  /** What the next upgrades are answered with; a socket when there is nothing. */
+  /** The answers to the next upgrades; a socket when there is none. */
   refusals: DoubleAnswer[];
-  /** The next socket that opens, or one that nobody asked for yet. */
+  /** The next socket that opens, or an earlier one that was not taken yet. */
   socket(): Promise<DoubleSocket>;
   close(): Promise<void>;
 }

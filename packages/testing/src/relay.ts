@@ -38,7 +38,7 @@ export interface Door {
   readonly metrics: Metrics;
 }
 
-/** What peers need of a relay: where it is, and who may talk to it. A relay in another process has that too. */
+/** The properties of a relay that peers need: its addresses and its tokens. A relay in another process has them too. */
 export interface RelayAddress {
   readonly apis: readonly { readonly url: string }[];
   readonly gateways: readonly { readonly url: string }[];

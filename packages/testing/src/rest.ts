@@ -28,11 +28,11 @@ export interface Answer {
   text: string;
 }
 
-/** Who calls which api. */
+/** The caller and the api of a request. */
 interface Caller {
   /** A name, for which the test issuer signs. Default `alice`; `null` sends no credential. */
   user?: string | null;
-  /** Which api of the relay. Default: the first. */
+  /** The index of the api. Default: the first. */
   api?: number;
   headers?: Record<string, string>;
 }

@@ -22,7 +22,7 @@ const templateDatabase = 'relay_template';
 /** Set by `prepareTestDatabases` for the processes of the test run: PostgresAddress as JSON. */
 const postgresVariable = 'RELAY_TEST_POSTGRES';
 
-/** What an application may choose; where the database is, the test run decides. */
+/** The choices of an application; the test run decides where the database is. */
 export type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'onWarning'>;
 
 export function wantsPostgres(): boolean {

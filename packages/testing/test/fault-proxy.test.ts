@@ -102,7 +102,7 @@ describe('a faulty wire', () => {
     expect((await receive(await far, 5)).toString()).toBe('hello');
   });
 
-  it('refuses as if nobody listened', async () => {
+  it('refuses as if no process listened', async () => {
     proxy.set('refuse');
     const socket = connect(proxy.port, '127.0.0.1');
     opened.push(socket);

@@ -32,8 +32,8 @@ describe('a daemon with habits of the field', () => {
     const daemon = await start({ growingStatus: true });
     const turn = await task(daemon);
     await daemon.drop();
-    daemon.finish(turn, 'nobody hears');
-    expect(daemon.history(turn.native).map(({ content }) => content)).toEqual(['hello', 'nobody hears']);
+    daemon.finish(turn, 'nothing receives it');
+    expect(daemon.history(turn.native).map(({ content }) => content)).toEqual(['hello', 'nothing receives it']);
     await daemon.connect();
     expect(daemon.connection).toBeDefined();
     await daemon.stop();
