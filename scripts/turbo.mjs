@@ -35,7 +35,7 @@ function build(turbo) {
   });
 }
 
-/** Node loads a few hundred files at once, and says of those beyond the limit that there is no such package (findings R7). */
+/** Node loads a few hundred files at once, and says of those beyond the limit that there is no such package. */
 const filesNeeded = 1024;
 
 /** Node has raised the soft limit to the hard one already. Undefined where the system does not tell. */

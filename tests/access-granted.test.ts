@@ -1,4 +1,4 @@
-/** A person hears of everything that may act for them from now on (findings S18). */
+/** A person hears of everything that may act for them from now on (rules, 8.13). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Browser,

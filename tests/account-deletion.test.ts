@@ -1,4 +1,4 @@
-/** An account that was deleted is gone from every table and from Redis (findings S4), whatever ends the process in between. */
+/** An account that was deleted is gone from every table and from Redis (rules, 8.14), whatever ends the process in between. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { beginAccountDeletion } from '@relay/database';
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Cluster, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
 
-/** Promise: the relay is one relay, however many processes it is made of, and each of them can be replaced (contract §2). */
+/** Promise: the relay is one relay, however many processes it is made of, and each of them can be replaced (rules, 2.1). */
 describeWith(
   ['postgresql', 'redis-server'],
   'two api and two gateway processes, with Redis and PostgreSQL between them',

@@ -1,8 +1,9 @@
 /**
- * The documents name what is there: links lead to files, commands are scripts of package.json, paths exist. Whether a sentence
- * is true no test can tell; whether it points at something that was renamed, this one does.
+ * The documents name what is there: links lead to files, commands are scripts of package.json, paths exist, cited rules and ADRs too. Whether
+ * a sentence is true no test can tell; whether it points at something that was renamed, this one does.
  */
 import { describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
@@ -43,6 +44,65 @@ function missingPaths(text: string): string[] {
   return [...named, ...run].filter((path) => !existsSync(join(root, source(path))));
 }
 
+/** Every tracked text that may cite a rule or an ADR, but the rules themselves as the source of their numbers. */
+const citing = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .split('\0')
+  .filter((name) => /\.(?:m?[jt]sx?|cjs|md|prisma|sql|ya?ml|sh)$/.test(name))
+  .filter((name) => !['docs/interface-specification.md', 'tests/documents.test.ts'].includes(name))
+  .filter((name) => existsSync(join(root, name)));
+
+const numbersOf = (rules: string) => found(rules, /^- \*\*(\d+\.\d+)\*\* /gm);
+const chaptersOf = (rules: string) => found(rules, /^## (\d+)\. /gm);
+const rules = {
+  numbers: new Set(numbersOf(read('docs/rules.md'))),
+  chapters: new Set(chaptersOf(read('docs/rules.md'))),
+};
+const adrs = new Set(readdirSync(join(root, 'docs/adr')).map((name) => String(Number(name.slice(0, 4)))));
+
+/** Rules, chapters and ADRs that a text cites and that do not exist, and sections of the contract, which the rules replaced: `rules, 2.4 and 2.5`, `rules, chapter 7`, `rule('2.4'`, `ADR 6, 13`. */
+function unknownCitations(text: string): string[] {
+  const cited = found(text, /\b[Rr]ules,[\s*]+(\d+\.\d+(?:(?:,| and)[\s*]+\d+\.\d+)*)/g).concat(
+    found(text, /\brule\(\s*'(\d+\.\d+)/g),
+  );
+  const chapters = found(text, /\b[Rr]ules,[\s*]+chapter (\d+)/g);
+  const gone = found(text, /\b(contract,? (?:§|section )\d+)/gi);
+  const reasons = found(text, /\bADRs? (\d+(?:(?:,| and) \d+)*)/g);
+  return [
+    ...gone,
+    ...cited.flatMap((list) => found(list, /(\d+\.\d+)/g)).filter((number) => !rules.numbers.has(number)),
+    ...chapters.filter((chapter) => !rules.chapters.has(chapter)).map((chapter) => `chapter ${chapter}`),
+    ...reasons
+      .flatMap((list) => found(list, /(\d+)/g))
+      .filter((adr) => !adrs.has(adr))
+      .map((adr) => `ADR ${adr}`),
+  ];
+}
+
+/** Numbers of rules that come twice, or under the heading of another chapter. */
+function misplacedRules(text: string): string[] {
+  const chapters = text.split(/^(?=## \d+\. )/m).slice(1);
+  const all = numbersOf(text);
+  return [
+    ...all.filter((number, index) => all.indexOf(number) !== index),
+    ...chapters.flatMap((chapter) =>
+      numbersOf(chapter).filter((number) => !number.startsWith(`${chaptersOf(chapter).join()}.`)),
+    ),
+  ];
+}
+
+describe('rules and ADRs', () => {
+  it('have each a number of their own, rules in the chapter that it names', () => {
+    expect(rules.numbers.size).toBeGreaterThan(100);
+    expect(misplacedRules(read('docs/rules.md'))).toEqual([]);
+  });
+
+  it('exist where code, tests and documents cite them', () => {
+    const unknown = citing.flatMap((name) => unknownCitations(read(name)).map((citation) => `${name}: ${citation}`));
+    expect(unknown).toEqual([]);
+  });
+});
+
 describe('the documents', () => {
   it.each(documents)('%s links only to files that exist', (document) => {
     expect(brokenLinks(read(document), document)).toEqual([]);
@@ -75,5 +135,15 @@ describe('the check of the documents', () => {
   it('reports a path that does not exist, and takes the source for what a build makes of it', () => {
     const text = '`apps/daemon/dist/main.js` `packages/nothing/src/a.ts`\n\n```sh\nnode scripts/gone.mjs\n```\n';
     expect(missingPaths(text)).toEqual(['packages/nothing/src/a.ts', 'scripts/gone.mjs']);
+  });
+
+  it('reports a rule, a chapter and an ADR that do not exist, also the second one of a list and one after a line break', () => {
+    const text =
+      "(rules, 2.1 and 99.1) Rules, chapter 99: x (specification §5;\n * rules,\n * 98.2) rule('97.3 GET /', '') ADR 6, 999 (contract §9)";
+    expect(unknownCitations(text)).toEqual(['contract §9', '99.1', '98.2', '97.3', 'chapter 99', 'ADR 999']);
+  });
+
+  it('reports a rule that comes twice, and one in another chapter', () => {
+    expect(misplacedRules('## 1. One\n- **1.1** a\n- **1.1** b\n## 2. Two\n- **1.2** c\n')).toEqual(['1.1', '1.2']);
   });
 });

@@ -1,4 +1,4 @@
-/** Letting a machine or a program in takes a recent sign-in (findings S18): a token or a browser that was left on a table is not enough. */
+/** Letting a machine or a program in takes a recent sign-in (rules, 8.12): a token or a browser that was left on a table is not enough. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Browser, type TestRelay, password, pkce, redeem, signedInCli, signedInWeb, startRelay } from '@relay/testing';
 

@@ -20,7 +20,7 @@ export interface App {
   about(ids: readonly string[], from: number): readonly AttentionFrame[];
 }
 
-/** What a client sees that asked for nothing (contract §6). */
+/** What a client sees that asked for nothing (rules, 11.8). */
 const ordinary: ReadonlySet<string> = new Set(['session_update', 'new_message', 'device_status']);
 const withoutOffset: ReadonlySet<string> = new Set(['resync', 'auth_ok']);
 
@@ -46,9 +46,9 @@ export async function openApp(
       return;
     }
     if (!since && !asked.has(frame.type))
-      violated(`contract §6: a client that did not ask for it got ${text.slice(0, 200)}`);
+      violated(`rules, 11.8: a client that did not ask for it got ${text.slice(0, 200)}`);
     if (since && !withoutOffset.has(frame.type) && (typeof frame.offset !== 'string' || frame.offset === ''))
-      violated(`contract §6: expected an offset on every frame of a client with since, came ${text.slice(0, 200)}`);
+      violated(`rules, 11.7: expected an offset on every frame of a client with since, came ${text.slice(0, 200)}`);
     const checked = checks.get(frame.type)?.(frame);
     // A type that is not known may be of a later release.
     if (!checked) return;

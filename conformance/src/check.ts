@@ -2,11 +2,11 @@
 import type { World } from './world.ts';
 
 export interface Check {
-  /** A sentence in the present tense that begins with its source: `specification §6.3 …` or `contract §5: …`. */
+  /** A sentence in the present tense that begins with its source: `specification §6.3 …` or `rules, 9.3: …`. */
   readonly name: string;
   /** Rows of `specification-rows.json` that this check covers, as `§6.3 status`. */
   readonly rows: readonly string[];
-  /** What it cannot do without: the token of another user; or patience, with the contract's own times or with many requests. */
+  /** What it cannot do without: the token of another user; or patience, with the protocol's own times or with many requests. */
   readonly needs?: Need;
   run(world: World): Promise<void>;
 }
@@ -15,9 +15,9 @@ export type Need = 'other-token' | 'slow';
 
 type Run = Check['run'];
 
-/** A check of what only the contract says. */
-export const contract = (section: string, sentence: string, run: Run, needs?: Need): Check => ({
-  name: `contract ${section}: ${sentence}`,
+/** A check of what only docs/rules.md says. `number` is that of the rule, and of a route where it helps: `7.9 DELETE /api/devices/:id`. */
+export const rule = (number: string, sentence: string, run: Run, needs?: Need): Check => ({
+  name: `rules, ${number}: ${sentence}`,
   rows: [],
   run,
   ...(needs ? { needs } : {}),

@@ -5,7 +5,7 @@ import { type Result, runChecks } from './run.ts';
 
 const help = `Usage: npm run conformance -- --url <url> --token <jwt> [options]
 
-Checks from outside that a relay does what the interface specification and the wire contract say. It speaks HTTP and
+Checks from outside that a relay does what the interface specification and docs/rules.md say. It speaks HTTP and
 WebSocket only, registers devices of its own for the user of the token, and removes them at the end.
 
   --url <url>            where the relay is, http://127.0.0.1:4000 for instance
@@ -13,7 +13,7 @@ WebSocket only, registers devices of its own for the user of the token, and remo
   --other-token <jwt>    access token of another user: checks also that they do not see each other's things
   --ws-url <url>         where its WebSockets are, if not at the same address
   --only <text>          only checks whose name contains this text (or matches it as a regular expression)
-  --slow                 also the checks that wait for times of the contract or cost many requests (two minutes more)
+  --slow                 also the checks that wait for times of the protocol or cost many requests (two minutes more)
   --rate-limit <n>       requests per minute that the relay is configured for (default 100, the specification's)
   --create-limit <n>     session creations per minute that it is configured for (default 10)
   --list                 print the checks and the rows of the specification they cover, and run none

@@ -82,7 +82,7 @@ export async function openDaemon(
     if (frame.type === 'ping' && answerPings) write({ type: 'pong' });
     if (frame.type === 'task_start' || frame.type === 'task_resume') {
       if (device.seenTasks.has(frame.task_id))
-        violated(`contract §2: the task ${frame.task_id} was written to a daemon twice`);
+        violated(`rules, 2.1: the task ${frame.task_id} was written to a daemon twice`);
       device.seenTasks.add(frame.task_id);
     }
     if (frame.type === 'get_messages') {

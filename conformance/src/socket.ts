@@ -92,7 +92,7 @@ export class Refused extends Error {
   }
 }
 
-/** A connection that must be refused before it exists, with the error body of the contract. @throws Unmet */
+/** A connection that must be refused before it exists, with the JSON error body. @throws Unmet */
 export async function refused(url: string, options: Omit<ConnectOptions, 'onText'>): Promise<Refusal> {
   let live: Live;
   try {

@@ -37,7 +37,7 @@ export interface Task {
 export interface World extends WorldOptions {
   readonly rest: Rest;
   readonly http: Http;
-  /** What clients saw that is against the contract, since it was last asked. */
+  /** What clients saw that is against the rules, since it was last asked. */
   takeViolations: () => string[];
   violated: (text: string) => void;
   /** The device of this name, registered when first asked for. */

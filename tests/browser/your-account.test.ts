@@ -1,4 +1,4 @@
-/** The last section of the account page: everything as a file, and the end of the account (findings S4). */
+/** The last section of the account page: everything as a file, and the end of the account (rules, 8.14). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';

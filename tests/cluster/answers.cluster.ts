@@ -11,7 +11,7 @@ interface Answered {
   retryAfter: number;
 }
 
-/** Promise: every request ends within its deadline with a defined code, whatever is away (contract §3; backplane, Redis). */
+/** Promise: every request ends within its deadline with a defined code, whatever is away (rules, 6.4). */
 describe('everything that can be asked', () => {
   let cluster: Cluster;
   let truth: Truth;

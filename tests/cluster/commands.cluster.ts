@@ -4,7 +4,7 @@ import { loadTimes } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { lasting, until } from './until.ts';
 
-/** Promise: no command is written after its deadline, or under an old fence (backplane, Commands). */
+/** Promise: no command is written after its deadline, or under an old fence (rules, 15.13). */
 describe('a command that comes late', () => {
   let cluster: Cluster;
   let truth: Truth;

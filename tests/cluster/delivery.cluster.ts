@@ -4,7 +4,7 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: a task is accepted once, written to a daemon at most once, and its outcome is never guessed (contract §2). */
+/** Promise: a task is accepted once, written to a daemon at most once, and its outcome is never guessed (rules, 2.1). */
 describe('a task, whatever dies between its acceptance and its daemon', () => {
   let cluster: Cluster;
   let truth: Truth;

@@ -12,7 +12,7 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: the predecessor of every frame was delivered, or the client was told to reload (contract §6, Resume). */
+/** Promise: the predecessor of every frame was delivered, or the client was told to reload (rules, 11.7). */
 describe('an app that follows its frames', () => {
   let cluster: Cluster;
   let truth: Truth;

@@ -16,7 +16,7 @@ import { until } from './until.ts';
 const gateways = 4;
 const attempts = 1000;
 
-/** Promise: a device has one owner; after every fault there is at most one, and it is the newest (backplane, Ownership). */
+/** Promise: a device has one owner; after every fault there is at most one, and it is the newest (rules, 9.12). */
 describe('a device over four gateways', () => {
   let cluster: Cluster;
   let truth: Truth;

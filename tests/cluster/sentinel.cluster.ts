@@ -5,7 +5,7 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: a failover of Redis may delay, never lose or duplicate (backplane, Redis). */
+/** Promise: a failover of Redis may delay, never lose or duplicate. */
 describe('a relay whose Redis is found through Sentinel', () => {
   let sentinel: TestSentinel;
   let cluster: Cluster;

@@ -1,5 +1,5 @@
 /**
- * Whether what peers saw, and what the database says in the end, keeps the promises (contract §2). Pure: journal and rows in,
+ * Whether what peers saw, and what the database says in the end, keeps the promises (rules, 2.1). Pure: journal and rows in,
  * sentences about what is wrong out. An empty list is a kept promise.
  */
 import { errorCatalogue } from '@relay/protocol';
@@ -43,7 +43,7 @@ function judgeWrites(journal: Journal): string[] {
   return wrong;
 }
 
-/** Every request ends, within its time, with an answer that the contract knows. */
+/** Every request ends, within its time, with an answer that the protocol knows. */
 function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
   const wrong: string[] = [];
   const answered = new Map(journal.of('answered').map((entry) => [entry.request, entry]));

@@ -39,7 +39,7 @@ export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, h
 }
 
 /**
- * A sign-in over http to another machine hands the credential to everybody on the way: only with `--insecure` (findings S14).
+ * A sign-in over http to another machine hands the credential to everybody on the way: only with `--insecure` (rules, 16.2).
  * @throws Failure INSECURE_ADDRESS
  */
 export function refuseClear(address: string, insecure: boolean): void {

@@ -52,7 +52,7 @@ export interface FollowWish {
   once: boolean;
 }
 
-/** The relay counts a session as open for five minutes after it was read, and daemons tell more about open ones (contract §8). */
+/** The relay counts a session as open for five minutes after it was read, and daemons tell more about open ones (rules, 14.2). */
 const keepOpenMs = 240_000;
 
 export const hasEnded = (state: Task['state']): boolean => !['queued', 'sent', 'running'].includes(state);

@@ -1,6 +1,6 @@
 /**
  * Where a command reads and writes: results on `out`, everything else on `err`. Knows no command. The only place of this program
- * that writes to its standard output and error, and the place where text of strangers is made harmless (findings S6).
+ * that writes to its standard output and error, and the place where text of strangers is made harmless (rules, 16.1).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Whatever a relay, a daemon or an agent says: the bytes on the terminal hold no control of theirs (findings S6). */
+/** Whatever a relay, a daemon or an agent says: the bytes on the terminal hold no control of theirs (rules, 16.1). */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Device, Session } from '@relay/protocol';

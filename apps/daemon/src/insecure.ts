@@ -2,7 +2,7 @@
 import { Failure, travelsInClear } from '@relay/daemon-kit';
 
 /**
- * A relay on another machine is reached over https, unless the person says that the network in between is trusted (findings S14).
+ * A relay on another machine is reached over https, unless the person says that the network in between is trusted (rules, 16.2).
  * @throws Failure INSECURE_ADDRESS, with `exitCode`
  */
 export function refuseClear(server: string, insecure: boolean, exitCode: number): void {

@@ -1,4 +1,4 @@
-/** Permissions that are answered at the machine: apps hear of them, and cannot answer them (findings S18). */
+/** Permissions that are answered at the machine: apps hear of them, and cannot answer them (rules, 16.5). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { PassThrough } from 'node:stream';
 import type { AskAtDesk } from '../src/agents/acp/at-desk.ts';

@@ -1,4 +1,4 @@
-/** Whatever a relay or an agent says: the bytes on the terminal of the daemon hold no control of theirs (findings S6). */
+/** Whatever a relay or an agent says: the bytes on the terminal of the daemon hold no control of theirs (rules, 16.1). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';

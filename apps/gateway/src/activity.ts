@@ -1,4 +1,4 @@
-/** MEANING of `session_activity` (contract §5, §8): a session changed at the daemon, or an agent ended a turn there. */
+/** MEANING of `session_activity`: a session changed at the daemon, or an agent ended a turn there. */
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import { type Database, addNotification, applyFacts, findNativeSession, taskWithin, withDevice } from '@relay/database';

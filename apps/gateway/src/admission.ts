@@ -1,5 +1,5 @@
 /**
- * A device that connects again and again, for whatever reason (contract §9, flapping): after 10 claims within a minute its accepts are
+ * A device that connects again and again, for whatever reason (rules, 9.12): after 10 claims within a minute its accepts are
  * slowed to one a second. The newest that waits wins, the others are sent away. Two machines with one credential: `contests.ts`.
  */
 const windowMs = 60_000;

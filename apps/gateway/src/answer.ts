@@ -1,5 +1,5 @@
 /**
- * Whether a page of a daemon's history is the end of a task (contract §10). Pure, because everything depends on it: an outcome is
+ * Whether a page of a daemon's history is the end of a task (rules, 3.5). Pure, because everything depends on it: an outcome is
  * never guessed, so whatever is in doubt is no answer.
  */
 import type { Message } from '@relay/protocol';

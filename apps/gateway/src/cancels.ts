@@ -1,5 +1,5 @@
 /**
- * Cancels → the daemon (contract §2). The database knows what was cancelled, a command only makes haste: one that was lost, because
+ * Cancels → the daemon (rules, 2.11). The database knows what was cancelled, a command only makes haste: one that was lost, because
  * Redis was away or this instance stood still, is made up for from the tasks that are remembered as under way.
  */
 import { type Database, cancelledAmong } from '@relay/database';

@@ -1,5 +1,5 @@
 /**
- * LIFE of a daemon's connection (contract §5): its phase, limits, decoding, keepalive and close. Knows nothing of tasks or sessions. The
+ * LIFE of a daemon's connection (rules, 9.3): its phase, limits, decoding, keepalive and close. Knows nothing of tasks or sessions. The
  * socket keeps the order of its frames, `frame-handler.ts` decides whether they count.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * Two daemons that use one registration (findings F17): who owns the device keeps it for a while, so that its tasks can end, and the other
+ * Two daemons that use one registration (rules, 9.13): who owns the device keeps it for a while, so that its tasks can end, and the other
  * one is sent away before it has a socket. A device of which nothing is known here costs nothing.
  */
 import type { Backplane } from '@relay/backplane';

@@ -83,7 +83,7 @@ export class DeviceMemory {
   listed: ReadonlySet<string> = new Set();
   /** Tasks that the newest `status` lists and the database does not know as under way. */
   strangers: ReadonlySet<string> = new Set();
-  /** A `status` listed a task that had ended: being listed is no evidence of life (contract §10). */
+  /** A `status` listed a task that had ended: being listed is no evidence of life (rules, 3.6). */
   listOnlyGrows = false;
   /** Tasks that ended with the daemon's own word on this connection; bounded. */
   readonly over = new SparseMap<string, true>();
@@ -96,7 +96,7 @@ export class DeviceMemory {
 
   /**
    * Whether this connection shows that the daemon already has the task. A task that is queued all the same was queued again by a
-   * database that was set back in time (findings R10, R11).
+   * database that was set back in time (rules, 15.6).
    */
   wasWritten(taskId: string): boolean {
     return this.tasks.has(taskId) || this.over.has(taskId) || this.strangers.has(taskId);

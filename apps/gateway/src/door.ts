@@ -1,4 +1,4 @@
-/** The door of the daemons: an upgrade to `/ws/daemon` becomes a connection, or a refusal before a socket exists (contract §5, §9). */
+/** The door of the daemons: an upgrade to `/ws/daemon` becomes a connection, or a refusal before a socket exists (rules, 9.1). */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RelayError, closeCodes } from '@relay/protocol';
@@ -101,7 +101,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
       return;
     }
     const refusal = refusalOf(error);
-    // A refusal that is part of the contract has no cause.
+    // A refusal of the catalogue has no cause.
     if (refusal.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
     else if (refusals.take())
       logger.info({ code: refusal.code, deviceId: namedIn(request) }, `a daemon was refused: ${refusal.message}`);

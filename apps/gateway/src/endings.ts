@@ -1,4 +1,4 @@
-/** MEANING of the events that end a task (contract §2, §6): TASK_COMPLETE, WAIT_FOR_USER and ERROR. Write first, publish second. */
+/** MEANING of the events that end a task (rules, 11.4): TASK_COMPLETE, WAIT_FOR_USER and ERROR. Write first, publish second. */
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {

@@ -1,5 +1,5 @@
 /**
- * MEANING of `event` frames (contract §2, §6): what each does to its task and session, and what apps get of it, in order. Write first,
+ * MEANING of `event` frames (rules, 11.4): what each does to its task and session, and what apps get of it, in order. Write first,
  * publish second. An event of a task that is known to run, and that is not its end, touches no database and needs no promise but for
  * messages. Events are not fenced: see `withOwned`.
  */

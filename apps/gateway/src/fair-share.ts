@@ -1,5 +1,5 @@
 /**
- * Limits expensive work per person: one piece at a time, and a rest after each, in which the instance serves others (findings S3). A
+ * Limits expensive work per person: one piece at a time, and a rest after each, in which the instance serves others (rules, 4.8). A
  * person with two hundred daemons gets the same share as one with a single daemon. Cheap work does not pass through here.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Sweeps of the whole fleet (contract §2, §9): one gateway at a time does them, and doing one twice changes nothing. */
+/** Sweeps of the whole fleet (rules, 15.1): one gateway at a time does them, and doing one twice changes nothing. */
 import type { Publisher } from '@relay/attention';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';

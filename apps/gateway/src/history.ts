@@ -1,4 +1,4 @@
-/** Requests to a daemon that are not answered yet (contract §5). Identical requests in flight share one frame. */
+/** Requests to a daemon that are not answered yet (rules, 9.8). Identical requests in flight share one frame. */
 import { randomUUID } from 'node:crypto';
 import { type Reply, encodeItems, transcriptLimits } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';

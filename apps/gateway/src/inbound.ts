@@ -1,5 +1,5 @@
 /**
- * MEANING: which handler a frame of a daemon has (contract §2, §5, §8). One per frame type; adding a frame to the protocol breaks the
+ * MEANING: which handler a frame of a daemon has. One per frame type; adding a frame to the protocol breaks the
  * build here. Frames of a connection come one at a time, in order: the next one waits for the promise that a handler returns, and a
  * handler that returns none is done.
  */

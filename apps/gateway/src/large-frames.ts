@@ -1,4 +1,4 @@
-/** Decoding a large frame blocks the event loop: the large frames of one person are decoded one at a time, with rests (findings S3). */
+/** Decoding a large frame blocks the event loop: the large frames of one person are decoded one at a time, with rests (rules, 4.8). */
 import type { DaemonConnection, Received } from './connection.ts';
 import type { FairShare } from './fair-share.ts';
 

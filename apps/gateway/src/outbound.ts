@@ -1,4 +1,4 @@
-/** Commands from other instances → the socket of the device, if it is here and under that very fence (backplane, ownership 3). */
+/** Commands from other instances → the socket of the device, if it is here and under that very fence (rules, 15.13). */
 import { type Command as CommandBody, decodeCommand } from '@relay/protocol';
 import type { Command } from '@relay/backplane';
 import type { Cancels } from './cancels.ts';

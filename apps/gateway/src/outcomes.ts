@@ -1,5 +1,5 @@
 /**
- * Asking a daemon's history for an outcome (contract §10). Daemons drop what they would say while they are disconnected, and some say
+ * Asking a daemon's history for an outcome (rules, 3.4). Daemons drop what they would say while they are disconnected, and some say
  * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
  * the connection, and a new one asks again.
  */

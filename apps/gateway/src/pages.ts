@@ -1,5 +1,5 @@
 /**
- * Turns the answers of daemons in the field to `get_messages` into the page that the specification promises (§6.2; findings F12, K15).
+ * Turns the answers of daemons in the field to `get_messages` into the page that the specification promises (§6.2; rules, 6.17).
  * Pure: one answer at a time.
  */
 import type { FromDaemon, Message } from '@relay/protocol';

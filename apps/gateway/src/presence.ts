@@ -1,5 +1,5 @@
 /**
- * Online and offline (contract §2, §6): a device is online from the moment its connection is the newest, and offline when it
+ * Online and offline (rules, 4.11): a device is online from the moment its connection is the newest, and offline when it
  * has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
  */
 import type { Backplane } from '@relay/backplane';

@@ -1,6 +1,6 @@
 /**
  * PROGRESS is hot: it changes what apps show, twice a second and session at most, and touches the database only in one
- * statement for all sessions every now and then, so that lists can show it too (contract §6).
+ * statement for all sessions every now and then, so that lists can show it too (rules, 4.10).
  */
 import type { Progress } from '@relay/protocol';
 import { type Database, saveProgress } from '@relay/database';

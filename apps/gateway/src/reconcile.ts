@@ -1,5 +1,5 @@
 /**
- * What a `status` frame says about tasks under way (contract §2, §9). Pure, because everything depends on it: the outcome of
+ * What a `status` frame says about tasks under way (rules, 3.1). Pure, because everything depends on it: the outcome of
  * a task is never guessed.
  */
 

@@ -1,4 +1,4 @@
-/** How apps hear what a report changed: each session by itself, or, from 50 on, that many did (findings F16). */
+/** How apps hear what a report changed: each session by itself, or, from 50 on, that many did (rules, 11.10). */
 import type { Publisher } from '@relay/attention';
 import { type Database, readSessions } from '@relay/database';
 

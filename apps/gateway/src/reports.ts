@@ -1,4 +1,4 @@
-/** MEANING of `report_sessions` (contract §5, §9): the sessions of a device, written in parts and published. The same report costs nothing. */
+/** MEANING of `report_sessions` (rules, 4.2): the sessions of a device, written in parts and published. The same report costs nothing. */
 import { createHash } from 'node:crypto';
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
@@ -80,7 +80,7 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
 
   return async (connection, report) => {
     const { memory } = connection;
-    // Only a task contradicts this (contract §10).
+    // Only a task contradicts this (rules, 3.6).
     memory.active = new Set(report.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
     await status.checkSilent(connection);
     const hash = createHash('sha256').update(report.written).digest('base64url');

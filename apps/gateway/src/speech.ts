@@ -1,4 +1,4 @@
-/** Words of a daemon → apps (contract §6): messages of the conversation, ends of turns, warnings and output. Touches no database. */
+/** Words of a daemon → apps (rules, 11.4): messages of the conversation, ends of turns, warnings and output. Touches no database. */
 import { randomUUID } from 'node:crypto';
 import { type Publisher, addedText, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
@@ -40,7 +40,7 @@ export interface Speech {
   ): Promise<void>;
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
   warn(record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
-  /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (findings R5). */
+  /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
   output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
   /** Operations of a transcript. `entry` as above: the text that they add is one output of the task. */
   transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;

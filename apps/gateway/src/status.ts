@@ -1,4 +1,4 @@
-/** MEANING of `status` (contract §2, §9, §10): what it says about tasks under way, what its absence says, and what follows. */
+/** MEANING of `status` (rules, 3.1): what it says about tasks under way, what its absence says, and what follows. */
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {

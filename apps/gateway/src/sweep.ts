@@ -1,5 +1,5 @@
 /**
- * Periodic work that no frame and no command triggers (contract §2, §9): expired deadlines, dead instances, lost wake-ups. Every gateway
+ * Periodic work that no frame and no command triggers (rules, 2.16): expired deadlines, dead instances, lost wake-ups. Every gateway
  * sweeps its own connections here; `fleet-sweeps.ts` has the sweeps of all. All of it may be done twice.
  */
 import { closedAmong, devicesWithQueue, touchDevices } from '@relay/database';

@@ -1,6 +1,6 @@
 /**
  * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
- * daemon at most once (contract §2). A task whose claim the database lost (R10) is not written again if this connection shows that the
+ * daemon at most once (rules, 2.1). A task whose claim the database lost (rules, 15.6) is not written again if this connection shows that the
  * daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * Notices that the database was set back in time while Redis and the daemons live on (findings R10): restored from a backup, or a standby
+ * Notices that the database was set back in time while Redis and the daemons live on (rules, 15.6): restored from a backup, or a standby
  * took over that had not got everything. The number in the database rises with every look; the backplane remembers the highest.
  */
 import type { Backplane } from '@relay/backplane';

@@ -1,5 +1,5 @@
 /**
- * SHAPE: what a daemon said, in the words of apps (contract §6, table). Pure: the same input gives the same output. The only
+ * SHAPE: what a daemon said, in the words of apps (rules, 11.4). Pure: the same input gives the same output. The only
  * place where snake_case becomes camelCase.
  */
 import {
@@ -31,7 +31,7 @@ export function toTime(text: string | null | undefined, fallback: Date): string 
   return ((text ? readTime(text) : undefined) ?? fallback).toISOString();
 }
 
-/** The native id that an event carries; one that no session can have names nothing (contract §9). */
+/** The native id that an event carries; one that no session can have names nothing (rules, 1.7). */
 export const nativeIdOf = ({ session_id: id }: DaemonEvent): string | undefined =>
   id && isNativeId(id) ? id : undefined;
 

@@ -1,6 +1,6 @@
 /**
  * A first task that ended before the daemon named its session, and then a session that the daemon reports as any other: when its first
- * message of the user is the instruction of that task, it is this session (findings F18). The daemon's history says what it is, and also
+ * message of the user is the instruction of that task, it is this session (rules, 3.11). The daemon's history says what it is, and also
  * what became of a task that was unknown or lost until then.
  */
 import type { Publisher } from '@relay/attention';

@@ -1,5 +1,5 @@
 /**
- * `/ws/daemon`: headers → who is asking, or a refusal before a socket exists (specification §5.4, contract §5). A ladder of
+ * `/ws/daemon`: headers → who is asking, or a refusal before a socket exists (specification §5.4; rules, 9.1). A ladder of
  * refusals with one success at the bottom. A dependency that is down is 503, never 401: daemons give up after five of those.
  */
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { versionStatus } from './version.ts';
 
-/** Too old to be let in. Most daemons understand it only as a frame: 426 is for those that asked for it (contract §10). */
+/** Too old to be let in. Most daemons understand it only as a frame: 426 is for those that asked for it (rules, 9.14). */
 export class UpdateRequired extends Error {
   readonly status: ToDaemon<'version_status'>;
   readonly asksFor426: boolean;

@@ -1,4 +1,4 @@
-/** How a daemon's version compares with the policy for its agent type (contract §9, field daemons). Pure. */
+/** How a daemon's version compares with the policy for its agent type (rules, 9.14; field daemons). Pure. */
 import type { DaemonVersionPolicy } from '@relay/config';
 import type { ToDaemon } from '@relay/protocol';
 

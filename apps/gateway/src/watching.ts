@@ -1,5 +1,5 @@
 /**
- * Which sessions the daemon is told to watch (contract §8): those that somebody watches, and those that a client has open.
+ * Which sessions the daemon is told to watch (rules, 14.1): those that somebody watches, and those that a client has open.
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
 import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';

@@ -1,4 +1,4 @@
-/** Promise: expensive work of one person leaves room for others, however many daemons that person has (findings S3). */
+/** Promise: expensive work of one person leaves room for others, however many daemons that person has (rules, 4.8). */
 import { describe, expect, it } from '@jest/globals';
 import { createFairShare } from '../src/fair-share.ts';
 

@@ -1,4 +1,4 @@
-/** Promise: the large frames of one person that wait for their turn have a bound (findings S3). */
+/** Promise: the large frames of one person that wait for their turn have a bound (rules, 4.8). */
 import { describe, expect, it } from '@jest/globals';
 import type { DaemonConnection } from '../src/connection.ts';
 import { createFairShare } from '../src/fair-share.ts';

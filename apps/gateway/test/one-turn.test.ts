@@ -1,4 +1,4 @@
-/** One turn, one set of messages (contract §10): what apps hear of agents that say more than one text, or the same one again. */
+/** One turn, one set of messages (rules, 12.3): what apps hear of agents that say more than one text, or the same one again. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,

@@ -1,4 +1,4 @@
-/** Asking a daemon's history for an outcome (contract §10): what became of tasks whose end was not said, or said without its text. */
+/** Asking a daemon's history for an outcome (rules, 3.4): what became of tasks whose end was not said, or said without its text. */
 import { afterEach, beforeAll, afterAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,

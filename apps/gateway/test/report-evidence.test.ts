@@ -1,4 +1,4 @@
-/** Reports are compared with themselves (contract §10): what they may change about a session, and what the clock of a daemon may not. */
+/** Reports are compared with themselves (rules, 4.5): what they may change about a session, and what the clock of a daemon may not. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { end, idOf, readSession, run, sessionIn, tick } from './conversation.ts';

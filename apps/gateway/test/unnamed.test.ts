@@ -1,4 +1,4 @@
-/** Sessions whose first task ended before the daemon named them, and that the daemon reports afterwards (findings F18). */
+/** Sessions whose first task ended before the daemon named them, and that the daemon reports afterwards (rules, 3.11). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,

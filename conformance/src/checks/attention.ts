@@ -1,8 +1,8 @@
-/** `/ws/attention`: who gets in, what ends it, and how a client goes on where it was (specification §4.2, §5, contract §6, §7, §9). */
+/** `/ws/attention`: who gets in, what ends it, and how a client goes on where it was (specification §4.2, §5; rules, chapter 11). */
 import { randomUUID } from 'node:crypto';
 import type { AttentionFrame } from '@relay/protocol';
 import type { AppOptions } from '../app.ts';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { must, present, same } from '../expect.ts';
 import { refused } from '../socket.ts';
 import type { World } from '../world.ts';
@@ -43,7 +43,7 @@ export const attention: readonly Check[] = [
     },
     { also: ['§5 point 3 credential of /ws/attention', '§4.2 every frame is a JSON object with a type'] },
   ),
-  contract('§6', 'a ticket opens one socket, once', async (world) => {
+  rule('11.1', 'a ticket opens one socket, once', async (world) => {
     const { body } = await world.rest.ok('createTicket');
     same(body.expiresIn, 30, 'expiresIn');
     const app = await world.openApp({ query: { ticket: body.ticket } });
@@ -51,7 +51,7 @@ export const attention: readonly Check[] = [
     same(status, 401, 'status of the second use');
     await app.live.close();
   }),
-  contract('§6', 'without a credential, or with a bad one, the upgrade is 401; with two of them 400', async (world) => {
+  rule('11.1', 'without a credential, or with a bad one, the upgrade is 401; with two of them 400', async (world) => {
     const { token, wsUrl } = world;
     const none = await refused(`${wsUrl}/ws/attention`, {});
     same([none.status, none.code], [401, 'UNAUTHORIZED'], 'without a credential');
@@ -63,8 +63,8 @@ export const attention: readonly Check[] = [
     const two = await refused(door(world, { access_token: token }), { headers: bearer(token) });
     same([two.status, two.code], [400, 'INVALID_REQUEST'], 'with two credentials');
   }),
-  contract(
-    '§6',
+  rule(
+    '11.1',
     "a device's credential is 403 DEVICE_TOKEN_NOT_ALLOWED, a foreign Origin 403 ORIGIN_NOT_ALLOWED",
     async (world) => {
       const device = await world.device('desk');
@@ -76,8 +76,8 @@ export const attention: readonly Check[] = [
       same([foreign.status, foreign.code], [403, 'ORIGIN_NOT_ALLOWED'], 'from a foreign page');
     },
   ),
-  contract(
-    '§6',
+  rule(
+    '11.2',
     'auth renews the credential in band: auth_ok with expiresAt; anything else that an app sends is ignored',
     async (world) => {
       const app = await world.openApp();
@@ -96,13 +96,13 @@ export const attention: readonly Check[] = [
       await app.live.close();
     },
   ),
-  contract('§9', 'a bad token in auth closes with 4401', async (world) => {
+  rule('11.2', 'a bad token in auth closes with 4401', async (world) => {
     const app = await world.openApp();
     app.live.send(JSON.stringify({ type: 'auth', token: 'not-a-token' }));
     await app.live.mustClose(4401, 'a bad token in band');
   }),
-  contract(
-    '§9',
+  rule(
+    '11.2',
     "another user's token in auth closes with 4403",
     async (world) => {
       const app = await world.openApp();
@@ -111,8 +111,8 @@ export const attention: readonly Check[] = [
     },
     'other-token',
   ),
-  contract(
-    '§7',
+  rule(
+    '13.1',
     'an app is closed with 1003 for a binary frame, 1007 for invalid UTF-8, 1009 above 64 KiB',
     async (world) => {
       const binary = await world.openApp();
@@ -126,8 +126,8 @@ export const attention: readonly Check[] = [
       await big.live.mustClose(1009, 'a frame above 64 KiB');
     },
   ),
-  contract(
-    '§6',
+  rule(
+    '11.7',
     'with since every frame has an offset; a client that comes back gets what it missed, then live frames, each once',
     async (world) => {
       const { id } = await world.session();
@@ -153,8 +153,8 @@ export const attention: readonly Check[] = [
       await second.live.close();
     },
   ),
-  contract(
-    '§6',
+  rule(
+    '11.7',
     'a since that the history does not reach is answered with resync first, then live frames',
     async (world) => {
       const { id } = await world.session();
@@ -169,8 +169,8 @@ export const attention: readonly Check[] = [
       }
     },
   ),
-  contract(
-    '§6',
+  rule(
+    '11.8',
     'session_removed and device_removed never reach clients that did not ask; they see three types only',
     async (world) => {
       const app = await world.plain();

@@ -1,6 +1,6 @@
-/** Who may ask at all: missing, wrong and misplaced credentials (specification §5, contract §3). */
+/** Who may ask at all: missing, wrong and misplaced credentials (specification §5; rules, 8.1). */
 import { type Route, type RouteName, routes } from '@relay/protocol';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { same } from '../expect.ts';
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -32,10 +32,10 @@ export const authentication: readonly Check[] = [
     },
     { also: ['§7 401 Unauthorized'] },
   ),
-  contract('§3', 'a token that is not valid is 401 INVALID_TOKEN', async ({ rest, token }) => {
+  rule('8.1', 'a token that is not valid is 401 INVALID_TOKEN', async ({ rest, token }) => {
     for (const bad of Object.values(badTokens(token))) await rest.refused('me', 'INVALID_TOKEN', { as: bad });
   }),
-  contract('§3', 'a scheme other than Bearer is 401', async ({ rest }) => {
+  rule('8.1', 'a scheme other than Bearer is 401', async ({ rest }) => {
     const { status } = await rest.call('me', { as: null, headers: { Authorization: 'Basic dXNlcjpwYXNzd29yZA==' } });
     same(status, 401, 'status');
   }),

@@ -1,5 +1,5 @@
-/** What only some daemons can do: images, slash commands, context (contract §9: unknown to a daemon is never sent to it). */
-import { type Check, contract } from '../check.ts';
+/** What only some daemons can do: images, slash commands, context (rules, 10.1: unknown to a daemon is never sent to it). */
+import { type Check, rule } from '../check.ts';
 import { daemonHeaders } from '../daemon.ts';
 import { must, same } from '../expect.ts';
 import type { World } from '../world.ts';
@@ -17,7 +17,7 @@ export async function declaring(world: World, capabilities: string) {
 }
 
 export const capabilities: readonly Check[] = [
-  contract('§9', 'images reach a daemon that declared that it takes them, as they were sent', async (world) => {
+  rule('10.7', 'images reach a daemon that declared that it takes them, as they were sent', async (world) => {
     const daemon = await declaring(world, 'images, something-else');
     const session = await world.session({}, daemon);
     const { body: listed } = await world.rest.ok('listDevices');
@@ -32,7 +32,7 @@ export const capabilities: readonly Check[] = [
     await world.caughtUp(session, daemon);
     await daemon.close();
   }),
-  contract('§9', 'images for a daemon known not to take them are refused, and it gets nothing', async (world) => {
+  rule('10.7', 'images for a daemon known not to take them are refused, and it gets nothing', async (world) => {
     const daemon = await declaring(world, 'usage');
     const session = await world.session({}, daemon);
     const from = daemon.inbox.mark();
@@ -49,7 +49,7 @@ export const capabilities: readonly Check[] = [
     must(!('images' in tasks[0]!), 'it has no images');
     daemon.event(id, 'TASK_COMPLETE', { session_id: session.native, result: 'done' });
   }),
-  contract('§9', 'an image that is not what it says is refused with its number', async (world) => {
+  rule('6.23', 'an image that is not what it says is refused with its number', async (world) => {
     const { id } = await world.session();
     const images = [pixel, pixel.replace('image/png', 'image/gif')];
     const { body } = await world.rest.refused('sendMessage', 'INVALID_IMAGE', {
@@ -58,7 +58,7 @@ export const capabilities: readonly Check[] = [
     });
     must(JSON.stringify(body).includes('Image 2 of 2'), 'the error names the second image');
   }),
-  contract('§9', 'report_slash_commands is what GET /api/sessions/:id/commands answers', async (world) => {
+  rule('10.9', 'report_slash_commands is what GET /api/sessions/:id/commands answers', async (world) => {
     const daemon = await world.desk();
     const session = await world.session();
     const params = { id: session.id };
@@ -75,7 +75,7 @@ export const capabilities: readonly Check[] = [
       'commands',
     );
   }),
-  contract('§9', 'the context of a session is asked of a daemon that declared it, and of no other', async (world) => {
+  rule('10.10', 'the context of a session is asked of a daemon that declared it, and of no other', async (world) => {
     const plain = await world.session();
     await world.rest.refused('readContext', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.id } });
     const daemon = await declaring(world, 'usage');
@@ -89,7 +89,7 @@ export const capabilities: readonly Check[] = [
     same((await world.desk()).inbox.all('usage_request').length, 0, 'requests to the other daemon');
     await daemon.close();
   }),
-  contract('§3', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
+  rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();
     const answer = world.rest.ok('readSummary', { params: { id } });
@@ -112,7 +112,7 @@ export const capabilities: readonly Check[] = [
     );
     same(body.recentMessages, [{ role: 'AGENT', content: 'Watered.' }], 'recentMessages');
   }),
-  contract('§3', 'POST …/release is force_quit_session, and answers its result', async (world) => {
+  rule('10.11', 'POST …/release is force_quit_session, and answers its result', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();
     const answer = world.rest.ok('releaseSession', { params: { id } });
@@ -120,7 +120,7 @@ export const capabilities: readonly Check[] = [
     daemon.send({ type: 'force_quit_result', request_id, session_id: native, status: 'busy', detail: 'a turn runs' });
     same((await answer).body, { sessionId: id, result: 'busy', detail: 'a turn runs' }, 'the answer');
   }),
-  contract('§9', 'report_slash_commands with sets holds for the sessions of each project', async (world) => {
+  rule('10.9', 'report_slash_commands with sets holds for the sessions of each project', async (world) => {
     const daemon = await world.desk();
     const session = await world.session({ project: '/garden' });
     const set = { project: '/garden', commands: [{ name: 'water', usage_hint: '<bed>' }] };
@@ -131,8 +131,8 @@ export const capabilities: readonly Check[] = [
     daemon.send({ type: 'report_slash_commands', sets: [] });
     await world.caughtUp(session);
   }),
-  contract(
-    '§2',
+  rule(
+    '10.12',
     'a pong to a daemon that declared receipts says that what came before is written down',
     async (world) => {
       const daemon = await declaring(world, 'receipts');

@@ -1,5 +1,5 @@
-/** `/ws/daemon` before and right after the upgrade (specification §4.2, §5, contract §5). */
-import { type Check, contract, specification } from '../check.ts';
+/** `/ws/daemon` before and right after the upgrade (specification §4.2, §5; rules, 9.1). */
+import { type Check, rule, specification } from '../check.ts';
 import { daemonHeaders } from '../daemon.ts';
 import { matches, must, same } from '../expect.ts';
 import { type Refused, refused } from '../socket.ts';
@@ -73,7 +73,7 @@ export const daemonDoor: readonly Check[] = [
       await daemon.close();
     },
   ),
-  contract('§5', 'an upgrade to an unknown path is 404 with the JSON error body', async (world) => {
+  rule('9.1', 'an upgrade to an unknown path is 404 with the JSON error body', async (world) => {
     const { status, code } = await refused(`${world.wsUrl}/ws/nowhere`, { headers: await headersOf(world, {}) });
     same([status, code], [404, 'NOT_FOUND'], 'status and code');
   }),
@@ -114,8 +114,8 @@ export const daemonDoor: readonly Check[] = [
     },
     { also: ['§8 WebSocket timing constants'] },
   ),
-  contract(
-    '§9',
+  rule(
+    '9.12',
     'a device that connects more than 10 times a minute is slowed down: who is not the newest to wait gets 503',
     async (world) => {
       const device = await world.device('flapping');

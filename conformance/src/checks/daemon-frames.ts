@@ -1,5 +1,5 @@
-/** What a daemon may send and what ends its connection (specification §6.4, contract §5, §7, §9). */
-import { type Check, contract, specification } from '../check.ts';
+/** What a daemon may send and what ends its connection (specification §6.4; rules, 9.3). */
+import { type Check, rule, specification } from '../check.ts';
 import { oneOf } from '../expect.ts';
 
 export const daemonFrames: readonly Check[] = [
@@ -12,18 +12,18 @@ export const daemonFrames: readonly Check[] = [
       await daemon.live.ping();
     },
   ),
-  contract('§7', 'a binary frame closes with 1003', async (world) => {
+  rule('13.1', 'a binary frame closes with 1003', async (world) => {
     const daemon = await world.open(await world.device('frames'));
     daemon.live.sendBytes(Buffer.from('{"type":"pong"}'), 'binary');
     await daemon.live.mustClose(1003, 'a binary frame');
   }),
-  contract('§7', 'a text frame that is not UTF-8 closes with 1007', async (world) => {
+  rule('13.1', 'a text frame that is not UTF-8 closes with 1007', async (world) => {
     const daemon = await world.open(await world.device('frames'));
     daemon.live.sendBytes(Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'text');
     await daemon.live.mustClose(1007, 'invalid UTF-8');
   }),
-  contract(
-    '§9',
+  rule(
+    '9.4',
     'the third frame that is no JSON object with a text type closes with 4400, the second does not',
     async (world) => {
       const daemon = await world.open(await world.device('frames'));
@@ -34,7 +34,7 @@ export const daemonFrames: readonly Check[] = [
       await daemon.live.mustClose(4400, 'three malformed frames');
     },
   ),
-  contract('§9', 'unknown types and wrong fields of known types are ignored: nothing is closed', async (world) => {
+  rule('1.1', 'unknown types and wrong fields of known types are ignored: nothing is closed', async (world) => {
     const daemon = await world.open(await world.device('frames'));
     const wrong = [
       { type: 'from_the_future', running_tasks: 5 },
@@ -54,14 +54,14 @@ export const daemonFrames: readonly Check[] = [
     await world.session({}, daemon);
     await daemon.close();
   }),
-  contract('§7', 'more frames than the limit of 200/s with a burst of 1,000 allows close with 4429', async (world) => {
+  rule('9.3', 'more frames than the limit of 200/s with a burst of 1,000 allows close with 4429', async (world) => {
     const daemon = await world.open(await world.device('frames'));
     await world.session({}, daemon);
     for (let frame = 0; frame < 5000; frame += 1) daemon.send({ type: 'pong' });
     await daemon.live.mustClose(4429, 'five thousand frames at once');
   }),
-  contract(
-    '§5',
+  rule(
+    '9.3',
     'a frame above 16 MiB closes with 1009',
     async (world) => {
       const daemon = await world.open(await world.device('frames'));
@@ -85,8 +85,8 @@ export const keepalive: readonly Check[] = [
     },
     { also: ['§6.3 pong', '§6.4 point 1 ping and pong'] },
   ),
-  contract(
-    '§5',
+  rule(
+    '9.11',
     'a daemon that says nothing is pinged again, and closed with 4408 after 75 s of silence',
     async (world) => {
       const daemon = await world.open(await world.device('silent'), { answerPings: false });

@@ -1,14 +1,14 @@
 /**
- * The delivery promise (contract §2, §9): accepted once, written to a daemon at most once, in order per session, and the outcome
+ * The delivery promise (rules, 2.1): accepted once, written to a daemon at most once, in order per session, and the outcome
  * is never guessed. That no task is ever written twice is held
  * against every frame of the whole run.
  */
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import type { Daemon } from '../daemon.ts';
 import { must, same } from '../expect.ts';
 import type { Session, World } from '../world.ts';
 
-/** Two devices take turns: one that connects more than ten times a minute is slowed down (contract §9, flapping). */
+/** Two devices take turns: one that connects more than ten times a minute is slowed down (rules, 9.12). */
 const connected = async (world: World): Promise<Daemon> => world.open(await world.device('delivery'));
 const broken = async (world: World): Promise<Daemon> => world.open(await world.device('broken'));
 
@@ -34,37 +34,33 @@ const heardState = async (world: World, taskId: string, state: string, from = 0)
   );
 
 export const delivery: readonly Check[] = [
-  contract(
-    '§5',
-    'messages for an offline device wait, and are written in order after its first status',
-    async (world) => {
-      const session = await left(world);
-      const first = await post(world, session.id, { content: 'first' });
-      const second = await post(world, session.id, { content: 'second' });
-      same([first.state, second.state], ['queued', 'queued'], 'states');
-      const openedAtMs = Date.now();
-      const daemon = await connected(world);
-      let history = await world.rest.ok('readSession', { params: { id: session.id } });
-      // Until the relay has made the connection the owner of the device, which may take longer than this request.
-      while (history.body.messagesError?.code === 'DEVICE_OFFLINE' && Date.now() - openedAtMs < 1500)
-        history = await world.rest.ok('readSession', { params: { id: session.id } });
-      same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
-      await world.session({}, daemon);
-      await world.caughtUp(session, daemon);
-      // Without a status the tasks would come after 2 s, so only a quick answer proves something.
-      const early = daemon.inbox.all('task_resume');
-      if (Date.now() - openedAtMs < 1500) same(early, [], 'tasks before the first status');
-      daemon.status([]);
-      const got = await daemon.inbox.until('task_resume');
-      same([got.task_id, got.message], [first.taskId, 'first'], 'the first task after the first status');
-      daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'one' });
-      await daemon.inbox.until('task_resume', ({ task_id }) => task_id === second.taskId);
-      daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'two' });
-      await heardState(world, second.taskId, 'completed');
-      await daemon.close();
-    },
-  ),
-  contract('§5', 'a daemon that sends no status gets its tasks after 2 s', async (world) => {
+  rule('9.2', 'messages for an offline device wait, and are written in order after its first status', async (world) => {
+    const session = await left(world);
+    const first = await post(world, session.id, { content: 'first' });
+    const second = await post(world, session.id, { content: 'second' });
+    same([first.state, second.state], ['queued', 'queued'], 'states');
+    const openedAtMs = Date.now();
+    const daemon = await connected(world);
+    let history = await world.rest.ok('readSession', { params: { id: session.id } });
+    // Until the relay has made the connection the owner of the device, which may take longer than this request.
+    while (history.body.messagesError?.code === 'DEVICE_OFFLINE' && Date.now() - openedAtMs < 1500)
+      history = await world.rest.ok('readSession', { params: { id: session.id } });
+    same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
+    await world.session({}, daemon);
+    await world.caughtUp(session, daemon);
+    // Without a status the tasks would come after 2 s, so only a quick answer proves something.
+    const early = daemon.inbox.all('task_resume');
+    if (Date.now() - openedAtMs < 1500) same(early, [], 'tasks before the first status');
+    daemon.status([]);
+    const got = await daemon.inbox.until('task_resume');
+    same([got.task_id, got.message], [first.taskId, 'first'], 'the first task after the first status');
+    daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'one' });
+    await daemon.inbox.until('task_resume', ({ task_id }) => task_id === second.taskId);
+    daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'two' });
+    await heardState(world, second.taskId, 'completed');
+    await daemon.close();
+  }),
+  rule('9.2', 'a daemon that sends no status gets its tasks after 2 s', async (world) => {
     const session = await left(world);
     const { taskId } = await post(world, session.id, { content: 'no hurry' });
     const daemon = await connected(world);
@@ -73,32 +69,28 @@ export const delivery: readonly Check[] = [
     await heardState(world, taskId, 'completed');
     await daemon.close();
   }),
-  contract(
-    '§2',
-    'a task whose time to live ends while the device is away is expired, and never sent',
-    async (world) => {
-      const session = await left(world);
-      const { taskId } = await post(world, session.id, { content: 'soon stale', queueTtlSeconds: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      const { body } = await world.rest.ok('readTask', { params: { id: taskId } });
-      same(body.state, 'expired', 'state');
-      const read = await world.rest.ok('readSession', { params: { id: session.id } });
-      same([read.body.status, read.body.messagesError?.code], ['failed', 'DEVICE_OFFLINE'], 'status and messagesError');
-      const daemon = await connected(world);
-      daemon.status([]);
-      const marker = await world.task(session, 'fresh', daemon);
-      same(
-        daemon.inbox.all('task_resume').map(({ task_id }) => task_id),
-        [marker.id],
-        'tasks that were written',
-      );
-      daemon.event(marker.id, 'TASK_COMPLETE', { result: 'done' });
-      await heardState(world, marker.id, 'completed');
-      await daemon.close();
-    },
-  ),
-  contract(
-    '§2',
+  rule('2.5', 'a task whose time to live ends while the device is away is expired, and never sent', async (world) => {
+    const session = await left(world);
+    const { taskId } = await post(world, session.id, { content: 'soon stale', queueTtlSeconds: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const { body } = await world.rest.ok('readTask', { params: { id: taskId } });
+    same(body.state, 'expired', 'state');
+    const read = await world.rest.ok('readSession', { params: { id: session.id } });
+    same([read.body.status, read.body.messagesError?.code], ['failed', 'DEVICE_OFFLINE'], 'status and messagesError');
+    const daemon = await connected(world);
+    daemon.status([]);
+    const marker = await world.task(session, 'fresh', daemon);
+    same(
+      daemon.inbox.all('task_resume').map(({ task_id }) => task_id),
+      [marker.id],
+      'tasks that were written',
+    );
+    daemon.event(marker.id, 'TASK_COMPLETE', { result: 'done' });
+    await heardState(world, marker.id, 'completed');
+    await daemon.close();
+  }),
+  rule(
+    '2.5',
     'queueTtlSeconds 0 does not queue: 503 DEVICE_OFFLINE for a device that is away',
     async ({ rest, device }) => {
       const { id } = await device('never-connected');
@@ -106,8 +98,8 @@ export const delivery: readonly Check[] = [
       await rest.refused('createSession', 'DEVICE_OFFLINE', { body });
     },
   ),
-  contract(
-    '§9',
+  rule(
+    '2.9',
     'a queued task can be cancelled and is then never sent; the session of an only task is idle',
     async (world) => {
       const { rest } = world;
@@ -130,8 +122,8 @@ export const delivery: readonly Check[] = [
       await daemon.close();
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '3.3',
     'a task that was written but never confirmed is unknown when the first status after a reconnect omits it',
     async (world) => {
       const first = await broken(world);
@@ -185,8 +177,8 @@ export const delivery: readonly Check[] = [
       await second.close();
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '3.1',
     'a running task that the first status after a reconnect omits is failed with TASK_LOST',
     async (world) => {
       const first = await broken(world);
@@ -205,7 +197,7 @@ export const delivery: readonly Check[] = [
       await second.close();
     },
   ),
-  contract('§2', 'a late result of a task that is unknown is shown as a message and changes nothing', async (world) => {
+  rule('3.10', 'a late result of a task that is unknown is shown as a message and changes nothing', async (world) => {
     const { inbox } = await world.app();
     const first = await broken(world);
     first.status([]);
@@ -222,8 +214,8 @@ export const delivery: readonly Check[] = [
     same(body.state, 'unknown', 'state');
     await second.close();
   }),
-  contract(
-    '§9',
+  rule(
+    '2.7',
     'the queue stops behind an unknown task until the user sends again, and then goes on in order',
     async (world) => {
       const first = await broken(world);
@@ -264,8 +256,8 @@ export const delivery: readonly Check[] = [
       await second.close();
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '3.1',
     'a running task that every status over 5 s omits is failed with TASK_LOST, one that is omitted once is not',
     async (world) => {
       const daemon = await world.desk();

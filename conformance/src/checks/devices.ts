@@ -1,5 +1,5 @@
-/** Devices over REST, and how they come online and go (specification §2.2, §3, §4.1, contract §3, §9). */
-import { type Check, contract, specification } from '../check.ts';
+/** Devices over REST, and how they come online and go (specification §2.2, §3, §4.1; rules, chapter 7). */
+import { type Check, rule, specification } from '../check.ts';
 import { daemonHeaders, daemonVersion } from '../daemon.ts';
 import { matches, must, oneOf, present, same } from '../expect.ts';
 import { register } from '../register.ts';
@@ -44,8 +44,8 @@ export const devices: readonly Check[] = [
     },
     { also: ['id', 'name', 'hostname', 'agentType', 'status', 'lastSeenAt'].map((field) => `§2.2 ${field}`) },
   ),
-  contract(
-    '§3 PATCH /api/devices/:id',
+  rule(
+    '6.14 PATCH /api/devices/:id',
     'renames a device; an empty name is 400, an unknown device 404',
     async (world) => {
       const { id } = await world.device('renamed');
@@ -70,8 +70,8 @@ export const devices: readonly Check[] = [
     },
     { also: ['§9 point 2 version of the daemon'] },
   ),
-  contract(
-    '§3 DELETE /api/devices/:id',
+  rule(
+    '7.9 DELETE /api/devices/:id',
     'the user removes a device: 204, its socket is closed with 4404, its credential refused',
     async (world) => {
       const { rest } = world;
@@ -92,8 +92,8 @@ export const devices: readonly Check[] = [
       await rest.refused('readSession', 'SESSION_NOT_FOUND', { params: { id } });
     },
   ),
-  contract(
-    '§3 DELETE /api/devices/:id',
+  rule(
+    '7.9 DELETE /api/devices/:id',
     'a device removes itself with its own refresh token; when it is gone the answer is 404',
     async ({ rest, device }) => {
       const other = await device('desk');
@@ -104,8 +104,8 @@ export const devices: readonly Check[] = [
       await rest.refused('deleteDevice', 'DEVICE_NOT_FOUND', { params: { id: gone.id }, as: gone.token });
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '4.11',
     'a device that stays away is offline after the grace of 10 s, and the apps hear it',
     async (world) => {
       const device = await world.device('presence');

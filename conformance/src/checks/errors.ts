@@ -1,5 +1,5 @@
-/** Bad input is refused with a code, whatever it is (specification §7, contract §3). */
-import { type Check, contract, specification } from '../check.ts';
+/** Bad input is refused with a code, whatever it is (specification §7; rules, 6.23). */
+import { type Check, rule, specification } from '../check.ts';
 import { matches, must, oneOf, same } from '../expect.ts';
 import type { World } from '../world.ts';
 
@@ -34,20 +34,20 @@ export const errors: readonly Check[] = [
     for (const id of unknown) await rest.refused('readSession', 'SESSION_NOT_FOUND', { params: { id } });
     await rest.refused('sendMessage', 'SESSION_NOT_FOUND', { params: { id: 'a:b:c' }, body: { content: 'hello?' } });
   }),
-  contract('§3', 'malformed JSON, an array, a text, bytes that are not UTF-8: 400 INVALID_REQUEST', async (world) => {
+  rule('6.23', 'malformed JSON, an array, a text, bytes that are not UTF-8: 400 INVALID_REQUEST', async (world) => {
     const bodies = ['{"sessionId":', '[]', '"text"', 'null', '5', Buffer.from([0x7b, 0xff, 0x7d])];
     for (const raw of bodies) {
       const { status, body } = await watched(world, raw);
       same([status, codeOf(body)], [400, 'INVALID_REQUEST'], `status and code for ${JSON.stringify(raw.toString())}`);
     }
   }),
-  contract('§3', 'a body that is not JSON by its Content-Type is 415 UNSUPPORTED_MEDIA_TYPE', async (world) => {
+  rule('6.23', 'a body that is not JSON by its Content-Type is 415 UNSUPPORTED_MEDIA_TYPE', async (world) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const { status, body } = await watched(world, '{"sessionId":"a:b:c"}', { 'Content-Type': type });
       same([status, codeOf(body)], [415, 'UNSUPPORTED_MEDIA_TYPE'], `status and code for ${type}`);
     }
   }),
-  contract('§3', 'an unknown route is 404 NOT_FOUND, an unknown method 405 METHOD_NOT_ALLOWED', async ({ rest }) => {
+  rule('6.23', 'an unknown route is 404 NOT_FOUND, an unknown method 405 METHOD_NOT_ALLOWED', async ({ rest }) => {
     for (const path of ['/api/nothing', '/api', '/api/sessions/a/b/c', '/api//sessions']) {
       const { status, body } = await rest.send('GET', path);
       same([status, codeOf(body)], [404, 'NOT_FOUND'], `status and code of GET ${path}`);
@@ -61,7 +61,7 @@ export const errors: readonly Check[] = [
       same([status, codeOf(body)], [405, 'METHOD_NOT_ALLOWED'], `status and code of ${method} ${path}`);
     }
   }),
-  contract('§3', 'a cursor that the relay did not give out is 400', async ({ rest }) => {
+  rule('6.23', 'a cursor that the relay did not give out is 400', async ({ rest }) => {
     const cursors = [
       'garbage',
       '',
@@ -75,8 +75,8 @@ export const errors: readonly Check[] = [
     }
     await rest.refused('listNotifications', 'INVALID_REQUEST', { query: { cursor: 'garbage' } });
   }),
-  contract(
-    '§3',
+  rule(
+    '6.23',
     'names like __proto__ and constructor in a body are fields like any other: unknown, and ignored',
     async (world) => {
       const { id } = await world.session();
@@ -91,8 +91,8 @@ export const errors: readonly Check[] = [
       );
     },
   ),
-  contract(
-    '§3',
+  rule(
+    '6.8',
     'a message above 256 KiB and a body above 1 MiB are 413 PAYLOAD_TOO_LARGE; an empty message is 400',
     async (world) => {
       const { rest } = world;
@@ -111,15 +111,15 @@ export const errors: readonly Check[] = [
         await rest.refused('sendMessage', 'INVALID_REQUEST', { params, body });
     },
   ),
-  contract(
-    '§3',
+  rule(
+    '6.3',
     'POST /api/sessions for an unknown device is 404 DEVICE_NOT_FOUND, without its required fields 400',
     async ({ rest }) => {
       await rest.refused('createSession', 'DEVICE_NOT_FOUND', { body: { deviceId: 'nobody', message: 'hello?' } });
       await rest.refused('createSession', 'INVALID_REQUEST', { body: { message: 'hello?' } });
     },
   ),
-  contract('§3', 'hostile text is stored, cut or refused, and never a fault of the relay', async (world) => {
+  rule('6.13', 'hostile text is stored, cut or refused, and never a fault of the relay', async (world) => {
     const { rest } = world;
     const { id } = await world.session();
     const title = (raw: string) => rest.call('updateSession', { params: { id }, raw });

@@ -1,8 +1,8 @@
-/** What each event of a daemon causes, and what apps hear of it, in which order (specification §3, §6.1, §6.3, contract §6). */
+/** What each event of a daemon causes, and what apps hear of it, in which order (specification §3, §6.1, §6.3; rules, 11.4). */
 import { randomUUID } from 'node:crypto';
 import type { AttentionFrame } from '@relay/protocol';
 import type { App } from '../app.ts';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { must, present, same, show } from '../expect.ts';
 import type { Session, Task, World } from '../world.ts';
 
@@ -116,8 +116,8 @@ export const events: readonly Check[] = [
     },
     { also: ['§3 Task running: WAIT_FOR_USER', '§2.4 Option label'] },
   ),
-  contract(
-    '§9',
+  rule(
+    '5.2',
     'a question has an id: its first answer counts and reaches the daemon once, any other one is refused with the reason',
     async (world) => {
       const { session, task, app, from } = await stage(world);
@@ -160,8 +160,8 @@ export const events: readonly Check[] = [
       daemon.event(answered.body.taskId, 'TASK_COMPLETE', { result: 'not done' });
     },
   ),
-  contract(
-    '§6',
+  rule(
+    '5.9',
     'WAIT_FOR_USER without result and options shows the prompt itself; a waiting task that leaves status is not lost',
     async (world) => {
       const { session, task, app, from } = await stage(world);
@@ -204,8 +204,8 @@ export const events: readonly Check[] = [
     );
     daemon.event(task.id, 'TASK_COMPLETE', { result: 'read' });
   }),
-  contract(
-    '§6',
+  rule(
+    '11.4',
     'PROGRESS is coalesced to 2 a second, the latest wins, and other frames are not held up',
     async (world) => {
       const { session, task, app, from } = await stage(world);
@@ -228,7 +228,7 @@ export const events: readonly Check[] = [
       daemon.event(task.id, 'TASK_COMPLETE', { result: 'counted' });
     },
   ),
-  contract('§6', 'progress that was held back does not come after the end of its task', async (world) => {
+  rule('11.4', 'progress that was held back does not come after the end of its task', async (world) => {
     const marker = await stage(world);
     const { session, task, app, from } = await stage(world);
     const daemon = await world.desk();
@@ -274,8 +274,8 @@ export const events: readonly Check[] = [
       daemon.event(task.id, 'TASK_COMPLETE', { result: 'printed' });
     },
   ),
-  contract(
-    '§5',
+  rule(
+    '9.10',
     'AGENT_RESPONSE and USER_MESSAGE without a task are the live transcript of a session at the desk',
     async (world) => {
       const session = await world.session();
@@ -300,8 +300,8 @@ export const events: readonly Check[] = [
       }
     },
   ),
-  contract(
-    '§9',
+  rule(
+    '12.2',
     'a message of the user that comes back under its user_message_uuid is not repeated, whatever its text',
     async (world) => {
       const { session, task, app, from } = await stage(world);
@@ -326,8 +326,8 @@ export const events: readonly Check[] = [
       daemon.event(task.id, 'TASK_COMPLETE', { result: 'done' });
     },
   ),
-  contract(
-    '§10',
+  rule(
+    '12.3',
     'the reports of one turn are one set of messages, whichever way they come; what the user said over REST is not repeated',
     async (world) => {
       const { session, task, app, from } = await stage(world);
@@ -351,7 +351,7 @@ export const events: readonly Check[] = [
       );
     },
   ),
-  contract('§9', 'text above 256 KiB is cut in new_message, and says so', async (world) => {
+  rule('12.1', 'text above 256 KiB is cut in new_message, and says so', async (world) => {
     const session = await world.session();
     const { inbox } = await world.plain();
     const uuid = randomUUID();

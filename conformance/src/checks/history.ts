@@ -1,6 +1,6 @@
-/** History belongs to the daemon; the relay asks for pages of it (specification §2.4, §4.1, §6.2, §6.3, contract §3, §5, §9). */
+/** History belongs to the daemon; the relay asks for pages of it (specification §2.4, §4.1, §6.2, §6.3; rules, 6.16). */
 import { randomUUID } from 'node:crypto';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import type { StoredMessage } from '../daemon.ts';
 import { must, same } from '../expect.ts';
 import { type Session, type World, nowText } from '../world.ts';
@@ -86,12 +86,12 @@ export const history: readonly Check[] = [
       same(new Set(frames.map(({ request_id }) => request_id)).size, 3, 'different request_ids');
     },
   ),
-  contract('§3', 'limit is 1 to 200: anything else is 400', async (world) => {
+  rule('6.16', 'limit is 1 to 200: anything else is 400', async (world) => {
     const { id } = await world.session();
     for (const limit of [0, 201, 'many', 1.5])
       await world.rest.refused('readMessages', 'INVALID_REQUEST', { params: { id }, query: { limit } });
   }),
-  contract('§5', 'a messages frame without oldest_uuid and newest_uuid is a page all the same', async (world) => {
+  rule('6.17', 'a messages frame without oldest_uuid and newest_uuid is a page all the same', async (world) => {
     const session = await world.session();
     const uuid = randomUUID();
     const messages = [{ uuid, role: 'AGENT', content: 'the only one', timestamp: nowText() }];
@@ -99,7 +99,7 @@ export const history: readonly Check[] = [
     const { body } = await world.rest.ok('readMessages', { params: { id: session.id } });
     same([body.messages.length, body.hasMore, body.oldestUuid, body.newestUuid], [1, false, uuid, uuid], 'the page');
   }),
-  contract('§9', 'a messages frame with error is 502 DEVICE_ERROR, and messagesError of the session', async (world) => {
+  rule('6.16', 'a messages frame with error is 502 DEVICE_ERROR, and messagesError of the session', async (world) => {
     const session = await world.session();
     const params = { id: session.id };
     (await world.desk()).answers(session.native, () => ({ error: 'the disk is on fire', messages: [] }));
@@ -107,8 +107,8 @@ export const history: readonly Check[] = [
     const { body } = await world.rest.ok('readSession', { params });
     same([body.messages, body.messagesError?.code], [[], 'DEVICE_ERROR'], 'messages and messagesError.code');
   }),
-  contract(
-    '§3',
+  rule(
+    '6.16',
     'history of a device that is away: 503 DEVICE_OFFLINE, and messagesError of the session',
     async (world) => {
       const daemon = await world.open(await world.device('away'));
@@ -120,8 +120,8 @@ export const history: readonly Check[] = [
       same([body.messages, body.messagesError?.code], [[], 'DEVICE_OFFLINE'], 'messages and messagesError.code');
     },
   ),
-  contract(
-    '§5',
+  rule(
+    '9.8',
     'only the device that was asked is heard: strays and frames of other devices are dropped',
     async (world) => {
       const session = await world.session();
@@ -155,7 +155,7 @@ export const history: readonly Check[] = [
       await other.close();
     },
   ),
-  contract('§5', 'identical requests at the same time share one frame', async (world) => {
+  rule('9.8', 'identical requests at the same time share one frame', async (world) => {
     const session = await world.session();
     const desk = await world.desk();
     const params = { id: session.id };
@@ -176,8 +176,8 @@ export const history: readonly Check[] = [
     );
     same(frames.length, 1, 'frames for three identical requests');
   }),
-  contract(
-    '§5',
+  rule(
+    '9.8',
     'a daemon that does not answer within 10 s: 504 DEVICE_TIMEOUT, and messagesError of the session',
     async (world) => {
       const session = await world.session();

@@ -1,4 +1,4 @@
-/** Rate limits (specification §8, contract §3). They use up what the user has, so they come last. */
+/** Rate limits (specification §8; rules, 6.10). They use up what the user has, so they come last. */
 import { type Check, specification } from '../check.ts';
 import { Unmet, matches, must, same, show } from '../expect.ts';
 import type { Answer } from '../http.ts';

@@ -1,5 +1,5 @@
-/** Device registration from both sides (specification §4.1, contract §4, §9). */
-import { type Check, contract, specification } from '../check.ts';
+/** Device registration from both sides (specification §4.1; rules, chapter 7). */
+import { type Check, rule, specification } from '../check.ts';
 import { matches, must, oneOf, same } from '../expect.ts';
 import { agentType } from '../register.ts';
 import type { Rest } from '../rest.ts';
@@ -28,8 +28,8 @@ export const registration: readonly Check[] = [
       matches(body.verification_uri, /^https?:\/\/.+\/device$/, 'verification_uri');
     },
   ),
-  contract(
-    '§4',
+  rule(
+    '7.2',
     'a request for a code is answered in both spellings, and every verification URL carries the code',
     async ({ rest }) => {
       const body = await ask(rest);
@@ -43,8 +43,8 @@ export const registration: readonly Check[] = [
       same([body.verification_url, body.verification_uri_complete], [complete, complete], 'the URLs with the code');
     },
   ),
-  contract(
-    '§4',
+  rule(
+    '1.3',
     'a daemon in the field registers in camelCase: deviceName, hostname, agentType, then deviceCode',
     async ({ rest }) => {
       const { body } = await rest.ok('requestCode', { body: { deviceName: 'At the desk', hostname, agentType } });
@@ -53,12 +53,12 @@ export const registration: readonly Check[] = [
       same([detail.body.deviceName, detail.body.agentType], ['At the desk', agentType], 'what the user is shown');
     },
   ),
-  contract('§4', 'slow_down is never said to a caller that spells deviceCode', async ({ rest }) => {
+  rule('7.3', 'slow_down is never said to a caller that spells deviceCode', async ({ rest }) => {
     const { deviceCode } = await ask(rest);
     for (let poll = 0; poll < 3; poll += 1) await polled(rest, { deviceCode }, ['authorization_pending']);
   }),
-  contract(
-    '§4',
+  rule(
+    '7.3',
     'a caller that spells device_code and polls too fast gets slow_down or authorization_pending',
     async ({ rest }) => {
       const { device_code } = await ask(rest);
@@ -66,7 +66,7 @@ export const registration: readonly Check[] = [
       await polled(rest, { device_code }, ['slow_down', 'authorization_pending']);
     },
   ),
-  contract('§4', 'an unknown device code is invalid_grant, a poll without one is 400', async ({ rest }) => {
+  rule('7.2', 'an unknown device code is invalid_grant, a poll without one is 400', async ({ rest }) => {
     await polled(rest, { device_code: 'nobody-asked-for-this' }, ['invalid_grant']);
     const { status } = await rest.call('pollCode', { body: {} });
     same(status, 400, 'status of a poll without a code');
@@ -95,7 +95,7 @@ export const registration: readonly Check[] = [
       await rest.ok('deleteDevice', { params: { id: body.device_id }, as: body.refresh_token });
     },
   ),
-  contract('§9', 'the user is shown who asks; case and dash of the code do not matter', async ({ rest }) => {
+  rule('7.4', 'the user is shown who asks; case and dash of the code do not matter', async ({ rest }) => {
     const { user_code } = await ask(rest);
     const { body } = await rest.ok('readCode', { params: { userCode: user_code.replace('-', '').toLowerCase() } });
     same(
@@ -106,29 +106,29 @@ export const registration: readonly Check[] = [
     must(body.requestedFrom !== '', 'expected the address that asked, came an empty text');
     must(Date.parse(body.expiresAt) > Date.parse(body.requestedAt), 'expected expiresAt after requestedAt');
   }),
-  contract('§4', 'after the user denies, the poll answers access_denied and the code is used', async ({ rest }) => {
+  rule('7.4', 'after the user denies, the poll answers access_denied and the code is used', async ({ rest }) => {
     const { device_code, user_code } = await ask(rest);
     const { body } = await rest.ok('denyCode', { params: { userCode: user_code } });
     same(body.approved, false, 'approved');
     await polled(rest, { device_code }, ['access_denied']);
     await rest.refused('approveCode', 'CODE_ALREADY_USED', { params: { userCode: user_code } });
   }),
-  contract(
-    '§4',
+  rule(
+    '7.8',
     'a request without hostname, without or with a malformed agent type is 400 INVALID_REQUEST',
     async ({ rest }) => {
       for (const body of [{ agent_type: agentType }, { hostname }, { hostname, agentType: 'No Type!' }])
         await rest.refused('requestCode', 'INVALID_REQUEST', { body });
     },
   ),
-  contract('§4', 'a bearer that is sent along with a request for a code must be valid', async ({ rest }) => {
+  rule('7.1', 'a bearer that is sent along with a request for a code must be valid', async ({ rest }) => {
     await rest.refused('requestCode', 'INVALID_TOKEN', {
       as: 'not-a-token',
       body: { hostname, agent_type: agentType },
     });
   }),
-  contract(
-    '§4',
+  rule(
+    '7.1',
     'a code that was asked for with a bearer is bound to that user: for another it is 404 CODE_NOT_FOUND',
     async ({ rest, token, otherToken = '' }) => {
       const { body } = await rest.ok('requestCode', { as: token, body: { hostname, agent_type: agentType } });

@@ -1,6 +1,6 @@
-/** Sessions that daemons report, and what they tell of watched ones (specification §2.4, §6.3, contract §1, §5, §6; field daemons). */
+/** Sessions that daemons report, and what they tell of watched ones (specification §2.4, §6.3; rules, chapter 4; field daemons). */
 import { randomUUID } from 'node:crypto';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { must, same } from '../expect.ts';
 import { nowText } from '../world.ts';
 
@@ -35,7 +35,7 @@ export const reports: readonly Check[] = [
     },
     { also: entryFields.map((field) => `§2.4 Session report entry ${field}`) },
   ),
-  contract('§6', 'a report sends one session_update per changed session; absence is not deletion', async (world) => {
+  rule('4.2', 'a report sends one session_update per changed session; absence is not deletion', async (world) => {
     const { inbox } = await world.app();
     const daemon = await world.desk();
     const [first, second] = [await world.session(), await world.session()];
@@ -59,7 +59,7 @@ export const reports: readonly Check[] = [
     const { status } = await world.rest.ok('readSession', { params: { id: first.id } });
     same(status, 200, 'status of the session that the report left out');
   }),
-  contract('§5', 'title, project and the older spellings id and project_path are used', async (world) => {
+  rule('4.3', 'title, project and the older spellings id and project_path are used', async (world) => {
     const { inbox } = await world.app();
     const daemon = await world.desk();
     const modern = randomUUID();
@@ -84,8 +84,8 @@ export const reports: readonly Check[] = [
     same([session.title, session.projectPath], ['Fix the tests', '/p/one'], 'title and projectPath');
     same((await of(old)).session.projectPath, '/p/two', 'projectPath of the older spelling');
   }),
-  contract(
-    '§9',
+  rule(
+    '1.7',
     'a report entry with an id that begins with PENDING-, that is too long or wrong is left out; the others count',
     async (world) => {
       const { inbox } = await world.app();
@@ -145,7 +145,7 @@ export const reports: readonly Check[] = [
       same(next.session.messageCount, 4, 'messageCount after a count of 0');
     },
   ),
-  contract('§6', 'a completion that no task produced is new_message first, then session_update', async (world) => {
+  rule('11.4', 'a completion that no task produced is new_message first, then session_update', async (world) => {
     const app = await world.plain();
     const daemon = await world.desk();
     const { id, native } = await world.session({ is_active: true });
@@ -178,8 +178,8 @@ export const reports: readonly Check[] = [
     );
     same(updated?.type === 'session_update' && updated.session.status, 'idle', 'status in the second frame');
   }),
-  contract(
-    '§9',
+  rule(
+    '12.3',
     'a completion that arrives twice, as TASK_COMPLETE and as session_activity, is one message',
     async (world) => {
       const app = await world.plain();

@@ -1,6 +1,6 @@
 /** The service itself: probes, documents, who is asking. */
 import { type Route, routes } from '@relay/protocol';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { matches, must, same } from '../expect.ts';
 
 export const service: readonly Check[] = [
@@ -15,12 +15,12 @@ export const service: readonly Check[] = [
     },
     { also: ['§9 point 1 version of the service'] },
   ),
-  contract('§3 GET /ready', 'answers status and checks without a token', async ({ rest }) => {
+  rule('6.5 GET /ready', 'answers status and checks without a token', async ({ rest }) => {
     const { status, body } = await rest.ok('ready');
     same([status, body.status], [200, 'ok'], 'status');
     for (const check of ['database', 'backplane']) same(body.checks[check], 'ok', `checks.${check}`);
   }),
-  contract('§3 GET /api/openapi.json', 'lists every route, without a token', async ({ rest }) => {
+  rule('6.22 GET /api/openapi.json', 'lists every route, without a token', async ({ rest }) => {
     const { body } = await rest.ok('openapi');
     const { openapi, paths } = body as { openapi?: unknown; paths?: Record<string, Record<string, unknown>> };
     matches(openapi, /^3\./, 'openapi');
@@ -29,7 +29,7 @@ export const service: readonly Check[] = [
       must(paths?.[written]?.[method.toLowerCase()], `expected ${method} ${written} among the paths of the document`);
     }
   }),
-  contract('§3 GET /api/asyncapi.json', 'is an AsyncAPI document, without a token', async ({ rest }) => {
+  rule('6.22 GET /api/asyncapi.json', 'is an AsyncAPI document, without a token', async ({ rest }) => {
     const { body } = await rest.ok('asyncapi');
     matches((body as { asyncapi?: unknown }).asyncapi, /^\d+\./, 'asyncapi');
   }),
@@ -43,12 +43,12 @@ export const service: readonly Check[] = [
       must(body.scopes.includes('sessions:read'), `expected the scope sessions:read, came ${body.scopes.join(' ')}`);
     },
   ),
-  contract('§10 GET /api/me/export', 'is one document about the person who asks', async ({ rest }) => {
+  rule('8.16 GET /api/me/export', 'is one document about the person who asks', async ({ rest }) => {
     const { body: me } = await rest.ok('me');
     const { body } = await rest.ok('exportMe');
     same(body.account.id, me.id, 'account.id');
   }),
-  contract('§10 DELETE /api/me', 'deletes nothing without the confirmation', async ({ rest }) => {
+  rule('8.14 DELETE /api/me', 'deletes nothing without the confirmation', async ({ rest }) => {
     await rest.refused('deleteMe', 'INVALID_REQUEST', { body: { confirm: 'yes' } });
     await rest.ok('me');
   }),

@@ -1,7 +1,7 @@
-/** Sessions over REST: creating, listing, reading, changing, forgetting (specification §2.1, §3, §4.1, contract §1, §3, §9). */
+/** Sessions over REST: creating, listing, reading, changing, forgetting (specification §2.1, §3, §4.1; rules, chapter 1). */
 import { randomUUID } from 'node:crypto';
 import { formatSessionId } from '@relay/protocol';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { matches, must, present, same } from '../expect.ts';
 import { nowText } from '../world.ts';
 
@@ -30,8 +30,8 @@ export const sessions: readonly Check[] = [
       matches(headers.location, /\/api\/sessions\/.+PENDING/, 'header Location');
     },
   ),
-  contract(
-    '§9',
+  rule(
+    '11.5',
     'the other sockets of the user get session_update and the USER message of a new session',
     async ({ story }) => {
       const { heard, answer, request } = await story.created();
@@ -49,8 +49,8 @@ export const sessions: readonly Check[] = [
       same(said?.message.uuid, answer.body.message.uuid, 'uuid of the message, in the answer and the frame');
     },
   ),
-  contract(
-    '§3',
+  rule(
+    '6.6',
     'the same Idempotency-Key and body creates nothing and answers the same, with Idempotent-Replay',
     async ({ story, rest }) => {
       const { answer, request, key } = await story.created();
@@ -72,8 +72,8 @@ export const sessions: readonly Check[] = [
     },
     { also: ['§6.3 event SESSION_STARTED'] },
   ),
-  contract(
-    '§1',
+  rule(
+    '1.5',
     'the PENDING id stays an alias: every route takes it and answers the canonical id',
     async ({ story, rest }) => {
       const { answer, id } = await story.resolved();
@@ -110,7 +110,7 @@ export const sessions: readonly Check[] = [
     },
     { also: sessionFields.map((field) => `§2.1 ${field}`) },
   ),
-  contract('§3', 'sessions are listed newest first, in pages that hold each of them once', async (world) => {
+  rule('6.15', 'sessions are listed newest first, in pages that hold each of them once', async (world) => {
     const { rest } = world;
     const daemon = await world.open(await world.device('paging'));
     const made: string[] = [];
@@ -136,7 +136,7 @@ export const sessions: readonly Check[] = [
     same(times, [...times].sort().reverse(), 'updatedAt over all pages, newest first');
     await daemon.close();
   }),
-  contract('§3', 'sessions can be listed by status, and archived ones only when asked for', async (world) => {
+  rule('6.15', 'sessions can be listed by status, and archived ones only when asked for', async (world) => {
     const { rest } = world;
     const active = await world.session({ is_active: true });
     const { id } = await world.session();
@@ -152,7 +152,7 @@ export const sessions: readonly Check[] = [
     const wrong: Record<string, string | number>[] = [{ limit: 0 }, { limit: 201 }, { status: 'asleep' }];
     for (const query of wrong) await rest.refused('listSessions', 'INVALID_REQUEST', { query });
   }),
-  contract('§9', 'every change of a session over REST sends session_update', async (world) => {
+  rule('11.5', 'every change of a session over REST sends session_update', async (world) => {
     const { inbox } = await world.plain();
     const { id } = await world.session();
     const from = inbox.mark();
@@ -164,7 +164,7 @@ export const sessions: readonly Check[] = [
     for (const wrong of [{}, { title: '' }, { archived: 'yes' }])
       await world.rest.refused('updateSession', 'INVALID_REQUEST', { params: { id }, body: wrong });
   }),
-  contract('§9', 'a forgotten session is gone until the daemon reports activity later than that', async (world) => {
+  rule('8.18', 'a forgotten session is gone until the daemon reports activity later than that', async (world) => {
     const { rest } = world;
     const app = await world.app();
     const daemon = await world.desk();
@@ -198,7 +198,7 @@ export const sessions: readonly Check[] = [
     });
     await rest.ok('readMessages', { params: { id } });
   }),
-  contract('§1', 'a native id may contain colons and slashes; clients percent-encode the id', async (world) => {
+  rule('1.4', 'a native id may contain colons and slashes; clients percent-encode the id', async (world) => {
     const native = `a:b/c d:${randomUUID()}`;
     const { id } = await world.session({ session_id: native });
     const { device } = await world.desk();
@@ -209,8 +209,8 @@ export const sessions: readonly Check[] = [
     same(task.frame.session_id, native, 'session_id of the task_resume');
     (await world.desk()).event(task.id, 'TASK_COMPLETE', { result: 'done' });
   }),
-  contract(
-    '§1',
+  rule(
+    '1.6',
     'any event that names a session resolves the placeholder; a session known already is merged, the older createdAt stays',
     async (world) => {
       const { rest } = world;
@@ -233,8 +233,8 @@ export const sessions: readonly Check[] = [
       same(read.body.id, known.id, 'id by the placeholder');
     },
   ),
-  contract(
-    '§1',
+  rule(
+    '1.6',
     'a second SESSION_STARTED with another id renames the session again; all its ids lead to it',
     async (world) => {
       const { rest } = world;
@@ -264,8 +264,8 @@ export const sessions: readonly Check[] = [
       );
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '2.12',
     'a session whose first task ended without a name has nowhere to go: 409 SESSION_NOT_RESOLVED',
     async (world) => {
       const { rest } = world;

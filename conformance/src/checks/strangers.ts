@@ -1,11 +1,11 @@
-/** Another user's things are 404, never 403, so that ids cannot be probed (contract §3). Needs a token of another user. */
+/** Another user's things are 404, never 403, so that ids cannot be probed (rules, 6.3). Needs a token of another user. */
 import { randomUUID } from 'node:crypto';
-import { type Check, contract } from '../check.ts';
+import { type Check, rule } from '../check.ts';
 import { present, same } from '../expect.ts';
 
 export const strangers: readonly Check[] = [
-  contract(
-    '§3',
+  rule(
+    '6.3',
     "another user's session is 404 SESSION_NOT_FOUND on every route",
     async ({ rest, session, otherToken }) => {
       const { id } = await session();
@@ -25,8 +25,8 @@ export const strangers: readonly Check[] = [
     },
     'other-token',
   ),
-  contract(
-    '§3',
+  rule(
+    '6.3',
     "another user's device is 404 DEVICE_NOT_FOUND on every route",
     async ({ rest, device, otherToken }) => {
       const { id } = await device('desk');
@@ -44,8 +44,8 @@ export const strangers: readonly Check[] = [
     },
     'other-token',
   ),
-  contract(
-    '§3',
+  rule(
+    '6.3',
     "another user's task is 404 TASK_NOT_FOUND",
     async ({ rest, story, otherToken }) => {
       const { answer } = await story.created();
@@ -54,8 +54,8 @@ export const strangers: readonly Check[] = [
     },
     'other-token',
   ),
-  contract(
-    '§6',
+  rule(
+    '6.3',
     'an app hears nothing of another user',
     async (world) => {
       const token = present(world.otherToken, 'the other token');

@@ -1,6 +1,6 @@
-/** Messages and the tasks they become: order, queue, cancel, the same request twice (specification §3, §6.2, contract §2, §9). */
+/** Messages and the tasks they become: order, queue, cancel, the same request twice (specification §3, §6.2; rules, chapter 2). */
 import { randomUUID } from 'node:crypto';
-import { type Check, contract, specification } from '../check.ts';
+import { type Check, rule, specification } from '../check.ts';
 import { must, present, same } from '../expect.ts';
 import type { World } from '../world.ts';
 
@@ -82,7 +82,7 @@ export const tasks: readonly Check[] = [
     },
     { also: ['§6.2 task_resume'] },
   ),
-  contract('§2', 'one task runs per session: further messages wait behind it and go in order', async (world) => {
+  rule('2.3', 'one task runs per session: further messages wait behind it and go in order', async (world) => {
     const daemon = await world.desk();
     const session = await world.session();
     const first = await world.running(session);
@@ -106,8 +106,8 @@ export const tasks: readonly Check[] = [
     daemon.event(third.taskId, 'TASK_COMPLETE', { result: 'third done' });
     daemon.event(marker.id, 'TASK_COMPLETE', { result: 'done' });
   }),
-  contract(
-    '§9',
+  rule(
+    '2.7',
     'a message that waited before the agent asked does not answer it: only one accepted after the prompt does',
     async (world) => {
       const daemon = await world.desk();
@@ -133,8 +133,8 @@ export const tasks: readonly Check[] = [
       daemon.event(older.taskId, 'TASK_COMPLETE', { result: 'done' });
     },
   ),
-  contract(
-    '§3',
+  rule(
+    '6.6',
     'the same Idempotency-Key and body sends once; with another body it is 409 IDEMPOTENCY_CONFLICT',
     async (world) => {
       const { rest } = world;
@@ -196,7 +196,7 @@ export const tasks: readonly Check[] = [
     },
     { also: ['§6.2 task_cancel'] },
   ),
-  contract('§9', 'cancel takes the running task first; the queue goes on after it', async (world) => {
+  rule('2.9', 'cancel takes the running task first; the queue goes on after it', async (world) => {
     const daemon = await world.desk();
     const session = await world.session();
     const first = await world.running(session);
@@ -206,7 +206,7 @@ export const tasks: readonly Check[] = [
     await daemon.inbox.until('task_resume', ({ task_id }) => task_id === second.taskId);
     daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'done' });
   }),
-  contract('§10', 'cancel of a waiting session dismisses its question', async (world) => {
+  rule('2.10', 'cancel of a waiting session dismisses its question', async (world) => {
     const daemon = await world.desk();
     const { inbox } = await world.plain();
     const session = await world.session();
@@ -224,8 +224,8 @@ export const tasks: readonly Check[] = [
     const { session: shown } = await update('idle');
     same(shown.prompt, undefined, 'prompt of the session');
   }),
-  contract(
-    '§3 GET /api/tasks/:id',
+  rule(
+    '2.13 GET /api/tasks/:id',
     'tells what became of a task, with its times and its result or error',
     async (world) => {
       const daemon = await world.desk();
@@ -248,8 +248,8 @@ export const tasks: readonly Check[] = [
       await world.rest.refused('readTask', 'TASK_NOT_FOUND', { params: { id: '01ARZ3NDEKTSV4RRFFQ69G5FAV' } });
     },
   ),
-  contract(
-    '§2',
+  rule(
+    '2.3',
     'at most 20 messages wait in a session: the next is 409 QUEUE_FULL',
     async (world) => {
       const session = await world.session();

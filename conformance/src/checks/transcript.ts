@@ -1,18 +1,18 @@
-/** The transcript of a session with its parts: live, in history, and the uuids that bind the two (contract §5, §6). */
+/** The transcript of a session with its parts: live, in history, and the uuids that bind the two (rules, 10.2). */
 import { randomUUID } from 'node:crypto';
 import { relayCapabilitiesHeader } from '@relay/protocol';
-import { type Check, contract } from '../check.ts';
+import { type Check, rule } from '../check.ts';
 import { must, same } from '../expect.ts';
 import { nowText } from '../world.ts';
 import { declaring } from './capabilities.ts';
 
 export const transcript: readonly Check[] = [
-  contract('§5', 'the 101 of /ws/daemon says that the relay takes a transcript', async (world) => {
+  rule('10.1', 'the 101 of /ws/daemon says that the relay takes a transcript', async (world) => {
     const daemon = await declaring(world, 'transcript');
     const declared = String(daemon.live.headers[relayCapabilitiesHeader.toLowerCase()] ?? '');
     must(declared.split(/, */).includes('transcript'), `${relayCapabilitiesHeader} names transcript, came ${declared}`);
   }),
-  contract('§6', 'TRANSCRIPT reaches apps that asked, as it is; others as output, or not at all', async (world) => {
+  rule('10.2', 'TRANSCRIPT reaches apps that asked, as it is; others as output, or not at all', async (world) => {
     const daemon = await declaring(world, 'transcript');
     const session = await world.session({}, daemon);
     const task = await world.running(session, undefined, daemon);
@@ -50,7 +50,7 @@ export const transcript: readonly Check[] = [
     same(inbox.all('task_output').length, 0, 'outputs of an app with transcript');
     daemon.event(task.id, 'TASK_COMPLETE', { session_id: session.native, result: 'done' });
   }),
-  contract('§5', 'history with parts=1 is asked for with parts, and answered as it is', async (world) => {
+  rule('6.18', 'history with parts=1 is asked for with parts, and answered as it is', async (world) => {
     const daemon = await declaring(world, 'transcript');
     const session = await world.session({}, daemon);
     const item = {
@@ -73,7 +73,7 @@ export const transcript: readonly Check[] = [
     const today = await world.rest.ok('readMessages', { params });
     same([today.body.v, today.body.messages], [undefined, []], 'v and messages without parts=1');
   }),
-  contract('§2', 'a message has the same uuid in the answer, with its task and in the conversation', async (world) => {
+  rule('10.5', 'a message has the same uuid in the answer, with its task and in the conversation', async (world) => {
     const daemon = await declaring(world, 'transcript');
     const session = await world.session({}, daemon);
     const plain = await world.plain();

@@ -1,5 +1,5 @@
-/** Watched sessions and what they notify (specification §2.3, §3, §4.1, §6.2, contract §5, §8, §9). */
-import { type Check, contract, specification } from '../check.ts';
+/** Watched sessions and what they notify (specification §2.3, §3, §4.1, §6.2; rules, chapter 14). */
+import { type Check, rule, specification } from '../check.ts';
 import { must, same } from '../expect.ts';
 import { nowText } from '../world.ts';
 
@@ -64,8 +64,8 @@ export const watching: readonly Check[] = [
     },
     { also: ['§3 Session watched', '§6.2 unwatch_session'] },
   ),
-  contract(
-    '§5',
+  rule(
+    '9.9',
     'after a reconnect every watched session is watched again, with its file_path, before any status',
     async (world) => {
       const device = await world.device('watching');
@@ -83,19 +83,15 @@ export const watching: readonly Check[] = [
       await second.close();
     },
   ),
-  contract(
-    '§5',
-    'watch_session carries an empty file_path for a session that was reported without one',
-    async (world) => {
-      const daemon = await world.desk();
-      const { id, native } = await world.session();
-      await world.rest.ok('watch', { body: { sessionId: id } });
-      const frame = await daemon.inbox.until('watch_session', ({ session_id }) => session_id === native);
-      same(frame.file_path, '', 'file_path');
-    },
-  ),
-  contract(
-    '§8',
+  rule('9.9', 'watch_session carries an empty file_path for a session that was reported without one', async (world) => {
+    const daemon = await world.desk();
+    const { id, native } = await world.session();
+    await world.rest.ok('watch', { body: { sessionId: id } });
+    const frame = await daemon.inbox.until('watch_session', ({ session_id }) => session_id === native);
+    same(frame.file_path, '', 'file_path');
+  }),
+  rule(
+    '14.2',
     'reading a session while a socket of the user is live opens it: the daemon gets watch_session',
     async (world) => {
       await world.plain();
@@ -109,8 +105,8 @@ export const watching: readonly Check[] = [
       must(!body.sessionIds.includes(id), 'expected an open session not to be among those the user watches');
     },
   ),
-  contract(
-    '§8',
+  rule(
+    '14.4',
     'one turn of a watched session notifies once, with its cause; an unwatched one does not',
     async (world) => {
       const { rest } = world;
@@ -143,7 +139,7 @@ export const watching: readonly Check[] = [
       for (const [id, causes] of expected) same(causesOf(id), causes, 'causes of the notifications of a session');
     },
   ),
-  contract('§3', 'watching an unknown session is 404 SESSION_NOT_FOUND', async ({ rest }) => {
+  rule('6.20', 'watching an unknown session is 404 SESSION_NOT_FOUND', async ({ rest }) => {
     await rest.refused('watch', 'SESSION_NOT_FOUND', { body: { sessionId: 'nobody:knows:it' } });
   }),
 ];

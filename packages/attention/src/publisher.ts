@@ -45,7 +45,7 @@ export interface SessionState {
 export interface Publisher {
   /**
    * `session_update`, unless a newer version of the session was published within a minute: two instances that publish one session may
-   * cross (R3). With `previousId` always: nothing else says that the session has another id now.
+   * cross (rules, 11.6). With `previousId` always: nothing else says that the session has another id now.
    */
   session(state: SessionState, previousId?: string): Promise<void>;
   /** Reads these sessions and publishes each as it is now. A deleted one is left out. Rejects when they cannot be read. */
@@ -65,8 +65,8 @@ export interface Publisher {
   hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o' | 't'>): void;
   /**
    * A message of the conversation, unless one of its uuids was said within the window. Without words of the agent, the same text of
-   * the same role within the window is one message (contract §9). Words of the agent are a message each, unless the result of a turn
-   * that ended within the window holds them (contract §10).
+   * the same role within the window is one message (rules, 12.2). Words of the agent are a message each, unless the result of a turn
+   * that ended within the window holds them (rules, 12.3).
    */
   say(
     ownerId: string,
@@ -81,7 +81,7 @@ export interface Publisher {
    */
   sayOnce(ownerId: string, sessionKey: string, sessionId: string, message: Message): Promise<void>;
   /**
-   * A turn ended with this message: ends of two turns are two messages (contract §10). Of a result of the agent only that is said which
+   * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which
    * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
    * (ms since 1970) are of another turn.
    */

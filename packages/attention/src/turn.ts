@@ -1,5 +1,5 @@
 /**
- * One turn, one set of messages (contract §10). A daemon without `message_uuid` reports a turn twice: as texts while the agent speaks
+ * One turn, one set of messages (rules, 12.3). A daemon without `message_uuid` reports a turn twice: as texts while the agent speaks
  * (the transcript), and as the result it ends with, which may be the last of these texts or all of them joined by blank lines. Which
  * of the two comes first is open. Pure; knows texts by their hashes, so that what is remembered elsewhere holds no words.
  */

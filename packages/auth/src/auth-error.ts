@@ -1,5 +1,5 @@
 /** The one way in which a credential is refused. Status codes belong to the caller that answers. */
-/** Stable codes, a part of the error catalogue of the contract (section 3). */
+/** Stable codes, a part of the error catalogue (rules, 6.2). */
 export type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
 
 export interface AuthErrorOptions {

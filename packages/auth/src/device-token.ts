@@ -36,7 +36,7 @@ function checksum(text: string): string {
 
 /**
  * The token that redeeming `deviceCode` gives. The same code and salt always give the same token, so that an answer that was
- * lost on its way can be repeated without keeping the token anywhere (contract section 4). Without the code, which only the
+ * lost on its way can be repeated without keeping the token anywhere (rules, 7.6). Without the code, which only the
  * daemon has, and it cannot be derived from what is stored.
  *
  * @param salt kept with the hashed code; different for every code

@@ -82,7 +82,7 @@ function invalid(): AuthError {
   );
 }
 
-/** Remembers what `lookup` said for 60 s, whether it found something or not (identity, Devices). */
+/** Remembers what `lookup` said for 60 s, whether it found something or not. */
 export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVerifier {
   const clock = options.clock ?? Date.now;
   const found = new LRUCache<string, Cached>({ max: maxDevices });

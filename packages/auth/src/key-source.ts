@@ -5,7 +5,7 @@ import { fetchJson } from './fetch-json.ts';
 import type { Algorithm, IssuerConfig } from './issuer-config.ts';
 import { type PublicKey, findKey, publicKeysOf } from './public-keys.ts';
 
-/** Between two fetches for an unknown `kid`: random ones must not become load on the issuer (identity, Verification). */
+/** Between two fetches for an unknown `kid`: random ones must not become load on the issuer. */
 const remoteCooldownMs = 30_000;
 /** The same where the keys are asked of this process: a key that was made a moment ago must not be unknown for long. */
 const localCooldownMs = 1_000;

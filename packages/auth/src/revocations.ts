@@ -2,7 +2,7 @@
 import type { UserPrincipal } from './principal.ts';
 
 /**
- * As long as an access token of the built-in sign-in is accepted: ten minutes (identity, Lifetimes), the tolerance of five
+ * As long as an access token of the built-in sign-in is accepted: ten minutes (rules, 8.5), the tolerance of five
  * seconds, and what the clocks of two instances may differ.
  */
 const memoryMs = 11 * 60_000;

@@ -29,7 +29,7 @@ function valuesOf(claim: unknown): string[] {
 
 /**
  * The scopes that a verified token grants: values that are scopes, and what the issuer's `roleMap` makes of the others. If
- * not one value was recognised, the issuer's `defaultScopes`, or none (contract section 9).
+ * not one value was recognised, the issuer's `defaultScopes`, or none (rules, 8.2).
  */
 export function scopesOf(claims: Claims, config: IssuerConfig): ReadonlySet<Scope> {
   const names = config.scopeClaim === undefined ? ['scope', 'scp', 'permissions'] : [config.scopeClaim];

@@ -136,7 +136,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
 }
 
 /**
- * A verifier for the tokens of `issuers` (identity, Verification). Fetches nothing before the first token and keeps no timer.
+ * A verifier for the tokens of `issuers` (rules, 8.1). Fetches nothing before the first token and keeps no timer.
  *
  * @throws TypeError if an issuer could never work or never be safe, or is named twice.
  */

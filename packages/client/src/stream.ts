@@ -1,5 +1,5 @@
 /**
- * Everything that happens to a person, without end (contract §6): connects again after an outage and resumes where it was. Knows
+ * Everything that happens to a person, without end (rules, 11.7): connects again after an outage and resumes where it was. Knows
  * frames by their envelope only.
  */
 import { ItemBuffer } from './buffer.ts';

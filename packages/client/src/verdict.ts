@@ -1,4 +1,4 @@
-/** Whether to connect again after a connection ended (contract §6, §7). Pure: an error in, a verdict out. */
+/** Whether to connect again after a connection ended (rules, 13.1). Pure: an error in, a verdict out. */
 import { closeCodes } from '@relay/protocol/plain';
 import { BadAnswerError, ClosedError, RelayError, SignedOutError } from './errors.ts';
 

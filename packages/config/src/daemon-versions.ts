@@ -1,4 +1,4 @@
-/** DAEMON_VERSIONS: which versions of which daemon are welcome (contract section 9). Shape only; comparing versions happens elsewhere. */
+/** DAEMON_VERSIONS: which versions of which daemon are welcome (rules, 9.14). Shape only; comparing versions happens elsewhere. */
 import type { Parsed } from './variable.ts';
 
 export interface DaemonVersionPolicy {

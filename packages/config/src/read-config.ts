@@ -58,7 +58,7 @@ export function defaults(role: Role): RelayConfig {
 }
 
 /**
- * Reads every variable of the table from `env` (architecture, Configuration). Surrounding spaces are ignored and an empty
+ * Reads every variable of the table from `env`. Surrounding spaces are ignored and an empty
  * value counts as absent. Variables that a role does not use are checked all the same: instances share one environment.
  *
  * @throws ConfigError with every problem at once: values that cannot be used, names that look like ours and are not, and

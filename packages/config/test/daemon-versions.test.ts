@@ -5,7 +5,7 @@ import { messagesOf } from './problems.ts';
 const env = (policy: unknown): NodeJS.ProcessEnv => ({ DAEMON_VERSIONS: JSON.stringify(policy) });
 
 describe('DAEMON_VERSIONS', () => {
-  it('takes a policy per agent type (contract section 9)', () => {
+  it('takes a policy per agent type (rules, 9.14)', () => {
     const policy = {
       claude_code: {
         min: '1.2.0',

@@ -31,7 +31,7 @@ describe('reading the environment', () => {
     });
   });
 
-  it('gives every timing of the contract its default', () => {
+  it('gives every timing its default', () => {
     expect(readConfig('standalone', {})).toMatchObject({
       pingIntervalMs: 30_000,
       silenceTimeoutMs: 75_000,

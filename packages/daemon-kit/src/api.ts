@@ -1,4 +1,4 @@
-/** The three REST calls of a daemon (specification §4.1, contract §4). Knows no file and no socket. */
+/** The three REST calls of a daemon (specification §4.1; rules, chapter 7). Knows no file and no socket. */
 import { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 import { type HttpAnswer, exchange } from './http.ts';
 import { retryAfterMs } from './reconnect.ts';
@@ -128,7 +128,7 @@ function answerOf({ status, headers, text }: HttpAnswer): Answer {
   return { status, body, retryAfter: headers['retry-after'] ?? null, location: headers.location ?? null };
 }
 
-/** Relays write snake_case, camelCase, or both (contract §4). */
+/** Relays write snake_case, camelCase, or both (rules, 1.3). */
 function reader(body: Record<string, unknown>) {
   const first = (names: readonly string[]) => names.map((name) => body[name]).find((value) => value !== undefined);
   return {

@@ -1,6 +1,6 @@
 /**
  * The newest question of each session, on disk: which one can be answered, and which one no longer can. For agents that hold a question in a
- * turn of their own, so that it can be taken back and does not outlive its process (findings A4, A5). A choice for a question that is
+ * turn of their own, so that it can be taken back and does not outlive its process (rules, 5.10, 5.11). A choice for a question that is
  * gone is refused; other words are a message. A file that cannot be read or written costs this memory and nothing else.
  */
 import { keepHead } from './bounds.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether and when to connect again (specification §6.4, contract §7). Pure: an ended connection in, a verdict out.
+ * Whether and when to connect again (specification §6.4; rules, 13.1). Pure: an ended connection in, a verdict out.
  */
 import { closeCodes } from '@relay/protocol';
 

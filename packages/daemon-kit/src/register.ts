@@ -1,4 +1,4 @@
-/** The registration flow of a device (contract §4, RFC 8628): ask for a code, let a person confirm it, poll for the credential. */
+/** The registration flow of a device (rules, chapter 7; RFC 8628): ask for a code, let a person confirm it, poll for the credential. */
 import type { DeviceCode, RelayApi } from './api.ts';
 import { type Clock, elapsedOn, pause } from './clock.ts';
 import { Failure, exitCodes } from './failure.ts';

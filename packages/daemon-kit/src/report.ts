@@ -7,7 +7,7 @@ type Reported = SessionSummary & { isActive?: boolean };
 
 /**
  * Sessions in the order given, as many as fit: a frame may hold 16 MiB, and leaving a session out does not delete it
- * (contract §5: absence is not deletion).
+ * (rules, 4.2: absence is not deletion).
  */
 export function reportOf(
   sessions: readonly Reported[],

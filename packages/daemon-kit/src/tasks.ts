@@ -56,7 +56,7 @@ export interface TasksOptions {
   log: Log;
   clock: Clock;
   timings: TaskTimings;
-  /** How many tasks may be at work at a time; the others wait in order (findings S17). Default 8. */
+  /** How many tasks may be at work at a time; the others wait in order (rules, 16.4). Default 8. */
   maxAgents?: number | undefined;
 }
 
@@ -581,7 +581,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 }
 
-/** Why a conversation with this id of the agent's cannot be had at a relay (contract §9). */
+/** Why a conversation with this id of the agent's cannot be had at a relay (rules, 1.7). */
 export const unusableId = (sessionId: string): string =>
   sessionId === ''
     ? 'The agent gave the conversation no id.'

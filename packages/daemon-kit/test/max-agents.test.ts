@@ -1,4 +1,4 @@
-/** A relay may send any number of tasks: so many agents work at a time, and the others wait (findings S17). */
+/** A relay may send any number of tasks: so many agents work at a time, and the others wait (rules, 16.4). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { cpSync } from 'node:fs';
 import type { Agent, Opened, Opening, TurnReport } from '../src/index.ts';

@@ -61,7 +61,7 @@ describe('the back-off (specification §6.4)', () => {
   });
 });
 
-describe('the end of coming back (contract §7)', () => {
+describe('the end of coming back (rules, 13.1)', () => {
   it.each([
     ['a refused credential', refused(401), 'credential'],
     ['close 4401', closed(4401), 'credential'],

@@ -46,7 +46,7 @@ async function go(relay: RelayDouble) {
   return { ...result, delays: clock.delays, problems, codes };
 }
 
-describe('the registration of a device (contract §4, RFC 8628)', () => {
+describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
   it('asks for a code with hostname and agent_type, polls every interval, and gets the credential', async () => {
     const relay = await relayWith(
       { status: 200, body: snake },

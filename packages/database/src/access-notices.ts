@@ -1,4 +1,4 @@
-/** Notifications that a device or a program was allowed on an account (findings S18). Everybody gets them, watched sessions or not. */
+/** Notifications that a device or a program was allowed on an account (rules, 8.13). Everybody gets them, watched sessions or not. */
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 

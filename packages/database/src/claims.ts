@@ -1,5 +1,5 @@
 /**
- * Claiming (contract §2): a queued task is written to its daemon at most once, in order per session. Everything that writes must run inside
+ * Claiming (rules, 2.1): a queued task is written to its daemon at most once, in order per session. Everything that writes must run inside
  * `withDevice`.
  */
 import type { TaskKind } from '@relay/protocol';

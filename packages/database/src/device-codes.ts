@@ -1,4 +1,4 @@
-/** Registrations in progress (contract §4): asked for by a daemon, decided by a person, redeemed once. */
+/** Registrations in progress (rules, chapter 7): asked for by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';

@@ -58,7 +58,7 @@ export interface DeviceCredential {
   agentType: string;
   removedAt: Date | null;
   revokedAt: Date | null;
-  /** When it ends unless its device connects again (contract §4). */
+  /** When it ends unless its device connects again (rules, 7.7). */
   expiresAt: Date;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Deleting an account (findings S4): everything of a person leaves every table. The sign-in goes in one transaction, with a mark that the rest
+ * Deleting an account (rules, 8.14): everything of a person leaves every table. The sign-in goes in one transaction, with a mark that the rest
  * is owed; the rest goes in bounded batches, each of which may be repeated. What a process did not finish, `unfinishedDeletions` names.
  */
 import { removeDeviceRow, eraseOfDevice } from './erase.ts';

@@ -1,5 +1,5 @@
 /**
- * Deleting (contract §10): the texts are gone from every table at once. What stays of a session is a tombstone, a row whose native id
+ * Deleting (rules, 8.17): the texts are gone from every table at once. What stays of a session is a tombstone, a row whose native id
  * is a hash, so that the daemon that still reports it does not bring it back before something happens in it. Must run inside
  * `withDevice` where the device is still there.
  */

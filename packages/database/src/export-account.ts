@@ -1,5 +1,5 @@
 /**
- * Everything that is kept of a person, in pages: nothing here grows with what a person has (findings S4). Neither secrets nor hashes; of
+ * Everything that is kept of a person, in pages: nothing here grows with what a person has (rules, 8.16). Neither secrets nor hashes; of
  * what was deleted, nothing.
  */
 import { formatSessionId } from '@relay/protocol';

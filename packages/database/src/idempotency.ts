@@ -1,4 +1,4 @@
-/** Answers to POSTs with an Idempotency-Key (contract §3, §9): kept per user and route for a day, only 2xx ones. */
+/** Answers to POSTs with an Idempotency-Key (rules, 6.6): kept per user and route for a day, only 2xx ones. */
 import { Prisma, type Db } from './transaction.ts';
 
 export interface Replay {

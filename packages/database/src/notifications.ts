@@ -1,5 +1,5 @@
 /**
- * The outbox and ledger of notifications (contract §8): written in the transaction of the cause, sent by exactly one instance.
+ * The outbox and ledger of notifications (rules, 14.5): written in the transaction of the cause, sent by exactly one instance.
  */
 import { type NotificationCause, type NotificationList, formatSessionId } from '@relay/protocol';
 import type { Db } from './transaction.ts';

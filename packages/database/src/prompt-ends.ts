@@ -71,7 +71,7 @@ export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: Qu
   if (unsent.length > 0) await reopen(db, unsent);
 }
 
-/** The question is open again; a message that waits behind the lost answer is the next one (contract §9). */
+/** The question is open again; a message that waits behind the lost answer is the next one (rules, 5.6). */
 async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
   const rows = await db.$queryRaw<{ session_key: string; uuid: string; answered_by: string }[]>`
     UPDATE prompts p SET state = 'open', answered_at = NULL, option_id = NULL, answer_task_id = NULL

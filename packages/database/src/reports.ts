@@ -45,7 +45,7 @@ const clockSlackMs = 2_000;
  * its last message: the task's own events are newer. A waiting session waits until its answer is sent, and a failed one stays failed.
  * After the end of a task only what is newer than this end makes the session active or has its last message: `last_activity` after it
  * or, when the clock of the daemon is ahead, after what it reported since. Without `last_activity` a report is believed a minute later.
- * `last_activity` moves a session only when it rose (contract §10). A deleted session comes back when it was active after its deletion;
+ * `last_activity` moves a session only when it rose (rules, 4.6). A deleted session comes back when it was active after its deletion;
  * until then nothing of it but times is written.
  */
 export async function applyFacts(

@@ -1,6 +1,6 @@
 /**
  * How a session gets its name: a placeholder becomes the native session the daemon started, and stays as an alias for ever
- * (contract §1, §2). Must run inside `withDevice`.
+ * (rules, 1.6). Must run inside `withDevice`.
  */
 import { formatSessionId } from '@relay/protocol';
 import { eraseSession, removeTombstone, tombstoneOf } from './erase.ts';

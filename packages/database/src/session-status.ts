@@ -1,5 +1,5 @@
 /**
- * The state of a session (contract §2): status, question, hold of the queue, progress. Everything that changes it is here: what a move of
+ * The state of a session (rules, 4.1): status, question, hold of the queue, progress. Everything that changes it is here: what a move of
  * a task asks of its session, what a report says, and what a reader sees.
  *
  * It is no function of the tasks alone: a message that is cancelled while the agent waits leaves it waiting, one that is cancelled after
@@ -186,6 +186,6 @@ export const lastTask = Prisma.sql`(
 
 /**
  * The status as a reader sees it, of a session `s` with its `lastTask` `t`: one whose only hope was a task that has expired is `failed` from that
- * moment on, not from the moment a sweep notices (contract §9).
+ * moment on, not from the moment a sweep notices (rules, 2.6).
  */
 export const shownStatus = Prisma.sql`CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END`;

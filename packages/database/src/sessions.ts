@@ -101,7 +101,7 @@ function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'pr
 }
 
 /**
- * Finds a session of this owner by its id or by any id it ever had (contract §1, aliases). Undefined when there is none,
+ * Finds a session of this owner by its id or by any id it ever had (rules, 1.5). Undefined when there is none,
  * it is another user's, deleted, or the text is no session id.
  */
 export async function findSession(db: Db, ownerId: string, sessionId: string): Promise<SessionRecord | undefined> {

@@ -1,5 +1,5 @@
 /**
- * How a task ends (contract §2, §9): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
+ * How a task ends (rules, 2.2): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
  * guess. Must run inside `withDevice`. The moves, and the state in which each leaves its session, are in `task-moves.ts`.
  */
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
@@ -63,7 +63,7 @@ const sessionsOf = (moved: readonly MovedTask[]) => [...new Set(moved.map(({ ses
 
 /**
  * Ends a task. `note`: the outcome was not told by an event. A later ending with another text settles what waited or was taken for
- * lost (contract §10).
+ * lost (rules, 3.10).
  */
 export async function endTask(db: Db, taskId: string, outcome: Outcome, note: string | null = null): Promise<Ended> {
   const [task] = await db.$queryRaw<
@@ -171,7 +171,7 @@ export async function cancelTask(db: Db, key: string): Promise<{ taskId: string;
 }
 
 /**
- * Tasks under way on devices that have been away for so long that nobody will ever hear of them (contract §2: 24 h): what ran
+ * Tasks under way on devices that have been away for so long that nobody will ever hear of them (rules, 3.8): what ran
  * is lost, and of what was only sent the delivery is unknown.
  */
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {

@@ -1,5 +1,5 @@
 /**
- * The moves of a task (contract §2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it.
+ * The moves of a task (rules, 2.2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it.
  */
 import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
 import type { AskName, Shown } from './session-status.ts';
@@ -42,7 +42,7 @@ const writes = {
 } as const;
 
 const delivered = ['sent', 'running'] as const;
-/** Has an outcome that a later word of the daemon may correct (contract §10). */
+/** Has an outcome that a later word of the daemon may correct (rules, 3.10). */
 const settled = ['completed', 'failed', 'waiting'] as const;
 
 export const taskMoves = {

@@ -8,7 +8,7 @@ export const open = Prisma.raw(`('queued', 'sent', 'running')`);
 
 /** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
 export const isDue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
-/** Queued, and its time has ended: to everyone who reads, it is expired (contract §9). */
+/** Queued, and its time has ended: to everyone who reads, it is expired (rules, 2.6). */
 export const isOverdue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
 /** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */

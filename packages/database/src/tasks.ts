@@ -1,5 +1,5 @@
 /**
- * The noun task: accepting and queueing (contract §2). How tasks are written to daemons is in `claims.ts`, how they end in `task-ends.ts`, the
+ * The noun task: accepting and queueing (rules, 2.3). How tasks are written to daemons is in `claims.ts`, how they end in `task-ends.ts`, the
  * moves of both in `task-moves.ts`. Everything that writes must run inside `withDevice`.
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
@@ -25,7 +25,7 @@ export interface NewSession {
   ttlMs: number;
 }
 
-/** The first line of a message, cut at 80 characters: the title of a session that nobody named (contract §3). */
+/** The first line of a message, cut at 80 characters: the title of a session that nobody named (rules, 4.7). */
 export function titleOf(message: string): string {
   const line = message.trim().split(/\r?\n/, 1)[0] ?? '';
   return [...line].slice(0, limits.titleCharacters).join('');

@@ -1,5 +1,5 @@
 /**
- * Whether the database was set back in time (findings R10): a number that only rises, unless an older state of the database takes its place.
+ * Whether the database was set back in time (rules, 15.6): a number that only rises, unless an older state of the database takes its place.
  * The highest one is remembered outside.
  */
 import { markUnknown } from './task-ends.ts';

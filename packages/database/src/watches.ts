@@ -1,4 +1,4 @@
-/** Which sessions a user watches (contract §8). */
+/** Which sessions a user watches (rules, 14.1). */
 import { formatSessionId, type WatchList } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 

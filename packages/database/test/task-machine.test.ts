@@ -1,6 +1,6 @@
 /**
  * The state machine of tasks, against the real functions and a real database: whatever is done in whatever order, each step makes only
- * the moves of the table that belong to it (contract §2, §9). The rules of order and of sessions are the model's own.
+ * the moves of the table that belong to it (rules, 2.2). The rules of order and of sessions are the model's own.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Every close code that the relay sends (contract §7): number, reason, and whether the peer may come back. */
+/** Every close code that the relay sends (rules, 13.1): number, reason, and whether the peer may come back. */
 export const closeCodes = {
   normal: { code: 1000, reason: 'normal', comeBack: true, meaning: 'The conversation is over.' },
   goingAway: { code: 1001, reason: 'going away', comeBack: true, meaning: 'This instance drains; connect again.' },

@@ -1,5 +1,5 @@
 /**
- * Text → frame, at the door of a gateway or an api; nobody deeper checks again (contract §5, §9).
+ * Text → frame, at the door of a gateway or an api; nobody deeper checks again (rules, 9.4).
  * Malformed = not a JSON object with a text `type`. Unknown types and unknown event types pass as `unknown`, to be counted.
  * A known type with wrong fields is `invalid`, with a reason that names the field.
  */
@@ -128,7 +128,7 @@ function decoded(name: string, checked: Checked<unknown> & { shortened?: number 
   return shortened === undefined ? frame : { ...frame, shortened };
 }
 
-/** An ending ends, whatever became of its words (contract §10). */
+/** An ending ends, whatever became of its words (rules, 3.9). */
 const wordsOf: Readonly<Record<string, string>> = { TASK_COMPLETE: 'result', ERROR: 'error' };
 
 function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
@@ -160,7 +160,7 @@ function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> 
 
 /**
  * Keeps the good messages. An answer that cannot be read, or of which nothing is left, is a failure with its reason: whoever asked
- * waits for it (findings K5).
+ * waits for it (rules, 9.8).
  */
 function decodeMessages(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   const dropped: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Where every REST route is (specification §4.1, contract §3): plain data without schemas, so that a client of the API carries
+ * Where every REST route is (specification §4.1): plain data without schemas, so that a client of the API carries
  * neither them nor their validator. `routes.ts` adds the bodies, errors and limits.
  */
 export interface Endpoint {

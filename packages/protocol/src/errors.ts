@@ -1,5 +1,5 @@
 /**
- * The error catalogue (contract §3): one row per code. Clients branch on `code`; `docs/errors.md` is generated from here.
+ * The error catalogue (rules, 6.2): one row per code. Clients branch on `code`; `docs/errors.md` is generated from here.
  */
 export const errorCatalogue = {
   INVALID_REQUEST: { status: 400, meaning: 'A parameter, header or body field is missing or wrong; `error` names it.' },
@@ -106,7 +106,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The strings of RFC 8628 §3.5 and RFC 6749 §5.2 that polling for a device answers, verbatim (contract §4). */
+/** The strings of RFC 8628 §3.5 and RFC 6749 §5.2 that polling for a device answers, verbatim (rules, 7.2). */
 export const pollErrors = {
   authorization_pending: 'The user has not answered yet; poll again after `interval` seconds.',
   slow_down: 'Polled below half the interval; wait longer.',
@@ -117,7 +117,7 @@ export const pollErrors = {
 
 export type PollError = keyof typeof pollErrors;
 
-/** Codes that `Task.error.code` and `Session.lastTask.code` may carry (contract §2, §9). */
+/** Codes that `Task.error.code` and `Session.lastTask.code` may carry (rules, 2.13). */
 export const taskErrors = {
   AGENT_ERROR: 'The agent failed and said so.',
   DELIVERY_UNKNOWN: 'The connection died while the task was being delivered. It may have run; it is never sent again.',

@@ -1,4 +1,4 @@
-/** Whether a daemon takes images, as far as the relay knows (findings F6). */
+/** Whether a daemon takes images, as far as the relay knows (rules, 10.7). */
 import { type Capability, capabilities } from './frames/to-daemon.ts';
 
 /** `unconfirmed`: it did not declare `images`, and nothing says that it does not take them. Others ignore the field (field daemons). */

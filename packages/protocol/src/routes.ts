@@ -1,5 +1,5 @@
 /**
- * Every REST route (specification §4.1, contract §3, §4, §9), written once: the api serves exactly these, and OpenAPI is
+ * Every REST route (specification §4.1), written once: the api serves exactly these, and OpenAPI is
  * generated from them. Where a route is stands in `endpoints.ts`. `errors` lists what is particular to a route; the ones any
  * route may answer are in `commonErrors`.
  */
@@ -29,7 +29,7 @@ export interface Route extends Endpoint {
   /** The fields of the body may stand in the query instead. */
   bodyInQuery?: true;
   /**
-   * How a call counts against the rate limit (contract §3). Absent: as one request. `none`: not at all. `creation`: also against the limit
+   * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
    * of new sessions. `export`: also against that of exports. `misuse`: only when it turns out to be no legal use, per address.
    */
   limit?: 'none' | 'creation' | 'export' | 'misuse';

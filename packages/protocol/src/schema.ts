@@ -1,5 +1,5 @@
 /**
- * The words every schema is made of: texts, ids, times, and the limits of contract §3 and §5.
+ * The words every schema is made of: texts, ids, times, and their bounds (rules, 1.10).
  * Knows nothing of frames or routes. Objects stay open: unknown fields pass in both directions (rule of growth).
  */
 import {
@@ -15,7 +15,7 @@ import {
 export { Type };
 export type { Static, TObject, TSchema };
 
-/** Sizes in characters (text) or bytes (bodies, frames). Sources: contract §3 "Limits", §5, §6, §9. */
+/** Sizes in characters (text) or bytes (bodies, frames). See rules, 1.10, 6.8 and 9.3. */
 export const limits = {
   requestBodyBytes: 1024 * 1024,
   /** Of requests that may carry images: what they may hold in base64, and the largest message in its longest spelling. */
@@ -75,11 +75,11 @@ export const limits = {
   capabilities: 32,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
-  /** The credential of a device that was not connected for so long is worth nothing any more (contract §4). */
+  /** The credential of a device that was not connected for so long is worth nothing any more (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;
 
-/** What an agent type looks like (contract §4). Neither it nor a device id ever contains a colon. */
+/** What an agent type looks like (rules, 7.8). Neither it nor a device id ever contains a colon. */
 export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 
 /**

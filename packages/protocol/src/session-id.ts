@@ -1,5 +1,5 @@
 /**
- * Session ids: `<device_id>:<agent_type>:<native_session_id>` (specification §2.1, contract §1).
+ * Session ids: `<device_id>:<agent_type>:<native_session_id>` (specification §2.1; rules, 1.4).
  * Pure text; knows no database and no frame.
  */
 import { limits } from './schema.ts';
@@ -36,9 +36,9 @@ export function parseSessionId(sessionId: string): SessionIdParts | undefined {
 /** The native id of a session that the daemon has not named yet. `ulid` makes it unique. */
 export const placeholderNativeId = (ulid: string): string => placeholderPrefix + ulid;
 
-/** Whether a native id is one of ours for "not named yet". A daemon may never report such an id (contract §9). */
+/** Whether a native id is one of ours for "not named yet". A daemon may never report such an id (rules, 1.7). */
 export const isPlaceholder = (nativeId: string): boolean => nativeId.startsWith(placeholderPrefix);
 
-/** Whether a daemon may use this as the native id of a session (contract §9: no placeholder, at most 512 characters). */
+/** Whether a daemon may use this as the native id of a session (rules, 1.7: no placeholder, at most 512 characters). */
 export const isNativeId = (nativeId: string): boolean =>
   nativeId.length > 0 && nativeId.length <= limits.idCharacters && !isPlaceholder(nativeId);

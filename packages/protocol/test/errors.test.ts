@@ -1,4 +1,4 @@
-/** The catalogue of errors and the table of close codes, against the contract. */
+/** The catalogue of errors and the table of close codes, against a list written by hand. */
 import { describe, expect, it } from '@jest/globals';
 import {
   closeCodes,
@@ -13,7 +13,7 @@ import {
 const duplicates = (values: readonly unknown[]) => values.filter((value, index) => values.indexOf(value) !== index);
 
 describe('the error catalogue', () => {
-  const contract: Record<number, string> = {
+  const listed: Record<number, string> = {
     400: 'INVALID_REQUEST INVALID_IMAGE INVALID_ANSWER',
     401: 'UNAUTHORIZED INVALID_TOKEN TOKEN_EXPIRED TOKEN_REVOKED',
     403: 'FORBIDDEN INSUFFICIENT_SCOPE DEVICE_TOKEN_NOT_ALLOWED SIGN_IN_NOT_RECENT ORIGIN_NOT_ALLOWED',
@@ -30,10 +30,10 @@ describe('the error catalogue', () => {
     504: 'DEVICE_TIMEOUT',
   };
 
-  it('holds the codes of the contract under their statuses, and no other', () => {
+  it('holds the listed codes under their statuses, and no other', () => {
     const byStatus: Record<number, string[]> = {};
     for (const [code, { status }] of Object.entries(errorCatalogue)) (byStatus[status] ??= []).push(code);
-    const expected = Object.entries(contract).map(([status, codes]) => [status, codes.split(' ')]);
+    const expected = Object.entries(listed).map(([status, codes]) => [status, codes.split(' ')]);
     expect(byStatus).toEqual(Object.fromEntries(expected));
   });
 
@@ -66,7 +66,7 @@ describe('a RelayError', () => {
 });
 
 describe('the close codes', () => {
-  it('are those of the contract, each once', () => {
+  it('are the listed ones, each once', () => {
     const codes = Object.values(closeCodes).map(({ code }) => code);
     expect(duplicates(codes)).toEqual([]);
     expect([...codes].sort()).toEqual(

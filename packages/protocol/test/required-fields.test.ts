@@ -14,7 +14,7 @@ import { type Registered, registry } from '../src/registry.ts';
 /** These fields choose the schema; another value is another frame, not a wrong field. */
 const choosing = new Set(['type', 'event_type', 'kind']);
 
-/** An ending ends, whatever became of its words (contract §10). */
+/** An ending ends, whatever became of its words (rules, 3.9). */
 const wordsOfEndings = new Set(['from-daemon.event.TASK_COMPLETE result', 'from-daemon.event.ERROR error']);
 const isRefused = ([name, field]: readonly [string, string, ...unknown[]]) => !wordsOfEndings.has(`${name} ${field}`);
 

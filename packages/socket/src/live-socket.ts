@@ -32,7 +32,7 @@ const gatheredBytes = 2 ** 14;
 
 /**
  * A part of a message keeps all that was read together with it until the message is whole. Control frames between the parts have
- * no other bound: 16 KB of message could so keep a gigabyte (findings R11).
+ * no other bound: 16 KB of message could so keep a gigabyte (rules, 9.6).
  */
 const controlBytesPerSecond = 2 ** 10;
 const controlHeaderBytes = 6;

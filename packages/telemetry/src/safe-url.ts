@@ -4,7 +4,7 @@ import { maskSecrets } from './secret-text.ts';
 const maxLength = 2_048;
 const redacted = '[redacted]';
 
-/** Query parameters that are credentials in this protocol (contract sections 4 and 6), and those of sign-in redirects. */
+/** Query parameters that are credentials in this protocol (rules, 11.1), and those of sign-in redirects. */
 const credentialParameters = new Set([
   'access_token',
   'token',

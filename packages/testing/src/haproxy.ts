@@ -1,5 +1,5 @@
 /**
- * HAProxy in front of instances, as in production (contract §7): TLS, daemons hashed by `X-Device-ID` to one gateway, apps
+ * HAProxy in front of instances, as in production (rules, 15.13): TLS, daemons hashed by `X-Device-ID` to one gateway, apps
  * round robin to the apis. Takes an instance out of the rotation when its /ready says so.
  */
 import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';

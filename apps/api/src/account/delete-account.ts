@@ -1,4 +1,4 @@
-/** DELETE /api/me (findings S4): everything of the person, at once. What this process does not finish, the sweep of a gateway does. */
+/** DELETE /api/me (rules, 8.14): everything of the person, at once. What this process does not finish, the sweep of a gateway does. */
 import { beginAccountDeletion, eraseAccount } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from '../sessions/forget-history.ts';

@@ -1,4 +1,4 @@
-/** GET /api/me/export (findings S4): one JSON document, written while it is read. Never holds more than a page of anything. */
+/** GET /api/me/export (rules, 8.16): one JSON document, written while it is read. Never holds more than a page of anything. */
 import type { UserPrincipal } from '@relay/auth';
 import {
   exportApplications,

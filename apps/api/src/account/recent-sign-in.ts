@@ -1,5 +1,5 @@
 /**
- * Whether a person has just shown who they are (findings S4, S18). A token lives on renewals for weeks; what gives a machine away or deletes an
+ * Whether a person has just shown who they are (rules, 8.11). A token lives on renewals for weeks; what gives a machine away or deletes an
  * account needs more than a token that was left on a table.
  */
 import type { UserPrincipal } from '@relay/auth';

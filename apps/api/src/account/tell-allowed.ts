@@ -1,5 +1,5 @@
 /**
- * Tells every app of a person that a device or a program was allowed on the account (findings S18), so that one that they did not allow is
+ * Tells every app of a person that a device or a program was allowed on the account (rules, 8.13), so that one that they did not allow is
  * seen. The notification was written before.
  */
 import type { Publisher } from '@relay/attention';

@@ -1,5 +1,5 @@
 /**
- * One app on `/ws/attention` (contract §6): which frames it gets and in which form, renewal and end of its credential. In what
+ * One app on `/ws/attention` (rules, chapter 11): which frames it gets and in which form, renewal and end of its credential. In what
  * order and without gap is the backplane's business (`follow`); how fast it must read is the socket's.
  */
 import { AuthError, type UserPrincipal } from '@relay/auth';
@@ -109,7 +109,7 @@ export class AppConnection implements HeartbeatPeer {
     try {
       principal = await this.#options.verify(renewal.token);
     } catch (error) {
-      // A credential that cannot be checked is not a bad one (contract §3): the app is to come back with it.
+      // A credential that cannot be checked is not a bad one (rules, 11.2): the app is to come back with it.
       const isUnknown = error instanceof AuthError && error.code === 'SERVICE_UNAVAILABLE';
       this.close(isUnknown ? 'overloaded' : 'credential');
       return;

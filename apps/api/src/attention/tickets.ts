@@ -1,4 +1,4 @@
-/** Single-use credentials for `/ws/attention?ticket=` (contract §6): for clients that cannot send a header. */
+/** Single-use credentials for `/ws/attention?ticket=` (rules, 11.1): for clients that cannot send a header. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { UserPrincipal } from '@relay/auth';
 import type { ApiDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** `/ws/attention`: who is connecting, or a refusal before a socket exists (contract §6). Exactly one credential, of four kinds. */
+/** `/ws/attention`: who is connecting, or a refusal before a socket exists (rules, 11.1). Exactly one credential, of four kinds. */
 import type { IncomingMessage } from 'node:http';
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { RelayError } from '@relay/protocol';

@@ -1,4 +1,4 @@
-/** Device registration (contract §4): a code for the daemon, a person who decides, a credential that is shown once. */
+/** Device registration (rules, chapter 7): a code for the daemon, a person who decides, a credential that is shown once. */
 import {
   createDeviceCode as newDeviceCode,
   createUserCode,

@@ -1,4 +1,4 @@
-/** DELETE /api/devices/:id (contract §3, §9): by its owner, or by the device itself with its own credential. */
+/** DELETE /api/devices/:id (rules, 7.9): by its owner, or by the device itself with its own credential. */
 import { bearerFrom, hashDeviceToken, isDeviceToken } from '@relay/auth';
 import { readCredential, removeDevice as remove, withDevice } from '@relay/database';
 import { RelayError } from '@relay/protocol';

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 export const addressOf = (request: Request): string => request.ip ?? request.socket.remoteAddress ?? 'unknown';
 
 /**
- * Whom limits count (findings S8). Of IPv6 the first 64 bits, as the lowest address in them: one customer has all of those. An IPv4
+ * Whom limits count (rules, 6.11). Of IPv6 the first 64 bits, as the lowest address in them: one customer has all of those. An IPv4
  * address that is written as IPv6 (`::ffff:192.0.2.1`) is the IPv4 address. Anything else stays as it is.
  */
 export function networkOf(address: string): string {

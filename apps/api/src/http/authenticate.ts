@@ -1,4 +1,4 @@
-/** Who is asking over HTTP: an access token of a user, or the refresh token of a device (contract §3, identity). */
+/** Who is asking over HTTP: an access token of a user, or the refresh token of a device (rules, 8.1 and 7.7). */
 import type { IncomingMessage } from 'node:http';
 import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
 import { RelayError, type Scope } from '@relay/protocol';

@@ -1,6 +1,6 @@
 /**
  * The body of a request: bytes, or JSON in valid UTF-8 that is an object. Read here and not by a library, because a body that is too
- * large must be refused where it passes the limit, and one that does not come must end (findings K7, R4).
+ * large must be refused where it passes the limit, and one that does not come must end (rules, 6.7).
  */
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Anything that was thrown → the error of the contract. Unexpected errors say nothing to strangers and everything to the log. */
+/** Anything that was thrown → an error of the catalogue (rules, 6.2). Unexpected errors say nothing to strangers and everything to the log. */
 import { AuthError } from '@relay/auth';
 import { BackplaneError } from '@relay/backplane';
 import { isUnavailable } from '@relay/database';

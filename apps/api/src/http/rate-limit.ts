@@ -1,5 +1,5 @@
 /**
- * Rate limits (specification §8, contract §3): fixed windows, counted for all instances together over the backplane. While that
+ * Rate limits (specification §8; rules, 6.10): fixed windows, counted for all instances together over the backplane. While that
  * is away every instance counts for itself (`shared-limiter.ts`). Every answer of a limited route
  * carries the three headers, of the tighter limit if two apply.
  */

@@ -1,4 +1,4 @@
-/** How long a sign-in counts as recent, and the refusal of an older one (findings S4, S18). */
+/** How long a sign-in counts as recent, and the refusal of an older one (rules, 8.11). */
 import { readSignInTime } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { IdentityDeps } from './deps.ts';

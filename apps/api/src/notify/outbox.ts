@@ -1,5 +1,5 @@
 /**
- * Outbox → transports (contract §8). A notification is taken by one instance, sent, and marked. What an instance took and did
+ * Outbox → transports (rules, 14.5). A notification is taken by one instance, sent, and marked. What an instance took and did
  * not finish is taken again after a minute: better twice than never, and only after a crash.
  */
 import { type DueNotification, type Database, claimNotifications, finishNotification } from '@relay/database';

@@ -25,7 +25,7 @@ type CodeRoutes = 'readCode' | 'approveCode' | 'denyCode';
 
 const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
 
-/** Some daemons store `now + expiresIn`, and look for `accessToken` (findings F9). */
+/** Some daemons store `now + expiresIn`, and look for `accessToken` (rules, 7.7). */
 const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; refreshToken: string }) => ({
   device_id: deviceId,
   refresh_token: token,

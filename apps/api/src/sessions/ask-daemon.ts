@@ -1,4 +1,4 @@
-/** A question to the daemon of a session, through whichever instance holds the device (contract §3, §5). */
+/** A question to the daemon of a session, through whichever instance holds the device (rules, 9.8). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionRecord } from '@relay/database';
 import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer } from '@relay/protocol';

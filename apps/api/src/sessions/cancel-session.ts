@@ -1,4 +1,4 @@
-/** POST /api/sessions/:id/cancel (contract §2): the task is cancelled at once; the daemon is told and never acknowledges. */
+/** POST /api/sessions/:id/cancel (rules, 2.9): the task is cancelled at once; the daemon is told and never acknowledges. */
 import { cancelTask, readSessions } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** PATCH and DELETE /api/sessions/:id (contract §3, §9). The daemon's own history is untouched. */
+/** PATCH and DELETE /api/sessions/:id (rules, 8.18). The daemon's own history is untouched. */
 import { deleteSession as hideSession, readSessions, updateSession as changeSession } from '@relay/database';
 import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** POST /api/sessions (contract §3): a session with a placeholder id, its first task, and a wake-up for the daemon. */
+/** POST /api/sessions (rules, 6.19): a session with a placeholder id, its first task, and a wake-up for the daemon. */
 import { message, newMessage } from '@relay/attention';
 import { countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';

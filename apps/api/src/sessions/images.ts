@@ -58,7 +58,7 @@ export function checkImages(images: readonly string[] | undefined): { text: stri
 
 /**
  * Requires room for images on a device that may take them. Answers what the response says about it: `unconfirmed` where its daemon
- * did not declare them (F6). Inside `withDevice`.
+ * did not declare them (rules, 10.7). Inside `withDevice`.
  * @throws RelayError NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL
  */
 export async function requireRoomForImages(

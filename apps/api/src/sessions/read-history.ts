@@ -1,4 +1,4 @@
-/** History belongs to the daemon: this asks for a page of it, through whichever instance holds the device (contract §3, §5). */
+/** History belongs to the daemon: this asks for a page of it, through whichever instance holds the device (rules, 6.16). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionRecord } from '@relay/database';
 import { type MessagePage, RelayError, type SessionDetail, limits } from '@relay/protocol';

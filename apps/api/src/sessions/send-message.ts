@@ -1,4 +1,4 @@
-/** POST /api/sessions/:id/messages (contract §2, §3): a follow-up, or the answer to what the agent asked. */
+/** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
 import { findSession } from '@relay/database';
 import type { SendMessage, SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** Watching (contract §8): per user; the daemon is told by whichever instance holds it. */
+/** Watching (rules, 14.1): per user; the daemon is told by whichever instance holds it. */
 import { type SessionRecord, countWatches, findSession, unwatchSession, watchSession } from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -17,7 +17,7 @@ function line(frame: Frame): string {
   ].join(' ');
 }
 
-/** The table of contract §6: which frames follow from what a daemon says, and in which order. */
+/** The table of frames (rules, 11.4): which frames follow from what a daemon says, and in which order. */
 describe('what a daemon says becomes, in this order,', () => {
   let scene: Scene;
   let app: TestApp;

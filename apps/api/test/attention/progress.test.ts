@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from '@relay/testing';
 import { type Scene, begin, messageOf, openScene, sessionOf, updateOf } from '../scene.ts';
 
-/** Contract §6: two a second per session, the latest wins, and the others are never delayed. */
+/** Rules, 11.4: two a second per session, the latest wins, and the others are never delayed. */
 describe('PROGRESS', () => {
   /** Shown once, for all that this file lives. */
   let rare: Scene;

@@ -7,7 +7,7 @@ import { sayer } from './app-door.ts';
 const numbers = (app: TestApp) => app.inbox.all.filter(({ type }) => type === 'numbered').map(({ n }) => n as number);
 const upTo = (app: TestApp, last: number) => app.next('numbered', ({ n }) => n === last);
 
-/** Contract §6: first everything that was missed, then live frames, without gap or duplicate. */
+/** Rules, 11.7: first everything that was missed, then live frames, without gap or duplicate. */
 describe('a client that understands offsets', () => {
   let relay: TestRelay;
   beforeAll(async () => {

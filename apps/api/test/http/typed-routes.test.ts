@@ -1,4 +1,4 @@
-/** Promise: a handler that answers, or reads, something else than the table of routes says does not compile (contract §3). */
+/** Promise: a handler that answers, or reads, something else than the table of routes says does not compile. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -7,7 +7,7 @@ import { startOutbox } from '../../src/notify/outbox.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
-/** Contract §8: written with its cause, sent by exactly one instance. */
+/** Rules, 14.5: written with its cause, sent by exactly one instance. */
 describe('the outbox', () => {
   let scene: Scene;
   const delivered: DueNotification[] = [];

@@ -4,7 +4,7 @@ import { registerDevice } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { type Scene, beginAndEnd, openScene, pathOf, report, sessionOf } from '../scene.ts';
 
-/** Contract §3 and §9: the same key and body answer the same result and create nothing. */
+/** Rules, 6.6: the same key and body answer the same result and create nothing. */
 describe('Idempotency-Key', () => {
   let scene: Scene;
   beforeAll(async () => {

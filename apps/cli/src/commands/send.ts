@@ -33,7 +33,7 @@ export interface AnswerOptions extends SendingOptions {
 
 /**
  * Without a text it shows what is asked. A session that asks nothing gets nothing, and an answer reaches the question that was read here or
- * none: it is bound to its id (contract §9).
+ * none: it is bound to its id (rules, 5.1).
  */
 export async function answerCommand(
   typedSession: string,

@@ -71,7 +71,7 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
 
 /**
  * A page that is opened in a browser, or an address that gets a secret, belongs to the relay that the person named: same scheme,
- * host and port (findings S5). The program that answers there could otherwise start any program that has an address, such as `vscode:`.
+ * host and port (rules, 16.6). The program that answers there could otherwise start any program that has an address, such as `vscode:`.
  */
 function refuseElsewhere(url: string, name: string, address: string): void {
   const { origin } = new URL(url);

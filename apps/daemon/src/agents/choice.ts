@@ -101,7 +101,7 @@ export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentC
 
 /**
  * Where an agent may work: the folders that were allowed, and where it works by default. A registration from before this was kept
- * allows the home of the user. Never where keys are: the daemon's own folders, those of `relay`, and of ssh (findings S18).
+ * allows the home of the user. Never where keys are: the daemon's own folders, those of `relay`, and of ssh (rules, 16.3).
  */
 export function rulesOf(
   config: Pick<Config, 'allow' | 'project'>,

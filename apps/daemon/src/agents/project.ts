@@ -9,7 +9,7 @@ export interface ProjectRules {
   defaultPath: string;
   /** Folders that may be worked in, with everything below them; undefined allows every folder. */
   allowed?: readonly string[] | undefined;
-  /** Folders that are closed with everything below them, whatever is allowed: they hold keys (findings S18). */
+  /** Folders that are closed with everything below them, whatever is allowed: they hold keys (rules, 16.3). */
   closed?: readonly string[] | undefined;
 }
 
@@ -18,7 +18,7 @@ export type Project = { directory: string } | { error: string };
 /**
  * `~` is the home of the user who runs the daemon. Links are followed before the folder is compared, on both sides: a link inside an
  * allowed folder does not lead out of it. Of a path outside, an error does not tell whether it exists or where it leads
- * (findings S19).
+ * (rules, 16.3).
  */
 export function projectFolder(path: string, rules: ProjectRules): Project {
   const { defaultPath, allowed } = rules;

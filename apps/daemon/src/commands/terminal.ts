@@ -1,6 +1,6 @@
 /**
  * Where a command reads and writes: results on `out`, everything else on `err`. The only place of this program that writes to its
- * standard output and error, and the place where text of strangers is made harmless (findings S6).
+ * standard output and error, and the place where text of strangers is made harmless (rules, 16.1).
  */
 import { createInterface } from 'node:readline';
 import { visible } from '@relay/protocol';

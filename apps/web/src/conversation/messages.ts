@@ -3,7 +3,7 @@ import type { Message } from '@relay/protocol';
 
 /** What a tab keeps of a conversation; older messages can be loaded again. */
 export const messagesKept = 2000;
-/** Within this time the same words of the same speaker are one message (contract §9). */
+/** Within this time the same words of the same speaker are one message (rules, 12.2). */
 const sameWithinMs = 30_000;
 
 /** Adds what was just said; a message that is there already stays where it is. */

@@ -1,4 +1,4 @@
-/** On every page: a device or a program was allowed on the account just now (findings S18). */
+/** On every page: a device or a program was allowed on the account just now (rules, 8.13). */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';

@@ -1,4 +1,4 @@
-/** Something that takes a sign-in of the last 15 minutes (findings S4, S18). After an older one the password is asked for in place. */
+/** Something that takes a sign-in of the last 15 minutes (rules, 8.12). After an older one the password is asked for in place. */
 import { useState } from 'react';
 import { useRooms } from '../rooms.ts';
 import { type Action, useAction } from './action.ts';

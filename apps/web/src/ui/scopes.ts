@@ -1,4 +1,4 @@
-/** What a program may do, in words (scopes of contract §3 and of OpenID Connect). */
+/** What a program may do, in words (scopes of the API and of OpenID Connect). */
 const words = new Map(
   Object.entries({
     'sessions:read': 'read your sessions and hear of changes',

@@ -1,4 +1,4 @@
-/** A key per thing to send: the same text that failed may be sent again without arriving twice (contract §3). */
+/** A key per thing to send: the same text that failed may be sent again without arriving twice (rules, 6.6). */
 import { useRef } from 'react';
 
 export interface SendingKey {

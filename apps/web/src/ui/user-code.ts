@@ -1,4 +1,4 @@
-/** Codes that machines show (contract §4): eight letters, written in two halves, read with patience. */
+/** Codes that machines show (rules, 7.4): eight letters, written in two halves, read with patience. */
 const length = 8;
 
 /** What a person typed or pasted, as far as it can be part of a code: capitals without spaces and dashes. */

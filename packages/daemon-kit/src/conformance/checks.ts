@@ -30,7 +30,7 @@ export interface CheckWorld {
 export interface DaemonCheck {
   /** A sentence about the daemon. */
   name: string;
-  /** Section of the interface specification, or of the contract. */
+  /** Section of the interface specification, or a rule of docs/rules.md. */
   rule: string;
   /** What the relay says that it does. A daemon that does not declare it passes: the check is not about it. */
   declares?: readonly string[];
@@ -179,7 +179,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
   },
   {
     name: 'waits for the user without a running task, and goes on with the answer under the new task',
-    rule: '§3, contract §2',
+    rule: '§3; rules, 2.2',
     async run({ connection }) {
       const taskId = begin(connection, 'ask');
       const { session_id: session } = await connection.event('SESSION_STARTED', taskId);
@@ -217,7 +217,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
   },
   {
     name: 'runs a task that arrives twice only once',
-    rule: 'contract §2',
+    rule: 'rules, 2.1',
     async run({ connection }) {
       const taskId = begin(connection, 'hello');
       await connection.event('TASK_COMPLETE', taskId);
@@ -291,7 +291,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
   },
   {
     name: 'ignores frames that it does not know, and what is no frame at all',
-    rule: 'contract, rule of growth',
+    rule: 'rules, 1.1',
     async run({ connection }) {
       connection.send({ type: 'brand_new_frame', anything: [1, 2, 3] });
       connection.send({ type: 'task_cancel', task_id: 'never-heard-of' });
@@ -306,7 +306,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
   },
   {
     name: 'survives an instruction of nearly 16 MiB, and gives it an end',
-    rule: 'contract §5',
+    rule: 'rules, 9.3',
     async run({ connection }) {
       const taskId = begin(connection, 'x'.repeat(16 * 1024 * 1024 - 1024));
       await connection.status();

@@ -6,7 +6,7 @@ import type { Route } from '../routes.ts';
 export const pathParameters = ({ path }: Route): string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 
-/** GET /health and GET /ready are not limited (contract §3). */
+/** GET /health and GET /ready are not limited (rules, 6.5). */
 export const isRateLimited = ({ path }: Route): boolean => path.startsWith('/api/');
 
 /**

@@ -1,4 +1,4 @@
-/** What `GET /api/me/export` answers (findings S4): everything that the relay keeps of a person. Streamed: the lists may be long. */
+/** What `GET /api/me/export` answers (rules, 8.16): everything that the relay keeps of a person. Streamed: the lists may be long. */
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';

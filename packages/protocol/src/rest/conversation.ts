@@ -1,4 +1,4 @@
-/** Sessions, messages and tasks as apps see them (specification §2.1, contract §3). camelCase, times in UTC. */
+/** Sessions, messages and tasks as apps see them (specification §2.1). camelCase, times in UTC. */
 import {
   type Static,
   Type,

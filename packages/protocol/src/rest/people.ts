@@ -1,4 +1,4 @@
-/** Devices, registration, watching, notifications, tickets and the user, as apps and daemons see them over REST (contract §3, §4, §9). */
+/** Devices, registration, watching, notifications, tickets and the user, as apps and daemons see them over REST. */
 import {
   type Static,
   Type,

@@ -40,7 +40,7 @@ export interface ConversationOptions {
   quirks: Quirks;
   clock: Clock;
   timings: ConversationTimings;
-  /** Permissions are answered at this machine only (findings S18). */
+  /** Permissions are answered at this machine only (rules, 16.5). */
   askAtDesk?: AskAtDesk | undefined;
 }
 
