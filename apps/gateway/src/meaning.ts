@@ -19,6 +19,7 @@ import { createSpeech } from './speech.ts';
 import { type Status, createStatus } from './status.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import { createTranscript } from './transcript.ts';
+import { createUnfoundEnds } from './unfound-ends.ts';
 import { type Unnamed, createUnnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
@@ -45,7 +46,8 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
   const unnamed = createUnnamed({ ...deps, outcomes });
   const sessions = createNativeSessions({ ...deps, unnamed });
   const prompts = createPrompts({ ...deps, sessions });
-  const status = createStatus({ ...deps, outcomes, prompts });
+  const findUnfound = createUnfoundEnds({ ...deps, outcomes, unnamed });
+  const status = createStatus({ ...deps, outcomes, unnamed, findUnfound, prompts });
   const transcript = createTranscript({ sessions, speech, metrics });
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
   const inbound = createInbound({

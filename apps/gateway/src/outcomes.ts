@@ -1,7 +1,7 @@
 /**
  * Asking a daemon's history for an outcome (rules, 3.4). Daemons drop what they would say while they are disconnected, and some say
  * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
- * the connection, and a new one asks again.
+ * the connection, and a new one asks again (`unfound-ends.ts` for what had ended before).
  */
 import { type AskedTask, findAskedTask } from '@relay/database';
 import { type Answer, isEnd } from './answer.ts';
@@ -19,7 +19,7 @@ export interface OutcomeDeps extends FoundAnswerDeps {
 }
 
 export interface Outcomes {
-  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before, and for texts of ends. */
+  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before. */
   afterReconnect(connection: DaemonConnection): void;
   /**
    * Nothing has named these tasks for a long time. Each is asked for once in that time. `otherwise` gets those of which no session
@@ -54,12 +54,12 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const { config, database, history } = deps;
   const questions = createHistoryQuestions(config, history);
   const answers = createFoundAnswers(deps);
-  const wordless = createWordlessEnds({ config, database, questions, answers });
+  const findText = createWordlessEnds({ config, database, questions, answers });
 
   /** A task that this connection took for one under way has ended over an earlier one, whose instance may not have found its text. */
   const over = (connection: DaemonConnection, asked: AskedTask) => {
     connection.memory.tasks.delete(asked.id);
-    if (asked.instruction !== '') wordless.find(connection, asked);
+    if (asked.instruction !== '') findText(connection, asked);
   };
 
   const inquiries = createInquiries({ config, database, questions, answers, over });
@@ -85,13 +85,12 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
   };
 
   return {
-    ofWordless: wordless.find,
+    ofWordless: findText,
     ofUnconfirmed: createArrivals({ database, questions, over }),
     afterReconnect: (connection) => {
       for (const [id, task] of connection.memory.tasks)
         if (task.state === 'running' && task.fence < connection.fence && task.heardAtMs === undefined)
           inquiries.begin(connection, id);
-      wordless.findEarlier(connection);
     },
     ofSilent: async (connection, otherwise) => {
       const { memory, fence } = connection;

@@ -19,6 +19,7 @@ import type { ProgressBoard } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import type { TaskWriter } from './tasks-out.ts';
+import type { Unnamed } from './unnamed.ts';
 
 export interface StatusDeps {
   config: RelayConfig;
@@ -27,6 +28,9 @@ export interface StatusDeps {
   progress: ProgressBoard;
   writer: TaskWriter;
   outcomes: Outcomes;
+  unnamed: Unnamed;
+  /** Looks for ends that earlier connections did not find. */
+  findUnfound: (connection: DaemonConnection) => void;
   prompts: Prompts;
   metrics: GatewayMetrics;
   notify: () => void;
@@ -87,6 +91,8 @@ export function createStatus(deps: StatusDeps): Status {
 
   const lose = async (connection: DaemonConnection, lost: string[]) => {
     await settle(connection, { lost });
+    // A report may have shown its session already, as one that has no task.
+    deps.unnamed.look(connection);
     void writer.drain(connection);
   };
 
@@ -107,6 +113,7 @@ export function createStatus(deps: StatusDeps): Status {
       },
       otherwise: async (unknown) => {
         await settle(connection, { unknown });
+        deps.unnamed.look(connection);
         void writer.drain(connection);
       },
     });
@@ -146,6 +153,12 @@ export function createStatus(deps: StatusDeps): Status {
       connection.send({ type: 'task_cancel', task_id: id });
   };
 
+  /** What ran over earlier connections is settled as far as this one says: the history may say more. */
+  const lookBack = (connection: DaemonConnection) => {
+    outcomes.afterReconnect(connection);
+    deps.findUnfound(connection);
+  };
+
   const settleStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
     const { memory } = connection;
     const isFirst = memory.taskPhase.now !== 'open';
@@ -158,7 +171,7 @@ export function createStatus(deps: StatusDeps): Status {
     if (isFirst) {
       await deps.prompts.firstStatus(connection, frame);
       await checkStrangers(connection, strangers);
-      outcomes.afterReconnect(connection);
+      lookBack(connection);
     }
     await checkSilent(connection);
   };
@@ -181,7 +194,7 @@ export function createStatus(deps: StatusDeps): Status {
       const { memory } = connection;
       if (memory.taskPhase.now !== 'awaitingStatus' || !connection.live) return;
       await checkUnconfirmed(connection, unconfirmed(memory.tasks, connection.fence));
-      outcomes.afterReconnect(connection);
+      lookBack(connection);
       memory.taskPhase.giveUp();
       await writer.drain(connection);
     },

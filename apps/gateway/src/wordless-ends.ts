@@ -1,17 +1,12 @@
-/** Ends that a daemon reported without their text: the history is asked for it, also by the next connection when this one ends before. */
+/** Ends that a daemon reported without their text: the history is asked for it. */
 import type { RelayConfig } from '@relay/config';
-import { type AskedTask, type Database, findAskedTask, forgetInstruction, wordlessEnds } from '@relay/database';
+import { type AskedTask, type Database, forgetInstruction } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { FoundAnswers } from './found-answers.ts';
-import { gathered } from './gather.ts';
 import type { HistoryQuestions } from './history-questions.ts';
 
-export interface WordlessEnds {
-  /** A task ended without a text: shows what the history has. Returns at once; never throws. */
-  find: (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
-  /** The texts of ends of the last hour that an earlier connection did not find; once per connection. */
-  findEarlier(connection: DaemonConnection): void;
-}
+/** A task ended without a text: shows what the history has. Returns at once; never throws. */
+export type FindText = (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
 
 export interface WordlessEndDeps {
   config: RelayConfig;
@@ -20,11 +15,8 @@ export interface WordlessEndDeps {
   answers: FoundAnswers;
 }
 
-export function createWordlessEnds({ config, database, questions, answers }: WordlessEndDeps): WordlessEnds {
-  const searched = new WeakSet<DaemonConnection>();
-  const wordlessOf = gathered((deviceIds) => wordlessEnds(database.prisma, deviceIds));
-
-  const find: WordlessEnds['find'] = (connection, asked, failed = false) => {
+export function createWordlessEnds({ config, database, questions, answers }: WordlessEndDeps): FindText {
+  return (connection, asked, failed = false) => {
     /** The text that was found, and shown unless it was before; undefined without one. */
     const show = async (shown: string | undefined) => {
       const found = await questions.answerOf(connection, asked);
@@ -47,23 +39,5 @@ export function createWordlessEnds({ config, database, questions, answers }: Wor
     }, config.outcomeAskMs);
     timer.unref();
     first.catch(() => undefined);
-  };
-
-  const findAll = async (connection: DaemonConnection) => {
-    for (const id of (await wordlessOf(connection.deviceId)) ?? []) {
-      const asked = await findAskedTask(database.prisma, id);
-      if (asked?.instruction) find(connection, asked);
-    }
-  };
-
-  return {
-    find,
-    findEarlier: (connection) => {
-      if (searched.has(connection)) return;
-      searched.add(connection);
-      findAll(connection).catch((error: unknown) =>
-        connection.logger.warn({ err: error }, 'texts of earlier ends were not looked for'),
-      );
-    },
   };
 }

@@ -5,12 +5,14 @@ import {
   type FieldTask,
   type Habits,
   type TestApp,
+  type TestDaemon,
   type TestRelay,
   connectApp,
+  connectDaemon,
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
-import { messageIn, readTask, say, sessionIn } from './conversation.ts';
+import { begin as beginWith, messageIn, readTask, say, sessionIn } from './conversation.ts';
 
 describe('a session that was never named', () => {
   let relay: TestRelay;
@@ -148,6 +150,85 @@ describe('a session that was never named', () => {
       expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'it is painted' });
     },
   );
+
+  describe('F1, F18: whose connection ends while its history is asked', () => {
+    const begun = async (instruction: string) => {
+      const daemon = await connectDaemon(relay);
+      const { taskId, pendingId } = await beginWith(relay, daemon, { message: instruction });
+      await daemon.drop();
+      const { registration, deviceId } = daemon;
+      const native = instruction.replaceAll(' ', '-');
+      const timestamp = new Date().toISOString();
+      const messages = [
+        { uuid: `${native}-1`, role: 'USER', content: instruction, timestamp },
+        { uuid: `${native}-2`, role: 'AGENT', content: 'it is done', timestamp },
+      ];
+      const answer = async (connection: TestDaemon) => {
+        const { request_id } = await connection.next('get_messages');
+        connection.send({ type: 'messages', request_id, session_id: native, messages, has_more: false });
+      };
+      return {
+        taskId,
+        pendingId,
+        id: `${deviceId}:${registration.agentType}:${native}`,
+        /** Always with the same report. */
+        connect: () =>
+          connectDaemon(relay, {
+            registration,
+            hello: [
+              { type: 'status', running_tasks: [] },
+              { type: 'report_sessions', sessions: [{ session_id: native, last_message: 'it is done' }] },
+            ],
+          }),
+        answer,
+        answerAll: async (connection: TestDaemon) => {
+          for (;;) await answer(connection);
+        },
+      };
+    };
+    const completed = (id: string, taskId: string) =>
+      app.next('session_update', (frame) => {
+        const { id: session, lastTask } = sessionIn(frame);
+        return session === id && lastTask?.id === taskId && lastTask.state === 'completed';
+      });
+
+    it.each([
+      ['for how it began', 'carry it', 0],
+      ['for the outcome of its first task, which it has', 'wash it', 1],
+    ])('%s, is asked again over the next one', async (_, instruction, answers) => {
+      const { taskId, pendingId, id, connect, answer, answerAll } = await begun(instruction);
+      const first = await connect();
+      if (answers > 0) {
+        await answer(first);
+        expect(await named(pendingId)).toMatchObject({ id });
+      }
+      await first.next('get_messages');
+      await first.drop();
+      const second = await connect();
+      answerAll(second).catch(() => undefined);
+      await completed(id, taskId);
+      expect(await readTask(relay, taskId)).toMatchObject({ sessionId: id, state: 'completed', result: 'it is done' });
+      await second.close();
+    });
+  });
+
+  it('F18: has the outcome of its first task, when that is lost after the last report', async () => {
+    const daemon = await daemonWith({ neverNames: true, quietStatus: true, neverActive: true });
+    const { pendingId, task } = await begin(daemon, 'count to ten');
+    const isIn = async (state: string) => (await readTask(relay, task.id)).state === state;
+    while (!(await isIn('running'))) daemon.status();
+    daemon.say(task, 'ten');
+    daemon.report();
+    const id = idOf(daemon, task.native);
+    await app.next('session_update', (frame) => sessionIn(frame).id === id);
+    while (await isIn('running')) daemon.send({ type: 'status', running_tasks: [] });
+    expect(await named(pendingId)).toMatchObject({ id });
+    await app.next(
+      'session_update',
+      (frame) => sessionIn(frame).id === id && sessionIn(frame).lastTask?.state === 'completed',
+    );
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'ten' });
+  });
 
   it('F18: is none that began with other words, or long before', async () => {
     const daemon = await daemonWith({ neverNames: true });

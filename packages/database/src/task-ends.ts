@@ -31,7 +31,7 @@ export const notes = {
 } as const;
 
 /** For as many devices as are asked for together. */
-const maxWordless = 1000;
+const maxUnfound = 1000;
 
 /** The move of an end, and of one that comes when the task has another end. */
 const moves = {
@@ -120,13 +120,30 @@ function isSaid(known: string | null, said: string): boolean {
   return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
 }
 
-/** Completed tasks of these devices that ended without a text within the last hour, and whose history has not been asked to the end. */
-export async function wordlessEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, string[]>> {
-  const rows = await db.$queryRaw<{ id: string; device_id: string }[]>`
-    SELECT id, device_id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND finished_at > now() - interval '1 hour'
-      AND state = 'completed' AND instruction <> '' ORDER BY seq DESC LIMIT ${maxWordless}`;
-  const byDevice = new Map<string, string[]>();
-  for (const { id, device_id: device } of rows) byDevice.set(device, [id, ...(byDevice.get(device) ?? [])]);
+/** A task that ended, and of whose end the history of its daemon may say more. */
+export interface UnfoundEnd {
+  taskId: string;
+  /**
+   * - wordless: it was completed without a text, and the history was not asked to the end.
+   * - unnamed: a first task whose session has no name yet.
+   * - doubtful: a first task that is unknown or lost, whose session got its name later.
+   */
+  lacks: 'wordless' | 'unnamed' | 'doubtful';
+}
+
+/** Those of the last hour, the newest thousand of these devices, oldest first; by device. */
+export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, UnfoundEnd[]>> {
+  const rows = await db.$queryRaw<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }[]>`
+    SELECT t.id, t.device_id,
+      CASE WHEN s.placeholder THEN 'unnamed' WHEN t.state = 'completed' THEN 'wordless' ELSE 'doubtful' END AS lacks
+    FROM tasks t JOIN sessions s ON s.key = t.session_key AND s.deleted_at IS NULL
+    WHERE t.device_id = ANY(${deviceIds}::text[]) AND t.finished_at > now() - interval '1 hour'
+      AND ((t.state = 'completed' AND t.instruction <> '')
+        OR (t.kind = 'start' AND t.sent_at IS NOT NULL AND (s.placeholder OR t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'))))
+    ORDER BY t.seq DESC LIMIT ${maxUnfound}`;
+  const byDevice = new Map<string, UnfoundEnd[]>();
+  for (const { id, device_id: device, lacks } of rows)
+    byDevice.set(device, [{ taskId: id, lacks }, ...(byDevice.get(device) ?? [])]);
   return byDevice;
 }
 

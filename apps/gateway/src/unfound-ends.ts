@@ -1,0 +1,43 @@
+/**
+ * What earlier connections did not find (contract §10): the history was not asked, or the connection ended before it answered. Every
+ * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again.
+ */
+import { type Database, findAskedTask, unfoundEnds } from '@relay/database';
+import type { DaemonConnection } from './connection.ts';
+import { gathered } from './gather.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Unnamed } from './unnamed.ts';
+
+export interface UnfoundEndDeps {
+  database: Database;
+  outcomes: Outcomes;
+  unnamed: Unnamed;
+}
+
+/** First tasks in doubt whose sessions are asked for on a connection: the newest ones. */
+const maxDoubtful = 20;
+
+/** Returns what looks for the ends of the last hour that were not found. It returns at once and never throws. */
+export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDeps) {
+  const searched = new WeakSet<DaemonConnection>();
+  const endsOf = gathered((deviceIds) => unfoundEnds(database.prisma, deviceIds));
+
+  const findAll = async (connection: DaemonConnection) => {
+    const ends = (await endsOf(connection.deviceId)) ?? [];
+    const idsOf = (lack: string) => ends.flatMap(({ taskId, lacks }) => (lacks === lack ? taskId : []));
+    if (idsOf('unnamed').length > 0) unnamed.look(connection);
+    for (const id of idsOf('wordless')) {
+      const asked = await findAskedTask(database.prisma, id);
+      if (asked?.instruction) outcomes.ofWordless(connection, asked);
+    }
+    for (const id of idsOf('doubtful').slice(-maxDoubtful)) await unnamed.named(connection, id);
+  };
+
+  return (connection: DaemonConnection): void => {
+    if (searched.has(connection)) return;
+    searched.add(connection);
+    findAll(connection).catch((error: unknown) =>
+      connection.logger.warn({ err: error }, 'ends that an earlier connection did not find were not looked for'),
+    );
+  };
+}
