@@ -44,7 +44,7 @@ const allowed = [
 const isAllowed = (path, line) => allowed.some(([place, text]) => path.startsWith(place) && line.includes(text));
 
 /** A name in a test, such as 'nobody' or /home/somebody/: quoted or in a path on both sides. */
-const isData = (line, at, length) => /['"`/]/.test(line.charAt(at - 1)) && /['"`/:-]/.test(line.charAt(at + length));
+const isData = (line, at, length) => /['"`/]/.test(line.charAt(at - 1)) && /['"`/:@-]/.test(line.charAt(at + length));
 
 const kinds = /\.(?:[cm]?[jt]sx?|md|ya?ml|sh|css|html|py|prisma|env)$/;
 const generated = /^(?:examples\/.*\.json|docs\/(?:openapi|asyncapi)\.json|package-lock\.json)$/;

@@ -1,4 +1,4 @@
-/** What an api is given. It keeps no state outside of what `createApi` makes from this. */
+/** The dependencies of an api. It keeps no state outside of the objects that `createApi` makes from them. */
 import type { DeviceVerifier, JwtVerifier } from '@relay/auth';
 import type { Publisher } from '@relay/attention';
 import type { Command } from '@relay/protocol';
@@ -23,7 +23,7 @@ export interface ApiDeps {
   version: string;
   /** The built-in sign-in, if this relay has it; `jwtVerifier` then trusts its issuer. */
   identity?: Identity | undefined;
-  /** Tells the operator something that is good for one use and belongs into no log. Absent: nobody is told. */
+  /** Shows the operator a one-time text that belongs in no log. Absent: it is not shown. */
   announce?: ((line: string) => void) | undefined;
   /** The built pages, if this relay serves them. */
   web?: { directory: string } | undefined;
@@ -31,7 +31,7 @@ export interface ApiDeps {
   transports?: readonly Transport[] | undefined;
 }
 
-/** What operations work with: the same for every request. */
+/** The dependencies of operations: the same for every request. */
 export interface Operations extends ApiDeps {
   publisher: Publisher;
   /** Sends a command to the instance that owns the device, without waiting for anything. */

@@ -7,7 +7,7 @@ import type { Command } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 
 const repeatMs = 1000;
-/** By then the sweep of the gateway has made up for it. */
+/** By then the sweep of the gateway has repaired it. */
 const patienceMs = 60_000;
 const maxWaiting = 10_000;
 

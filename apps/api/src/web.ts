@@ -35,7 +35,7 @@ const pages = [
   '/account',
 ];
 
-/** Addresses of programs: whoever asks for one of these wants JSON, also when it does not exist. */
+/** Addresses of programs: a request for one of these wants JSON, even when it does not exist. */
 const ofPrograms = /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics)(\/|$)/;
 
 const types: Readonly<Record<string, string>> = {
@@ -47,11 +47,11 @@ const types: Readonly<Record<string, string>> = {
 interface File {
   type: string;
   bytes: Buffer;
-  /** Made when somebody asks for it. */
+  /** Made on the first request for it. */
   gzipped?: Buffer;
 }
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+/** Nothing from elsewhere, nothing inline, in no frame. */
 function contentSecurityPolicy(publicUrl: string): string {
   // Not every browser takes 'self' for WebSockets too.
   const sockets = new URL(publicUrl).origin.replace(/^http/, 'ws');
@@ -59,7 +59,7 @@ function contentSecurityPolicy(publicUrl: string): string {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // What a person attaches is shown from their own memory.
+    // An attached image is shown from the browser's own memory.
     "img-src 'self' blob:",
     `connect-src 'self' ${sockets}`,
     "form-action 'self'",
@@ -142,7 +142,7 @@ export function mountWeb(app: Express, options: WebOptions): void {
       return;
     }
     // Their names change with what is in them. While two releases run, the page may have come from an instance of the other one: all
-    // that is shown is in these files, so they work with it, and nobody may keep them under that name.
+    // that is shown is in these files, so they work with it, and no cache may keep them under that name.
     const own = hashed.test(name) && assets.has(name);
     response.setHeader('Cache-Control', own ? 'public, max-age=31536000, immutable' : 'no-store');
     response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');

@@ -1,4 +1,4 @@
-/** What every answer of a route must be, whatever it is about: the shape of the protocol, and its headers (rules, 6.1). */
+/** Rules for every answer of a route, whatever it is about: the shape of the protocol, and its headers (rules, 6.1). */
 import { expect } from '@jest/globals';
 import {
   type ErrorCode,

@@ -60,7 +60,7 @@ export async function beginAndEnd(scene: Scene, nativeId: string, message?: stri
   return begun;
 }
 
-/** A session that was started at the desk: the daemon reports it. Returns its id. */
+/** A session that was started locally: the daemon reports it. Returns its id. */
 export async function report(
   { daemon, app }: Scene,
   nativeId: string,

@@ -5,12 +5,12 @@ import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@rel
 describe('K13: a command that could not be brought while the backplane stood still', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
-  /** What a call to `route` ends with; undefined: the backplane itself answers. */
+  /** The result of a call to `route`; undefined: the backplane itself answers. */
   let still: (() => Promise<'unknown'>) | undefined;
   let failed = 0;
 
   beforeAll(async () => {
-    // No sweep makes up for anything.
+    // No sweep repairs anything.
     relay = await startRelay({ config: { sweepIntervalMs: 600_000 } });
     const { backplane } = relay.apis[0]!;
     const route = backplane.route.bind(backplane);

@@ -59,7 +59,7 @@ describe('the pages', () => {
     expect(text).toBe('export const a = 1;');
   });
 
-  it('that come from another release get the files of this one, which nobody keeps', async () => {
+  it('that come from another release get the files of this one, which no cache keeps', async () => {
     const { status, headers, text } = await send('GET', `${url}/assets/index-zzzzzzzz.js`);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
@@ -68,7 +68,7 @@ describe('the pages', () => {
     expect((await send('GET', `${url}/assets/other-zzzzzzzz.js`)).status).toBe(404);
   });
 
-  it('are sent smaller to whoever can read that', async () => {
+  it('are sent compressed to a client that accepts it', async () => {
     const answer = await fetch(`${url}/assets/index-abc_-123.js`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');

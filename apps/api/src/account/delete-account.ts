@@ -1,4 +1,4 @@
-/** DELETE /api/me (rules, 8.14): everything of the person, at once. What this process does not finish, the sweep of a gateway does. */
+/** DELETE /api/me (rules, 8.14): everything of the person, at once. The sweep of a gateway finishes whatever this process does not. */
 import { beginAccountDeletion, eraseAccount } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from '../sessions/forget-history.ts';
@@ -6,7 +6,7 @@ import { forgetHistory } from '../sessions/forget-history.ts';
 /** Rejects when the database is away; once the sign-in is gone the rest follows all the same. */
 export async function deleteAccount(deps: Operations, userId: string): Promise<void> {
   const { prisma } = deps.database;
-  // Those who cannot be told find out by themselves, and tokens live for minutes.
+  // Instances that cannot be reached find out by themselves, and tokens live for minutes.
   const control = (body: object) =>
     deps.backplane
       .publishControl(JSON.stringify({ v: 1, ...body }))

@@ -21,7 +21,7 @@ export interface AppOptions {
   wantsOutput: boolean;
   wantsTranscript: boolean;
   expiryToleranceMs: number;
-  /** How many frames it may send. */
+  /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
   /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
@@ -45,7 +45,7 @@ export class AppConnection implements HeartbeatPeer {
     this.#principal = options.principal;
   }
 
-  /** Who it is, by the newest credential. */
+  /** The principal, by the newest credential. */
   get principal(): UserPrincipal {
     return this.#principal;
   }
@@ -99,7 +99,7 @@ export class AppConnection implements HeartbeatPeer {
     }
   }
 
-  /** What the app says: only a renewal of its credential means anything. */
+  /** Frames of the app: only a renewal of its credential has a meaning. */
   async frame(text: string): Promise<void> {
     this.#bucket ??= createTokenBucket(this.#options.frameRate);
     if (!this.#bucket.take()) return this.close('tooMany');

@@ -20,7 +20,7 @@ import { authenticateApp } from './upgrade.ts';
 
 export interface AttentionDoor {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
-  /** Closes whoever came with a credential that is revoked by now: for what this instance did not hear of. */
+  /** Closes connections whose credential is revoked by now: for revocations that this instance missed. */
   recheck(): void;
   control(control: Control): void;
   readonly size: number;
@@ -35,7 +35,7 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
   const prepare = createDeliveries();
   const keepalive = { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs };
   const connections = new Set<AppConnection>();
-  /** By user, those included that are on their way in. */
+  /** By user, including connections that are still being accepted. */
   const people = new Map<string, Set<AppConnection>>();
   const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
   const leaving = new Set<Promise<void>>();
@@ -121,7 +121,7 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
       const started = connection.start(socket);
       heartbeat = startHeartbeat(keepalive, connection);
-      // Either may have come while this connection was on its way, when nobody could find it to close it.
+      // Either may have come while this connection was being accepted and could not be found to be closed.
       if (deps.jwtVerifier.isRevoked(connection.principal)) connection.close('credential');
       else if (draining) connection.close('goingAway');
       resumes.inc({ outcome: await started });

@@ -1,9 +1,9 @@
-/** Who is asking over HTTP: an access token of a user, or the refresh token of a device (rules, 8.1 and 7.7). */
+/** Authenticates an HTTP request: an access token of a user, or the refresh token of a device (rules, 8.1 and 7.7). */
 import type { IncomingMessage } from 'node:http';
 import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
 import { RelayError, type Scope } from '@relay/protocol';
 
-/** What somebody who sent no credential is told to send (RFC 6750 §3). */
+/** The challenge for a request without a credential (RFC 6750 §3). */
 export const challenge = { 'WWW-Authenticate': 'Bearer' };
 
 /**

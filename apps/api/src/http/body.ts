@@ -123,7 +123,7 @@ function lengthOf(list: unknown): number {
   return (list as unknown[]).reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
 }
 
-/** What is large and no JSON has nothing in it that may be large. */
+/** A large body that is not JSON holds nothing that may be large. */
 function orTooLarge<T>(work: () => T): T {
   try {
     return work();

@@ -6,7 +6,7 @@ import { HandshakeError } from '@relay/socket';
 import { RelayError } from '@relay/protocol';
 
 const challenge = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
-/** Seconds, when nobody knows better. */
+/** Seconds, when no better value is known. */
 const retryAfter = 5;
 
 export function toRelayError(error: unknown): RelayError {

@@ -149,7 +149,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
 /** Rejects when the reader leaves or is too slow: `answerError` then cuts the connection, so that half a document is not taken for one. */
 async function writeText(response: Response, status: number, text: AsyncIterable<string>): Promise<void> {
   const parts = text[Symbol.asyncIterator]();
-  // What fails before anything is written gets an answer of its own.
+  // A failure before anything is written gets an answer of its own.
   const first = await parts.next();
   const all = async function* () {
     if (!first.done) yield first.value;

@@ -10,7 +10,7 @@ import type { RelayConfig } from '@relay/config';
 import { type Counted, type Limiter, createSharedLimiters } from './shared-limiter.ts';
 
 export interface RateLimits {
-  /** Counts one request of a user, or of an address when nobody is signed in. @throws RelayError RATE_LIMITED */
+  /** Counts one request of a user, or of an address when no one is signed in. @throws RelayError RATE_LIMITED */
   request(response: Response, who: string): Promise<void>;
   /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
   sessionCreation(response: Response, who: string): Promise<void>;
@@ -70,7 +70,7 @@ export function createRateLimits(
   };
 }
 
-/** What the library of the sign-in asks: may this one pass, and if not, after how many seconds. */
+/** The question of the sign-in library: may this request pass, and if not, after how many seconds. */
 export interface SignInLimits {
   consume(
     key: string,
@@ -79,8 +79,8 @@ export interface SignInLimits {
 }
 
 /**
- * Fixed windows for the sign-in, of `window` seconds and `max` requests, counted like all others. The library's own begin anew with
- * every request: whoever never pauses for a whole window would be refused however slow they are.
+ * Fixed windows for the sign-in, of `window` seconds and `max` requests, counted like all others. The library's own restart with
+ * every request: a client that never pauses for a whole window would be refused however slow it is.
  */
 export function createSignInLimits(backplane: Pick<Backplane, 'count'>): SignInLimits {
   const limiter = createSharedLimiters(backplane);

@@ -5,7 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 /** Probes are asked every few seconds and tell nothing. */
 const quiet = new Set(['/health', '/ready']);
 
-/** Middleware. Addresses are given as routes: a path may name somebody's session. */
+/** Middleware. Addresses are given as routes: a path may name a session. */
 export function traceRequests(tracer: Tracer) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (quiet.has(request.path)) {

@@ -1,5 +1,5 @@
 /**
- * What people need around their account that the library does not have, as endpoints of the library: it checks the sign-in
+ * Account functions that the library lacks, as endpoints of the library: it checks the sign-in
  * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
  */
 import { confirmSignIn, hasAccounts, listApplications } from '@relay/database';

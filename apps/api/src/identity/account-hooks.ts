@@ -55,7 +55,7 @@ function invitationIn(body: unknown): string | undefined {
   return typeof invitation === 'string' && invitation !== '' ? hashToken(invitation) : undefined;
 }
 
-/** The invitation with which somebody went to another service, hashed. */
+/** The invitation with which a person went to another service, hashed. */
 async function carriedInvitation(): Promise<string | undefined> {
   const carried = (await getOAuthState())?.serverContext?.['invitation'];
   return typeof carried === 'string' ? carried : undefined;
@@ -91,7 +91,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
     databaseHooks: {
       user: {
         create: {
-          // The last moment before the row, when nothing the person typed can be wrong any more: a link is used once.
+          // The last moment before the row, when all input of the person has been checked: a link is used once.
           before: async (user, ctx) => {
             requireShortName(user.name);
             const tokenHash = invitationIn(ctx?.body) ?? (await carriedInvitation());
@@ -144,7 +144,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         const body = ctx.body as Record<string, unknown> | undefined;
         await refusing(() => checkBody(ctx.path, body));
         const tokenHash = invitationIn(body);
-        // Who may not create an account is not told either whether an address has one.
+        // A person who may not create an account does not learn either whether an address has one.
         if (ctx.path === '/sign-up/email') {
           await refusing(() => requireWelcome(deps, tokenHash));
           refuseCommon(body?.['password'], [body?.['name'], body?.['email']]);

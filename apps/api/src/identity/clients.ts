@@ -7,7 +7,7 @@ const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
 const webScopes = [...peopleScopes, ...knownScopes];
 
-/** What access tokens are for: the claim `aud`. */
+/** The audience of access tokens: the claim `aud`. */
 export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;
 
 /** Redirect addresses match exactly; of a loopback address (RFC 8252 §7.3) any port does. */

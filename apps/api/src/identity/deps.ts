@@ -1,4 +1,4 @@
-/** What the built-in sign-in is given. It keeps no state outside of what `createIdentity` makes from this. */
+/** The dependencies of the built-in sign-in. It keeps no state outside of the objects that `createIdentity` makes from them. */
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';

@@ -1,6 +1,6 @@
 /**
  * The sign-in over HTTP: `/auth/*` and the documents under `/.well-known/*`. Reads bodies by itself and comes before anything
- * that does; hands the library a request whose address and client address nobody outside can choose.
+ * that does; hands the library a request whose address and client address no client can forge.
  */
 import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
@@ -16,7 +16,7 @@ import type { LibraryStorage, Outcome } from './storage.ts';
 const bodyLimitBytes = 64 * 1024;
 const documentMaxAgeSeconds = 300;
 
-/** What belongs to one hop, or is written by us. */
+/** Headers that belong to one hop, or that we write. */
 const ownHeaders = new Set([
   'connection',
   'content-encoding',
@@ -51,7 +51,7 @@ function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Req
   });
 }
 
-/** What the library answers with 500, or the database: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
+/** Refuses input that the library or the database would answer with 500: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
 function refuseNonsense(request: Incoming, body: Buffer): void {
   if (request.is(['application/json', '+json'])) jsonIn(request, body);
   // The library would forgive spaces around it: an address is the one that is known, or it is not.
@@ -112,7 +112,7 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)), {
       hearsConsent: request.path === '/oauth2/consent',
     });
-    // Whoever got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
+    // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();
     const result = wellDone(outcome);
@@ -129,7 +129,7 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.json(result);
     };
-  // Clients that are public are what there is; the library does not advertise them, because nobody can register one.
+  // There are only public clients; the library does not advertise them, because none can be registered.
   const advertised = (metadata: object) => ({
     ...metadata,
     token_endpoint_auth_methods_supported: ['none'],

@@ -60,7 +60,7 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
   await announce(deps, ended);
 }
 
-/** What an instance has to refuse that did not hear of it. */
+/** The revocations that an instance missed and has to refuse. */
 export async function revokedLately(deps: IdentityDeps): Promise<Revocation[]> {
   const recorded = await recentRevocations(deps.database.prisma, memoryMs);
   return recorded.flatMap(({ subject, client, login, revokedAt }): Revocation[] => {

@@ -27,7 +27,7 @@ export function healRevocations({ backplane, logger, everyMs, retryMs, look }: H
   };
   const run = (): void => {
     if (looking) {
-      // What is being read may be from before the reason to look.
+      // A read under way may predate the reason for this one.
       again = true;
       return;
     }

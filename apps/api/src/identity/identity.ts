@@ -13,9 +13,9 @@ import { createLibraryStorage } from './storage.ts';
 export interface Identity {
   /** For the verifier of access tokens. Its keys come from the database, without a request. */
   readonly issuer: IssuerConfig;
-  /** What a verifier that starts now has to refuse. */
+  /** The revocations that a verifier that starts now has to refuse. */
   readonly revoked: readonly Revocation[];
-  /** What one that was cut off from the others may not have heard. Rejects when the database cannot be reached. */
+  /** The revocations that an instance cut off from the others may have missed. Rejects when the database cannot be reached. */
   revokedLately(): Promise<Revocation[]>;
   /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
   readonly setupLink: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * better-auth with the settings of this relay. Those that close an attack have a test that shows it failing
+ * better-auth with the settings of this relay. A setting that closes an attack has a test that shows it failing
  * (test/identity/attacks.test.ts); the library's own defaults differ.
  */
 import { createHash } from 'node:crypto';

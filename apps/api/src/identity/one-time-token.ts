@@ -1,4 +1,4 @@
-/** Secrets of links. What is stored is the hash. */
+/** Secrets of links. Only the hash is stored. */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** 256 bits, base64url. */

@@ -1,5 +1,5 @@
 /**
- * What of the library is reachable, below the base path: what the pages and the programs of the relay use, and nothing that a
+ * The paths of the library that are reachable, below the base path: those that the pages and the programs of the relay use, and nothing that a
  * newer version of it brings along.
  */
 const open: ReadonlyMap<string, readonly string[]> = new Map([

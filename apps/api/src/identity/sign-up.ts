@@ -1,4 +1,4 @@
-/** Who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
+/** Decides who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
 import {
   withdrawInvitations,
   createInvitation,
@@ -16,7 +16,7 @@ const inviteTtlSeconds = 7 * 24 * 60 * 60;
 
 type Deps = Pick<IdentityDeps, 'config' | 'database'>;
 
-/** Tokens stand behind `#`: what stands there reaches neither a log nor another site. */
+/** Tokens are in the fragment, behind `#`: it reaches neither a log nor another site. */
 const link = (publicUrl: string, page: string, token: string) => `${publicUrl}/${page}#token=${token}`;
 
 /** A fresh link for the first account, instead of the one this instance gave before; undefined when there are accounts. */
@@ -53,7 +53,7 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   return { url: link(config.publicUrl, 'invite', token), expiresAt };
 }
 
-/** @throws RelayError NOT_FOUND when the link is good for nothing, or not any more */
+/** @throws RelayError NOT_FOUND when the link was never valid, or no longer is */
 export async function readInvitation(
   { config, database }: Deps,
   token: unknown,
@@ -79,20 +79,20 @@ async function isWelcome({ config, database }: Deps, tokenHash: string | undefin
   return found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
 }
 
-/** Whether somebody with the link of this hash, or without one, may create an account at all. @throws RelayError FORBIDDEN */
+/** Checks that a person with the link of this hash, or without one, may create an account at all. @throws RelayError FORBIDDEN */
 export async function requireWelcome(deps: Deps, tokenHash: string | undefined): Promise<void> {
   if (!(await isWelcome(deps, tokenHash))) throw notWelcome(tokenHash);
 }
 
 /**
- * Lets one account be created, or refuses. The link, of which this is the hash, is used up; whoever fails afterwards gives it back with `undo`.
+ * Lets one account be created, or refuses. The link of this hash is used up; a caller that fails afterwards restores it with `undo`.
  * @throws RelayError FORBIDDEN
  */
 export async function admit(deps: Deps, tokenHash: string | undefined): Promise<{ undo: () => Promise<void> }> {
   await requireWelcome(deps, tokenHash);
   const { prisma } = deps.database;
   if (tokenHash === undefined) return { undo: () => Promise.resolve() };
-  // Somebody else may have been faster.
+  // Another person may have been faster.
   if (!(await useInvitation(prisma, tokenHash))) throw notWelcome(tokenHash);
   return { undo: () => restoreInvitation(prisma, tokenHash) };
 }

@@ -15,18 +15,18 @@ export interface LibraryStorage {
    * never follows from an earlier answer.
    */
   watch<T>(work: () => Promise<T>, options?: { hearsConsent: boolean }): Promise<Outcome<T>>;
-  /** An error that the work met elsewhere than at `client`. True: the database was away, and whoever watches says so. */
+  /** An error that the work met elsewhere than at `client`. True: the database was away, and the caller that watches reports it. */
   noteFailure(error: unknown): boolean;
-  /** Says what has to be taken back if the work that runs now fails. Whoever watches decides whether it failed. */
+  /** Registers an undo for the work that runs now. The caller that watches decides whether it failed. */
   onFailure(undo: () => Promise<void>): void;
 }
 
 export interface Watched {
   /** The database was away. */
   unavailable: boolean;
-  /** What the database refused. */
+  /** The refusal of the database. */
   failure: unknown;
-  /** What has to be taken back if the work failed, in the order in which it was done. */
+  /** Undo steps if the work fails, in the order in which it was done. */
   undo: (() => Promise<void>)[];
   /** The refresh token, by id, that is being replaced. */
   replaced: string | undefined;

@@ -1,4 +1,4 @@
-/** Who somebody is at a service elsewhere: the name that never changes, and what is shown. Nothing a service says is believed to be short. */
+/** A person's profile at another service: the name that never changes, and the shown name. Every value of a service is bounded. */
 
 interface Tokens {
   accessToken?: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Signing in with an account elsewhere: GitHub, and whatever speaks OpenID Connect. A service that is away costs those their
- * sign-in who use it, and nobody else: it is looked up when somebody needs it, not when the relay starts. What it gives out
- * besides a name is not kept.
+ * Sign-in with an account elsewhere: GitHub, or any service that speaks OpenID Connect. A service that is away costs only the
+ * people who use it their sign-in: it is looked up on first use, not when the relay starts. Nothing it returns besides a name is
+ * kept.
  */
 import type { UpstreamSettings } from '@relay/config';
 import { RelayError } from '@relay/protocol';
@@ -83,7 +83,7 @@ function lookUp(settings: UpstreamSettings, context: InitContext): () => Promise
     }));
 }
 
-/** What the library needs of a provider, without knowing yet where the service keeps its doors. */
+/** The properties of a provider that the library needs before the endpoints of the service are known. */
 function provider(settings: UpstreamSettings, context: InitContext): Provider {
   const found = lookUp(settings, context);
   const ask = <T>(work: (known: Provider) => T | Promise<T>): Promise<T> =>
@@ -110,7 +110,7 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
         throw new APIError('SERVICE_UNAVAILABLE', { ...error.body });
       }
     },
-    // Whoever comes back from the service gets a page in any case: what fails from here on is told there.
+    // A person who returns from the service always gets a page: it shows any failure from here on.
     validateAuthorizationCode: (data) => ask((known) => known.validateAuthorizationCode(data)),
     getUserInfo: async (tokens) => {
       const answer = await ask((known) => known.getUserInfo(tokens)).catch(() => null);

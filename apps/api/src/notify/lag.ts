@@ -10,7 +10,7 @@ export interface OutboxLagDeps {
   pollMs: number;
 }
 
-/** Keeps the gauge up to date; a look that fails leaves it as it was. `stop` resolves when nothing is asked any more. */
+/** Keeps the gauge up to date; a failed read leaves it as it was. `stop` resolves when no read is under way. */
 export function watchOutboxLag({ database, metrics, logger, pollMs }: OutboxLagDeps): { stop(): Promise<void> } {
   const gauge = metrics.gauge(
     'relay_outbox_lag_seconds',

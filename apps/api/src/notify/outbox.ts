@@ -22,9 +22,9 @@ export const logTransport = (logger: Logger): Transport => ({
   },
 });
 
-/** How many are on their way at a time. */
+/** The number of notifications in delivery at a time. */
 const maxInFlight = 50;
-/** Longer than any transport may take: until then nobody else takes what this instance has. */
+/** Longer than any transport may take: until then no other instance claims what this one has. */
 const retryMs = 60_000;
 const maxAttempts = 5;
 
@@ -32,14 +32,14 @@ export interface OutboxDeps {
   database: Database;
   backplane: Pick<Backplane, 'onControl'>;
   logger: Logger;
-  /** Between two looks, when nothing wakes it. What failed is tried again then. */
+  /** The interval between two passes when nothing wakes it. Failed ones are retried then. */
   pollMs: number;
   /** How long a transport may take. Default 15 s. */
   sendTimeoutMs?: number;
   transports: readonly Transport[];
 }
 
-/** `stop` resolves when nothing is under way any more; what a transport has not finished is left to others. */
+/** `stop` resolves when nothing is under way; deliveries that a transport has not finished are left to other instances. */
 export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
   const { database, backplane, logger, transports, sendTimeoutMs = 15_000 } = deps;
   const inFlight = new Set<Promise<void>>();

@@ -41,7 +41,7 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
 export function deviceRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database.prisma;
 
-  /** Wrong codes are counted, per user and per address; whoever guessed too many gets no answer, right or wrong. */
+  /** Wrong codes are counted, per user and per address; after too many guesses there is no answer, right or wrong. */
   const guarded = async <T>(
     call: Call<CodeRoutes>,
     work: (userId: string, userCode: string) => Promise<T>,

@@ -5,7 +5,7 @@ import type { Handlers } from '../http/pipeline.ts';
 
 export function serviceRoutes(deps: Operations): Handlers<'health' | 'ready' | 'openapi' | 'asyncapi'> {
   const { publicUrl } = deps.config;
-  // Made when somebody asks: that is rare, and a start should not wait for it.
+  // Made on the first request: that is rare, and a start should not wait for it.
   let openapi: object | undefined;
   let asyncapi: object | undefined;
   return {

@@ -1,4 +1,4 @@
-/** What creating a session and sending a message have in common: limits, time to live, and answering the same key once. */
+/** The common part of creating a session and sending a message: limits, time to live, and one answer per idempotency key. */
 import { createHash } from 'node:crypto';
 import { RelayError, type RouteName, limits } from '@relay/protocol';
 import { type Db, findReplay, keepReplay } from '@relay/database';
@@ -42,7 +42,7 @@ export interface Idempotent<T> {
   route: RouteName;
   /** The header, or undefined when there was none. */
   key: string | undefined;
-  /** What the key stands for: the fields of the body that mean something, always in the same order. */
+  /** The request that a key stands for: the fields of the body that have a meaning, always in the same order. */
   request: readonly (string | number | undefined)[];
   status: number;
   /** Whether an answer kept under this key is about the same thing; ids that are in the path may have changed since. */

@@ -12,7 +12,7 @@ export async function requireSession(db: Db, userId: string, sessionId: string):
 }
 
 /**
- * Runs `work` with the session, in a transaction that holds the lock of its device. The device stands in every id that a
+ * Runs `work` with the session, in a transaction that holds the lock of its device. The device is part of every id that a
  * session ever had, so the session is read once, under the lock, where it can get no other name and cannot go.
  * @throws RelayError SESSION_NOT_FOUND, and whatever `work` throws
  */

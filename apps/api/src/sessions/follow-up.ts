@@ -1,4 +1,4 @@
-/** What a message and the answer to a question have in common: a task behind the others, and what apps and the daemon hear of it. */
+/** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
 import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage, readSessions } from '@relay/database';
 import { type Message, RelayError } from '@relay/protocol';

@@ -9,7 +9,7 @@ import { imageSupport, limits, RelayError } from '@relay/protocol';
 const head = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const notBase64 = /[^A-Za-z0-9+/]/;
 
-/** What a file of the type begins with: bytes, and where they stand. */
+/** The signature of a file type: bytes, and their offset. */
 const magic: Readonly<Record<string, readonly (readonly [at: number, bytes: string])[]>> = {
   png: [[0, '\x89PNG\r\n\x1a\n']],
   jpeg: [[0, '\xff\xd8\xff']],

@@ -73,7 +73,7 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
 }
 
 /**
- * POST /api/sessions/:id/release: ends the program on the machine that holds the session. What comes of it is the daemon's to say;
+ * POST /api/sessions/:id/release: ends the program on the machine that holds the session. The daemon reports the outcome;
  * one that has never heard of it does not answer.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
  */

@@ -1,4 +1,4 @@
-/** What tests of `/ws/attention` share: frames put into a user's history, and clients that do exactly what the test says. */
+/** Shared by the tests of `/ws/attention`: frames put into a user's history, and clients that do exactly what the test says. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
@@ -73,7 +73,7 @@ export async function dialDeaf(relay: TestRelay, user: string, query = ''): Prom
   return line;
 }
 
-/** How many connections the api of this relay has ended with this code so far. */
+/** The number of connections that the api of this relay has ended with this code so far. */
 export async function closedWith(relay: TestRelay, code: number): Promise<number> {
   const line = (await relay.apis[0]!.metrics.text())
     .split('\n')

@@ -39,7 +39,7 @@ describe('who may listen on /ws/attention', () => {
 
   it.each(kinds)('is told by %s, and hears what is the user’s', async (kind) => {
     const app = await connectApp(relay, { credential: kind, token: await credentialOf(kind) });
-    await sayer(relay, 'somebody else').append(0);
+    await sayer(relay, 'mallory').append(0);
     await sayer(relay, 'alice').append(1);
     expect(await app.next('numbered')).toEqual({ type: 'numbered', n: 1 });
     expect(app.socket.protocol).toBe(kind === 'protocol' ? 'relay.v1' : '');
@@ -139,7 +139,7 @@ describe('who may listen on /ws/attention', () => {
       expect((await app.closed).code).toBe(4401);
     });
 
-    it('is nobody any more who was revoked meanwhile', async () => {
+    it('is no longer valid when it was revoked meanwhile', async () => {
       const token = await ticket('eve');
       const witness = await connectApp(relay, { user: 'eve' });
       await relay.gateways[0]!.backplane.publishControl(

@@ -1,4 +1,4 @@
-/** What a frame for apps must be: the shape of the protocol, with an offset only for those who asked. */
+/** Rules for a frame to apps: the shape of the protocol, with an offset only for connections that asked. */
 import { expect } from '@jest/globals';
 import { type AttentionFrame, attentionFrames, validator } from '@relay/protocol';
 import type { Frame } from '@relay/testing';

@@ -41,16 +41,16 @@ describe('new_message', () => {
     expect(expectFrame('new_message', await saying('the error')).message.role).toBe('SYSTEM');
   });
 
-  it('carries the live transcript of a session at the desk, in the words of the daemon', async () => {
+  it('carries the live transcript of a session started locally, in the words of the daemon', async () => {
     const id = await report(scene, 'desk');
-    transcript('desk', 'USER_MESSAGE', 'typed at the desk', { uuid: 'u1', timestamp: '2026-01-02T03:04:05+01:00' });
-    transcript('desk', 'AGENT_RESPONSE', 'answered at the desk', { uuid: 'u2', timestamp: 'not a time' });
-    expect(expectFrame('new_message', await saying('typed at the desk'))).toEqual({
+    transcript('desk', 'USER_MESSAGE', 'typed locally', { uuid: 'u1', timestamp: '2026-01-02T03:04:05+01:00' });
+    transcript('desk', 'AGENT_RESPONSE', 'answered locally', { uuid: 'u2', timestamp: 'not a time' });
+    expect(expectFrame('new_message', await saying('typed locally'))).toEqual({
       type: 'new_message',
       sessionId: id,
-      message: { uuid: 'u1', role: 'USER', content: 'typed at the desk', timestamp: '2026-01-02T02:04:05.000Z' },
+      message: { uuid: 'u1', role: 'USER', content: 'typed locally', timestamp: '2026-01-02T02:04:05.000Z' },
     });
-    expect(expectFrame('new_message', await saying('answered at the desk')).message).toMatchObject({
+    expect(expectFrame('new_message', await saying('answered locally')).message).toMatchObject({
       uuid: 'u2',
       role: 'AGENT',
     });
@@ -58,7 +58,7 @@ describe('new_message', () => {
 
   it('says once what arrives over several ways, in whichever order', async () => {
     const begun = await begin(scene, 'once', 'said over REST');
-    // What the relay itself delivered is told back by some daemons.
+    // Some daemons repeat a message that the relay itself delivered.
     transcript('once', 'USER_MESSAGE', 'said over REST', { uuid: 'echo' });
     transcript('once', 'AGENT_RESPONSE', 'only once', { uuid: 'a1' });
     scene.daemon.event(begun.taskId, 'AGENT_RESPONSE', { session_id: 'once', content: 'only once', uuid: 'a1' });

@@ -63,7 +63,7 @@ describe('PROGRESS', () => {
     expect(shown.length).toBeLessThan(200);
   });
 
-  it('is not shown any more once the task has ended', async () => {
+  it('is no longer shown after the task has ended', async () => {
     scene = often;
     const { id, taskId } = await begin(scene, 'ended');
     work(taskId, 1, 2);

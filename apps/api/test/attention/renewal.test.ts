@@ -64,7 +64,7 @@ describe('the credential of a live socket', () => {
   });
 
   it.each<[string, (relay: TestRelay) => string]>([
-    ["somebody else's", (of) => of.token('mallory')],
+    ["another user's", (of) => of.token('mallory')],
     ['one that may not listen', (of) => of.token('alice', { scopes: ['sessions:write'] })],
   ])('replaced by %s ends the socket with 4403', async (_what, tokenOf) => {
     const app = await connectApp(relay);

@@ -30,7 +30,7 @@ describe('a client that understands offsets', () => {
     expect(modern.inbox.all.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5]);
     expect(modern.inbox.all[0]!.offset).toBe(first);
     expect(modern.inbox.all[4]!.offset).toBe(last);
-    // What is in no history carries the offset of the newest entry before it.
+    // A frame that is in no history carries the offset of the newest entry before it.
     expect(modern.inbox.all[2]!.offset).toBe(modern.inbox.all[1]!.offset);
     expect(plain.inbox.all).toEqual([1, 3, 4, 5].map((n) => ({ type: 'numbered', n })));
     await Promise.all([modern.close(), plain.close()]);

@@ -39,13 +39,13 @@ describe('resync', () => {
     const tooLate = await connectApp(relay, { user: 'long away', since });
     await tooLate.next('resync');
     await say.append(203);
-    // What was said just before it came may be heard too.
+    // A frame published just before it came may arrive too.
     await tooLate.next('numbered', ({ n }) => n === 203);
     expect(inTime.inbox.count('resync')).toBe(0);
     await Promise.all([inTime.close(), tooLate.close()]);
   });
 
-  it('does not come to somebody new, nor to who has missed nothing', async () => {
+  it('does not come to a new app, nor to one that has missed nothing', async () => {
     const say = sayer(relay, 'punctual');
     const since = await say.append(1);
     const apps = [

@@ -16,7 +16,7 @@ describe('a revocation', () => {
     await app.next('numbered');
   };
 
-  it('of a user closes all of the user’s sockets with 4401, on every instance, and nobody else’s', async () => {
+  it('of a user closes all of the user’s sockets with 4401, on every instance, and no one else’s', async () => {
     const mine = await Promise.all([0, 1, 0].map((api) => connectApp(relay, { user: 'alice', api })));
     const other = await connectApp(relay, { user: 'bob' });
     await control({ kind: 'user_revoked', subject: relay.issuer.userId('alice') });
@@ -77,9 +77,9 @@ describe('a revocation', () => {
   });
 
   it.each([
-    ['of nobody', { kind: 'user_revoked' }],
+    ['without a user', { kind: 'user_revoked' }],
     ['of a stranger', { kind: 'user_revoked', subject: 'https://elsewhere|frank' }],
-    ['of somebody whose name begins alike', { kind: 'user_revoked', subject: 'frank' }],
+    ['of a user whose name begins alike', { kind: 'user_revoked', subject: 'frank' }],
     ['of a device', { kind: 'device_closed', deviceId: 'x', why: 'revoked' }],
     ['of a kind that a newer release knows', { kind: 'everything_revoked', subject: 'x' }],
     ['without a version', { v: undefined, kind: 'user_revoked', login: 'x' }],

@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 
 const filler = 'x'.repeat(64 * 1024);
 
-/** Rules, 11.11: who does not read loses progress and output first, and is closed; nobody else notices. */
+/** Rules, 11.11: an app that does not read loses progress and output first, and is closed; no other app notices. */
 describe('a reader that is too slow', () => {
   let relay: TestRelay;
   beforeAll(async () => {

@@ -37,7 +37,7 @@ describe('task_output', () => {
     expectFrame('task_output', await saying('line 2', modern), { offset: true });
   });
 
-  it('goes to nobody else', async () => {
+  it('goes to no one else', async () => {
     const begun = await begin(scene, 'unheard');
     scene.daemon.event(begun.taskId, 'OUTPUT', { output: 'unheard' });
     await report(scene, 'marker of unheard');
@@ -53,7 +53,7 @@ describe('task_output', () => {
       expect(expectFrame('task_output', await saying(output)).taskId).toBe(begun.taskId);
   });
 
-  it('has no task when it belongs to the live transcript of a session at the desk', async () => {
+  it('has no task when it belongs to the live transcript of a session started locally', async () => {
     const id = await report(scene, 'desk');
     scene.daemon.event('', 'OUTPUT', { session_id: 'desk', output: 'at the desk' });
     expect(expectFrame('task_output', await saying('at the desk'))).toEqual({

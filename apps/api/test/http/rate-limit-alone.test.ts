@@ -27,7 +27,7 @@ describeWith('redis-server', 'rate limits of two instances', () => {
     await redis.stop();
   });
 
-  /** What is left after one more request at this instance: −1 for a refusal. */
+  /** The remainder after one more request at this instance: −1 for a refusal. */
   const left = async (instance: number, who: string): Promise<number> => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     try {

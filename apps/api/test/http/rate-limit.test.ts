@@ -47,7 +47,7 @@ describe('rate limits', () => {
     expect(Math.max(...reset) - Math.min(...reset)).toBeLessThanOrEqual(1);
     expect(reset[0]! - now).toBeLessThanOrEqual(61);
     expect(reset[0]! - now).toBeGreaterThan(-1);
-    // Somebody else is not concerned.
+    // Another user is not concerned.
     expect(shown(await relay.call('me', { user: 'calm' }))).toEqual({ limit: 100, remaining: 99 });
   });
 
@@ -163,7 +163,7 @@ describe('rate limits', () => {
 });
 
 describe('the window of a rate limit', () => {
-  it('ends, and the count begins anew', async () => {
+  it('ends, and the count starts again', async () => {
     const relay = await startRelay({ config: { rateLimitPerMinute: 2, rateWindowMs: 1_500 } });
     try {
       const call = () => relay.call('me');

@@ -213,7 +213,7 @@ describe('an attacker', () => {
       }
     });
 
-    it('gets no scope that nobody gave out', async () => {
+    it('gets no scope that was not granted', async () => {
       const where = await browser.authorize('relay-web', pkce().challenge, { scope: 'sessions:read admin' });
       expect(where.searchParams.get('error')).toBe('invalid_scope');
       const offline = await browser.authorize('relay-web', pkce().challenge, { scope: 'openid offline_access' });
@@ -241,7 +241,7 @@ describe('an attacker', () => {
       const answers = await Promise.all([refresh(relay, first.refresh_token!), refresh(relay, first.refresh_token!)]);
       const winners = answers.filter(({ status }) => status === 200);
       expect(winners.length).toBeGreaterThanOrEqual(1);
-      // Whoever lost asks again and gets what the other one got.
+      // The loser asks again and gets the answer of the winner.
       const again = await refresh(relay, first.refresh_token!);
       expect(again.body.refresh_token).toBe(winners[0]!.body.refresh_token);
       expect((await refresh(relay, again.body.refresh_token as string)).status).toBe(200);

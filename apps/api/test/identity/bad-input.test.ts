@@ -299,13 +299,13 @@ describe('a sign-in', () => {
     await victim.signIn('alice@example.com');
     expect(cookieOf(victim)).not.toBe(planted);
     expect((await victim.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
-    // What the attacker planted is still theirs alone.
+    // The planted cookie is still the attacker's alone.
     expect((await attacker.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'attacker@example.com' });
-    // A value that nobody gave out does not become a session.
+    // An invented value does not become a session.
     const invented = new Browser(relay);
-    invented.cookies.set('__Host-relay.session_token', 'chosen-by-somebody.AAAA');
+    invented.cookies.set('__Host-relay.session_token', 'chosen-by-an-attacker.AAAA');
     await invented.signIn('alice@example.com');
-    expect(invented.cookies.get('__Host-relay.session_token')).not.toContain('chosen-by-somebody');
+    expect(invented.cookies.get('__Host-relay.session_token')).not.toContain('chosen-by-an-attacker');
     const first = cookieOf(invented);
     await invented.signIn('alice@example.com');
     expect(cookieOf(invented)).not.toBe(first);
@@ -321,7 +321,7 @@ describe('a sign-in', () => {
 });
 
 describe('a stranger who may not create an account', () => {
-  it.each(['invite', 'closed'] as const)('gets one answer, whoever has one (%s)', async (authSignup) => {
+  it.each(['invite', 'closed'] as const)('gets one answer, whether there is one or not (%s)', async (authSignup) => {
     const here = await startRelay({
       identity: true,
       database: relay.database,

@@ -45,7 +45,7 @@ describe('the end of a sign-in', () => {
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
   });
 
-  it('reaches an instance that nobody told, within the time between two looks', async () => {
+  it('reaches an instance that missed it, within the time between two checks', async () => {
     const deaf = await startRelay({ identity: true, config: { credentialRecheckMs: 200 } });
     try {
       const browser = new Browser(deaf);
@@ -72,7 +72,7 @@ describe('the end of a sign-in', () => {
     expect(await codeOf(theirs.access_token)).toBeUndefined();
   });
 
-  it('everywhere ends every browser, every program and every socket of the person, and of nobody else', async () => {
+  it('everywhere ends every browser, every program and every socket of the person, and of no one else', async () => {
     const [browser, stranger] = [await person(), await person()];
     const second = new Browser(relay);
     await second.signIn(`person${people - 1}@example.com`);
@@ -136,7 +136,7 @@ describe('the end of a sign-in', () => {
     expect((await browser.authorize('relay-cli', 'x'.repeat(43))).pathname).toBe('/consent');
   });
 
-  it('of another person is nobody’s to cause', async () => {
+  it('of another person cannot be caused', async () => {
     const [browser, stranger] = [await person(), await person()];
     const cli = await signedInCli(browser);
     const answer = await stranger.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
@@ -212,9 +212,9 @@ describe('a secret', () => {
 
     const lost = await begin([next]);
     expect((await callWith(lost, later.access_token)).body.code).toBe('INVALID_TOKEN');
-    const anew = new Browser(lost);
-    expect((await anew.signIn('alice@example.com')).status).toBe(200);
-    expect((await callWith(lost, (await signedInWeb(anew)).access_token)).status).toBe(200);
+    const second = new Browser(lost);
+    expect((await second.signIn('alice@example.com')).status).toBe(200);
+    expect((await callWith(lost, (await signedInWeb(second)).access_token)).status).toBe(200);
     await lost.stop();
     await database.close();
   });

@@ -18,7 +18,7 @@ it('a relay that moves to another address keeps its people and everything they o
   await before.stop();
 
   const after = await at('https://relay.example.com');
-  // The old tokens name an issuer that is nobody any more.
+  // The old tokens name an issuer that no longer exists.
   expect((await callWith(after, early.access_token)).body.code).toBe('INVALID_TOKEN');
   const again = new Browser(after);
   expect((await again.signIn('alice@example.com')).status).toBe(200);

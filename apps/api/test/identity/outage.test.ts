@@ -97,7 +97,7 @@ describeWith('postgresql', 'while the database is away', () => {
       pollCode: { device_code: 'x' },
       deleteMe: { confirm: 'delete my account' },
     };
-    /** What needs no memory but the keys. */
+    /** Requests that need no state but the keys. */
     const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
 
     await postgres.halt();

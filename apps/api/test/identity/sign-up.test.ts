@@ -70,7 +70,7 @@ describe('the first account', () => {
     expect(last.apis[0]!.identity!.setupLink).toBeUndefined();
   });
 
-  it('is not set up by a link when somebody has one already', async () => {
+  it('is not set up by a link when a person has one already', async () => {
     const relay = await relayWith('open');
     expect((await create(new Browser(relay), 'a@example.com')).status).toBe(200);
     const link = relay.apis[0]!.identity!.setupLink!;
@@ -94,7 +94,7 @@ describe('an account', () => {
     }
   });
 
-  it('is created once by an invitation of somebody who has one', async () => {
+  it('is created once by an invitation of a person who has one', async () => {
     const relay = await relayWith('invite');
     const alice = new Browser(relay);
     await alice.signUp('alice@example.com');

@@ -12,7 +12,7 @@ describe('the outbox', () => {
   let scene: Scene;
   const delivered: DueNotification[] = [];
   const waiting: (() => void)[] = [];
-  /** What the transport does with a notification; default takes it. */
+  /** The transport's handling of a notification; default: it accepts it. */
   let carry: (notification: DueNotification) => Promise<void>;
   beforeAll(async () => {
     const transport = {

@@ -95,7 +95,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await read(id)).not.toHaveProperty('prompts');
   });
 
-  it('takes the first answer of two on two apis, and says which it was; the other reaches nobody', async () => {
+  it('takes the first answer of two on two apis, and says which it was; the other reaches no agent', async () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete?', options: [{ label: 'Allow' }, { label: 'Refuse' }] });
     const { prompt } = await asking(id, 'Delete?');
@@ -118,7 +118,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
       ({ session }) => (session as Seen).lastTask?.id === won!.body.taskId && (session as Seen).status === 'idle',
     );
     expect(field.inbox.count('task_resume', (frame) => frame.session_id === id.split(':')[2])).toBe(1);
-    // What it was is known long after the question itself is gone.
+    // The outcome is known long after the question itself is gone.
     expect((await answer(id, prompt!.id, { option: '1' })).body).toMatchObject({ answer: { option } });
     const [row] = await relay.database.prisma.prompt.findMany({ where: { uuid: prompt!.id } });
     expect(row).toMatchObject({ state: 'closed', payload: {} });
@@ -317,7 +317,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
     expect(await resumed(daemon, given.body.taskId)).toMatchObject({ prompt_uuid: asked.uuid, option_id: 'yes' });
     daemon.event(given.body.taskId as string, 'ERROR', {
-      error: 'nothing is asked any more',
+      error: 'the question is closed',
       code: 'PROMPT_SUPERSEDED',
     });
     await app.next(

@@ -149,7 +149,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       await nothing(id);
     });
 
-    it('the session only ever ran at the desk', async () => nothing(await report(scene, 'desk', { is_active: true })));
+    it('the session only ever ran locally', async () => nothing(await report(scene, 'desk', { is_active: true })));
 
     it('the task failed', async () => {
       const begun = await begin(scene, 'failed');
@@ -195,7 +195,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     expect((await cancelled(begun.placeholder)).taskId).toBe(begun.taskId);
   });
 
-  it("does not know what never was or is somebody else's", async () => {
+  it('does not know what never was or belongs to another user', async () => {
     const { id, taskId } = await begin(scene, 'mine');
     expectRefusal(await cancel(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await cancel('x:scripted:y'), 'SESSION_NOT_FOUND');

@@ -101,7 +101,7 @@ describe('POST /api/sessions', () => {
       });
     });
 
-    it('is the time after which nobody delivers it any more', async () => {
+    it('is the time after which it is no longer delivered', async () => {
       const registration = await registerDevice(scene.relay);
       const { id, taskId } = await created({ deviceId: registration.deviceId, queueTtlSeconds: 1 });
       await updateOf(scene.app, id, ({ status }) => status === 'failed');
@@ -148,7 +148,7 @@ describe('POST /api/sessions', () => {
     expectRefusal(await post({ message: `${message}.` }), 'PAYLOAD_TOO_LARGE', 'message');
   });
 
-  it("does not know a device that never was, was removed, or is somebody else's", async () => {
+  it('does not know a device that never was, was removed, or belongs to another user', async () => {
     const removed = await registerDevice(scene.relay);
     await scene.relay.call('deleteDevice', { params: { id: removed.deviceId } });
     for (const answer of [

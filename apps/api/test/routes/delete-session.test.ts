@@ -31,7 +31,7 @@ describe('DELETE /api/sessions/:id', () => {
     expectRefusal(await remove(id), 'SESSION_NOT_FOUND');
   });
 
-  it('tells clients that understand it, and nobody else', async () => {
+  it('reaches apps that understand it, and no others', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const id = await report(scene, 'announced');
     await removed(id);
@@ -102,7 +102,7 @@ describe('DELETE /api/sessions/:id', () => {
     expect(await listed()).not.toContain(begun.id);
   });
 
-  it("does not know what never was or is somebody else's", async () => {
+  it('does not know what never was or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await remove(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await remove('x:scripted:y'), 'SESSION_NOT_FOUND');

@@ -18,11 +18,11 @@ describe('GET /api/devices', () => {
     return (expectSuccess('listDevices', 200, answer) as { devices: Device[] }).devices;
   };
 
-  it('is empty for somebody who has none', async () => {
+  it('is empty for a person who has none', async () => {
     expect(await list('nobody')).toEqual([]);
   });
 
-  it('lists the devices of the user in the order of registration, and of nobody else', async () => {
+  it('lists the devices of the user in the order of registration, and of no one else', async () => {
     const first = await registerDevice(relay, { user: 'bob', hostname: 'desk', agentType: 'claude_code' });
     const second = await registerDevice(relay, { user: 'bob', hostname: 'laptop' });
     await registerDevice(relay, { user: 'carol' });

@@ -7,7 +7,7 @@ import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts'
 describe('GET /api/notifications', () => {
   let scene: Scene;
   const begun: Begun[] = [];
-  /** Waits until a notification was handed to whoever carries them. */
+  /** Waits until a notification was passed to the transport. */
   let carried: (sessionId: string) => Promise<void>;
   beforeAll(async () => {
     const seen = new Set<string>();
@@ -81,7 +81,7 @@ describe('GET /api/notifications', () => {
     }
   });
 
-  it('is nobody else’s business', async () => {
+  it('is invisible to other users', async () => {
     expect(await list('', 'bob')).toEqual({ notifications: [] });
     const { nextCursor } = await list('?limit=1');
     expect(await list(`?cursor=${nextCursor}`, 'bob')).toEqual({ notifications: [] });

@@ -101,7 +101,7 @@ describe('GET /api/sessions', () => {
     const id = await report(mine, 'elsewhere');
     expect((await list(`?deviceId=${other.deviceId}`)).sessions.map((session) => session.id)).toEqual([id]);
     expect((await list(`?deviceId=${scene.daemon.deviceId}`)).sessions).toHaveLength(ids.length);
-    expect(await list('?deviceId=nobody')).toEqual({ sessions: [] });
+    expect(await list('?deviceId=unknown')).toEqual({ sessions: [] });
     expect(await list(`?deviceId=${other.deviceId}`, 'bob')).toEqual({ sessions: [] });
   });
 
@@ -114,11 +114,11 @@ describe('GET /api/sessions', () => {
     expectRefusal(await scene.relay.call('listSessions', { query: { status: 'odd' } }), 'INVALID_REQUEST', 'status');
   });
 
-  it('counts a session as failed from the moment its only task expires, whoever has noticed', async () => {
+  it('counts a session as failed from the moment its only task expires, whether it was noticed or not', async () => {
     const away = await connectDaemon(scene.relay);
     await away.close();
     const { body } = await scene.relay.call('createSession', {
-      body: { deviceId: away.deviceId, message: 'nobody is there', queueTtlSeconds: 1 },
+      body: { deviceId: away.deviceId, message: 'away', queueTtlSeconds: 1 },
     });
     const failed = await scene.app.next('session_update', (frame) => {
       const session = frame.session as Session;
@@ -177,7 +177,7 @@ describe('GET /api/sessions', () => {
     expect(await list(`?cursor=${cursorOf(['0001-01-01T00:00:00.000Z', 'x'])}`)).toEqual({ sessions: [] });
   });
 
-  it('gives nothing of somebody else to a cursor of mine', async () => {
+  it('gives nothing of another user to a cursor of mine', async () => {
     const { nextCursor } = await list('?limit=1');
     expect(await list(`?cursor=${nextCursor}`, 'bob')).toEqual({ sessions: [] });
   });

@@ -32,7 +32,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     const [answer, asked] = await Promise.all([get(id, query), answerHistory(scene.daemon, nativeId, fields)]);
     return { answer, asked };
   };
-  /** How many questions for history have reached the gateway of the daemon so far. */
+  /** The number of questions for history that have reached the gateway of the daemon so far. */
   const questions = async () => {
     const text = await scene.relay.gateways[1]!.metrics.text();
     return Number(/relay_commands_total\{[^}]*kind="history"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
@@ -83,7 +83,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     expect(lost.answer.body).toMatchObject({ v: 104, reset: true, messages });
   });
 
-  it('stands in the session as well', async () => {
+  it('is in the session as well', async () => {
     const { answer } = await read('detail', '?parts=1', { v: 104, messages });
     expect(answer.body as SessionDetail).toMatchObject({ title: '', agentType: 'scripted', v: 104, messages });
     expect(answer.body).not.toHaveProperty('messagesError');

@@ -24,7 +24,7 @@ describe('GET /api/sessions/:id/messages', () => {
     const [answer, asked] = await Promise.all([read(id, query), answerHistory(scene.daemon, nativeId, fields)]);
     return { page: expectSuccess('readMessages', 200, answer) as MessagePage, asked };
   };
-  /** How many questions for history have reached the gateway so far. */
+  /** The number of questions for history that have reached the gateway so far. */
   const askedFor = async () => {
     const text = await scene.relay.gateways[0]!.metrics.text();
     const [, count = '0'] = /relay_commands_total\{[^}]*kind="history"[^}]*\} (\d+)/.exec(text) ?? [];
@@ -158,7 +158,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expectRefusal(await read(body.id), 'SESSION_NOT_RESOLVED');
   });
 
-  it("does not know what never was or is somebody else's", async () => {
+  it('does not know what never was or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await read('x:scripted:y'), 'SESSION_NOT_FOUND');
     expectRefusal(await read(id, '', { user: 'mallory' }), 'SESSION_NOT_FOUND');

@@ -80,7 +80,7 @@ describe('GET /api/tasks/:id', () => {
     });
   });
 
-  it('counts a task as expired from the moment its time ends, whoever has noticed', async () => {
+  it('counts a task as expired from the moment its time ends, whether it was noticed or not', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     const { id, taskId } = await create({ deviceId, queueTtlSeconds: 1 });
     const { createdAt } = await taskOf(taskId);
@@ -90,7 +90,7 @@ describe('GET /api/tasks/:id', () => {
     expect(Date.parse(task.finishedAt!) - Date.parse(createdAt)).toBe(1000);
   });
 
-  it("does not know what never was or is somebody else's", async () => {
+  it('does not know what never was or belongs to another user', async () => {
     const { taskId } = await begin(scene, 'mine');
     expectRefusal(await read(taskId, 'mallory'), 'TASK_NOT_FOUND');
     for (const id of ['never', 'a/b:c', "'; --", 'x'.repeat(600)]) expectRefusal(await read(id), 'TASK_NOT_FOUND');

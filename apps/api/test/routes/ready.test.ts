@@ -27,7 +27,7 @@ describe('GET /ready', () => {
 
   it('turns 503 when the database is gone, and names it; the process still lives', async () => {
     database.lose();
-    // An answer is kept for a second: ask until it is asked anew.
+    // An answer is kept for a second: ask until it is fetched again.
     let answer = await relay.call('ready', { user: null });
     while (answer.status === 200) answer = await relay.call('ready', { user: null });
     expect(expectSuccess('ready', 503, answer)).toEqual({

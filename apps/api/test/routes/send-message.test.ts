@@ -39,7 +39,7 @@ describe('POST /api/sessions/:id/messages', () => {
     expect(active.session).toMatchObject({ lastTask: { id: body.taskId }, lastMessage: 'and now?' });
   });
 
-  it('continues a session that was started at the desk, where it was started', async () => {
+  it('continues a session that was started locally, in its place', async () => {
     const id = await report(scene, 'desk', { project: '/home/alice/it' });
     const { taskId } = await sent(id, 'go on');
     expect(await resumed(taskId)).toMatchObject({ session_id: 'desk', project_path: '/home/alice/it' });
@@ -166,7 +166,7 @@ describe('POST /api/sessions/:id/messages', () => {
     expectRefusal(await send('x:scripted:y', { content: 'x'.repeat(256 * 1024 + 1) }), 'PAYLOAD_TOO_LARGE', 'content');
   });
 
-  it("does not know what never was, was deleted, or is somebody else's", async () => {
+  it('does not know what never was, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await send(id, { content: 'hi' }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

@@ -129,7 +129,7 @@ describe('/api/devices/code/:userCode', () => {
       expectRefusal(answer, 'CODE_NOT_FOUND');
   });
 
-  describe('lets nobody guess:', () => {
+  describe('lets no one guess:', () => {
     const wrong = ['BBBB-BBBB', 'AEIO-UAEI', 'short', 'x'.repeat(500), 'bbbb-bbbc', 'BBBB-BBBD'];
 
     it('after five wrong codes a user gets no answer, not even to a right one', async () => {
@@ -141,7 +141,7 @@ describe('/api/devices/code/:userCode', () => {
       expectRefusal(answer, 'RATE_LIMITED');
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(60);
       expect(answer.body.retryAfter).toBe(Number(answer.headers['retry-after']));
-      expectSuccess('approveCode', 200, await by('somebody else').approve(codes.user_code));
+      expectSuccess('approveCode', 200, await by('mallory').approve(codes.user_code));
     });
 
     it('right codes cost nothing', async () => {
@@ -160,7 +160,7 @@ describe('/api/devices/code/:userCode', () => {
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
     });
 
-    it('after twenty wrong codes an address gets no answer, whoever asks', async () => {
+    it('after twenty wrong codes an address gets no answer, for any user', async () => {
       const address = freshAddress();
       for (let n = 0; n < 20; n += 1)
         expectRefusal(await by(`crowd ${n % 10}`, address).read(wrong[n % wrong.length]!), 'CODE_NOT_FOUND');

@@ -72,7 +72,7 @@ describe('POST /api/watched-sessions', () => {
     expectRefusal(await watch(body), 'INVALID_REQUEST', 'sessionId');
   });
 
-  it("does not know what never was, was deleted, or is somebody else's", async () => {
+  it('does not know what never was, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await watch({ sessionId: id }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });
