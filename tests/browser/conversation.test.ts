@@ -282,7 +282,7 @@ describeWith('chromium', 'a conversation', () => {
     daemon.event('', 'AGENT_RESPONSE', { session_id: 'native/1', content: 'Said before' });
     await said('Agent', 'Said before').waitFor();
     await person.context.setOffline(true);
-    await person.text('Not live');
+    await person.text('Reconnecting in');
     daemon.event('', 'AGENT_RESPONSE', {
       session_id: 'native/1',
       response: 'Said meanwhile',
@@ -304,5 +304,35 @@ describeWith('chromium', 'a conversation', () => {
     expect(task).toMatchObject({ message: 'For later' });
     finish(task.task_id as string, 'TASK_COMPLETE', { result: 'Here I am.' });
     await said('Agent', 'Here I am.').waitFor();
+  });
+
+  it('shows what the agent wrote before the page of a new session was there', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel('First message').fill('Begin at once');
+    const socket = new Promise<void>((resolve) => {
+      person.page.on('websocket', (ws) => ws.on('framereceived', ({ payload }) => String(payload).includes('early') && resolve())); // prettier-ignore
+    });
+    await person.page.reload();
+    await person.page.getByLabel('First message').fill('Begin at once');
+    let taskId = '';
+    await person.page.route(
+      /\/api\/sessions$/,
+      async (route) => {
+        const response = await route.fetch();
+        taskId = (await daemon.next('task_start')).task_id as string;
+        daemon.send({ type: 'status', running_tasks: [taskId] });
+        daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native/early' });
+        daemon.event(taskId, 'OUTPUT', { output: 'early words' });
+        await socket;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    await person.click('Start');
+    const { request_id } = await daemon.next('get_messages');
+    daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
+    await person.text('early words');
+    finish(taskId, 'TASK_COMPLETE', { result: 'Done early.' });
+    await person.text('Done early.');
   });
 });

@@ -72,6 +72,10 @@ const verbs: Readonly<Record<string, readonly [now: string, done: string]>> = {
 };
 
 export const words = {
+  shell: {
+    skip: 'Skip to content',
+    reconnecting: 'Reconnecting in',
+  },
   log: 'Conversation',
   you: 'You',
   agent: 'Agent',

@@ -18,6 +18,8 @@ export interface Live {
   subscribe: (listener: () => void) => () => void;
   /** Every frame, in order. `resync` and, of sessions, `sessions_changed` mean: what you have may be old, load it again. */
   onFrame: (listener: (frame: LiveFrame) => void) => () => void;
+  /** Frames of the last seconds, oldest first: for a page that is on its way while they come. */
+  recent: () => readonly LiveFrame[];
   start: () => void;
   stop: () => void;
   /** There is another token. */
@@ -30,6 +32,9 @@ export interface LiveDeps {
   renewAccess: () => Promise<unknown>;
 }
 
+const recentMs = 10_000;
+const recentFrames = 200;
+
 export function createLive({ client, renewAccess }: LiveDeps): Live {
   let state: LiveState = { kind: 'off' };
   let stream: AttentionStream | undefined;
@@ -37,6 +42,13 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
   const listeners = new Set<() => void>();
   const frameListeners = new Set<(frame: LiveFrame) => void>();
 
+  let recent: { atMs: number; frame: LiveFrame }[] = [];
+
+  const hear = (frame: LiveFrame) => {
+    const atMs = Date.now();
+    recent = [...recent, { atMs, frame }].filter((one) => one.atMs > atMs - recentMs).slice(-recentFrames);
+    for (const listener of frameListeners) listener(frame);
+  };
   const become = (next: LiveState) => {
     state = next;
     for (const listener of listeners) listener();
@@ -45,14 +57,14 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
   async function run(signal: AbortSignal): Promise<void> {
     let since = '';
     for (let failures = 0; !signal.aborted; failures += 1) {
-      const current = client.attention({ since, events: ['output'], signal });
+      const current = client.attention({ since, events: ['output', 'transcript'], signal });
       stream = current;
       try {
         for await (const item of current) {
           if (item.type === 'connection') {
             if (item.state === 'live') failures = 0;
             become(item.state === 'waiting' ? { kind: 'waiting', untilMs: item.untilMs } : { kind: item.state });
-          } else if (item.type !== 'unknown') for (const listener of frameListeners) listener(item);
+          } else if (item.type !== 'unknown') hear(item);
         }
       } catch {
         // The relay does not want this credential: another one may be welcome, and signed out stops us.
@@ -78,6 +90,7 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
       frameListeners.add(listener);
       return () => frameListeners.delete(listener);
     },
+    recent: () => recent.map(({ frame }) => frame),
     start: () => {
       if (running) return;
       running = new AbortController();
@@ -87,6 +100,7 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
       running?.abort();
       running = undefined;
       stream = undefined;
+      recent = [];
       if (state.kind !== 'off') become({ kind: 'off' });
     },
     refresh: () => stream?.refresh(),

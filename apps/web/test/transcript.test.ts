@@ -6,7 +6,8 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { RowView } from '../src/transcript/item-view.tsx';
 import { type LogItem, itemOf } from '../src/transcript/items.ts';
 import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
-import { outputLines, plainOutput } from '../src/transcript/parts/terminal-text.ts';
+import { colouredLines } from '../src/transcript/parts/terminal-colours.ts';
+import { plainOutput } from '../src/transcript/parts/terminal-text.ts';
 import { noMemory, rowsOf } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
@@ -191,7 +192,7 @@ describe('output', () => {
   it('has its colours as classes, and none of them in what is copied', () => {
     const text =
       '\u001b[31merror\u001b[0m plain \u001b]8;;https://a.example\u0007link\u001b]8;;\u0007\n10%\r50%\r100%\n<b>';
-    expect(outputLines(text)).toEqual([
+    expect(colouredLines(text)).toEqual([
       [
         ['error', 'a-red'],
         [' plain link', ''],

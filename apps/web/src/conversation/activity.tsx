@@ -8,13 +8,13 @@ import { Elapsed } from '../transcript/parts/elapsed.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { WorkingSign } from '../ui/mark.tsx';
 
-/** Since when this has been so, as far as this page knows. */
-function useSince(what: string): number {
+/** Since when this has been so: what the relay knows, else as far as this page knows. */
+function useSince(what: string, knownMs: number): number {
   const [since, setSince] = useState({ what, ms: Date.now() });
   useEffect(() => {
     setSince((now) => (now.what === what ? now : { what, ms: Date.now() }));
   }, [what]);
-  return since.ms;
+  return knownMs <= Date.now() ? knownMs : since.ms;
 }
 
 const unfinished = new Set(['queued', 'sent', 'running']);
@@ -34,14 +34,16 @@ function doing(session: Session, device: Device | undefined): string | undefined
 
 interface ActivityProps {
   session: Session;
+  /** When the person said what is being worked on. */
+  saidAt: string | undefined;
   device: Device | undefined;
   /** The log says already that the agent failed. */
   isErrorShown: boolean;
 }
 
-export function Activity({ session, device, isErrorShown }: ActivityProps) {
+export function Activity({ session, saidAt, device, isErrorShown }: ActivityProps) {
   const what = doing(session, device);
-  const sinceMs = useSince(`${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`);
+  const sinceMs = useSince(`${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`, Date.parse(saidAt ?? ''));
   const code = session.lastTask?.code;
   if (what !== undefined)
     return (

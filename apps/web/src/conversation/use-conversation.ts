@@ -1,18 +1,26 @@
 /** One session as it is right now: loaded once, then kept up by frames. */
-import { useEffect, useRef } from 'react';
-import type { AttentionFrame, Message, Session, SessionDetail } from '@relay/protocol';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { TranscriptCopy } from '@relay/client';
+import type { AttentionFrame, Item, Message, Session, SessionDetail } from '@relay/protocol';
 import { pageSize } from '../api/bounds.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
+import { type Said, shownOf, withSaid } from './said.ts';
 
 export interface Conversation {
   session: Session;
+  /** In the order in which they are shown. */
   messages: Message[];
+  /** The daemon's own list, when it keeps a transcript. */
+  items: readonly Item[] | undefined;
+  said: readonly Said[];
+  /** Of `items` something is missing: they must be asked for again. */
+  isBehind: boolean;
   hasMore: boolean;
   /** Why the history is not there. */
   messagesError: SessionDetail['messagesError'];
-  /** The newest part of what the running task writes. */
+  /** The newest part of what the running task writes, from a daemon without a transcript. */
   output: string;
   removed: boolean;
 }
@@ -20,14 +28,41 @@ export interface Conversation {
 const outputKept = 64 * 1024;
 /** The relay has the daemon watch a session for five minutes after somebody looked. */
 const lookAgainMs = 4 * 60_000;
+/** What is missing is asked for at most this often, and not by everybody at once. */
+const askAgainMs = 2000;
+const askWithinMs = 500;
 
 function sessionOf(detail: SessionDetail): Session {
-  const { messages: _m, hasMore: _h, oldestUuid: _o, newestUuid: _n, messagesError: _e, ...session } = detail;
+  const {
+    messages: _m,
+    hasMore: _h,
+    oldestUuid: _o,
+    newestUuid: _n,
+    messagesError: _e,
+    v: _v,
+    reset: _r,
+    ...session
+  } = detail;
   return session;
 }
 
-/** What a frame makes of the conversation; the same object if it is about something else. */
-function after(now: Conversation, frame: AttentionFrame): Conversation {
+/** A tab keeps this many items of a transcript; older ones can be loaded again. */
+const itemsKept = 5000;
+
+function withItems(now: Conversation, items: readonly Item[], said = now.said): Conversation {
+  if (items === now.items && said === now.said) return now;
+  const wasCut = now.items?.[0] !== undefined && items[0] !== undefined && items[0].seq > now.items[0].seq;
+  return { ...now, items, said, messages: shownOf(items, said), hasMore: now.hasMore || wasCut };
+}
+
+function withWords(now: Conversation, message: Message): Conversation {
+  if (!now.items) return { ...now, messages: withMessage(now.messages, message) };
+  const said = withSaid(now.said, now.items, message);
+  return said === now.said ? now : withItems(now, now.items, said);
+}
+
+/** What a frame makes of the conversation; the same object if it is about something else. Twice the same frame is as good as once. */
+function after(now: Conversation, frame: AttentionFrame, copy: TranscriptCopy): Conversation {
   const { id } = now.session;
   if (frame.type === 'session_update' && (frame.session.id === id || frame.previousId === id)) {
     // Two instances that tell of one session may cross.
@@ -36,7 +71,12 @@ function after(now: Conversation, frame: AttentionFrame): Conversation {
     return { ...now, session: frame.session, output: isNewTask ? '' : now.output };
   }
   if (!('sessionId' in frame) || frame.sessionId !== id) return now;
-  if (frame.type === 'new_message') return { ...now, messages: withMessage(now.messages, frame.message) };
+  if (frame.type === 'transcript') {
+    copy.hear(frame);
+    const next = copy.isBehind === now.isBehind ? now : { ...now, isBehind: copy.isBehind };
+    return now.items ? withItems(next, copy.items) : next;
+  }
+  if (frame.type === 'new_message') return withWords(now, frame.message);
   if (frame.type === 'task_output') return { ...now, output: (now.output + frame.output).slice(-outputKept) };
   if (frame.type === 'session_removed') return { ...now, removed: true };
   return now;
@@ -52,39 +92,62 @@ export interface UseConversation {
 
 /** @param first the first message, when the session was started on the page before */
 export function useConversation(id: string, first: Message | undefined): UseConversation {
-  const { client } = useRooms();
+  const { client, live: stream } = useRooms();
   /** What came live, for a history that was asked for before. */
   const live = useRef<Message[]>(first ? [first] : []);
-  const shown = useRef<Message[]>([]);
+  const shown = useRef<Conversation>(undefined);
   const updates = useRef(0);
+  const askedAt = useRef(0);
+
+  const [copy] = useState(() => new TranscriptCopy({ keep: itemsKept }));
+
   const resource = useResource(id, async (): Promise<Conversation> => {
-    const detail = await client.call('readSession', { params: { id }, query: { limit: pageSize } });
-    return {
-      session: sessionOf(detail),
-      // A machine that does not answer right now takes nothing away that was read before.
-      messages: merged(detail.messagesError ? shown.current : detail.messages, live.current),
-      hasMore: detail.hasMore,
-      messagesError: detail.messagesError,
-      output: '',
-      removed: false,
+    askedAt.current = Date.now();
+    const changed = copy.v;
+    const query = { limit: pageSize, parts: '1' as const, ...(changed === undefined ? {} : { changed }) };
+    const detail = await client.call('readSession', { params: { id }, query });
+    const { messagesError, hasMore } = detail;
+    const now = shown.current;
+    const base = { session: sessionOf(detail), messagesError, output: '', removed: false, isBehind: false };
+    // A machine that does not answer right now takes nothing away that was read before.
+    if (messagesError && now?.items) return { ...now, ...base };
+    if (messagesError || detail.v === undefined) {
+      const messages = merged(messagesError ? (now?.messages ?? []) : detail.messages, live.current);
+      return { ...base, messages, items: undefined, said: [], hasMore };
+    }
+    copy.take(detail);
+    const { items, isBehind } = copy;
+    const isWhole = changed === undefined || detail.reset === true;
+    const beganAt = isWhole && hasMore ? Date.parse(items[0]?.timestamp ?? '') : Number.NaN;
+    const said = (now?.items ? now.said.map(({ message }) => message) : live.current)
+      .filter(({ timestamp }) => !(Date.parse(timestamp) < beganAt))
+      .reduce<readonly Said[]>((all, message) => withSaid(all, items, message), isWhole ? [] : (now?.said ?? []));
+    const loaded = {
+      ...base,
+      isBehind,
+      items: undefined,
+      said,
+      messages: [],
+      hasMore: isWhole ? hasMore : !!now?.hasMore,
     };
+    return withItems(loaded, items);
   });
   const { change, reload } = resource;
+  const known = resource.kind === 'ready' ? resource.value : undefined;
   useEffect(() => {
-    if (resource.kind === 'ready') shown.current = resource.value.messages;
+    shown.current = known;
   });
   const said = (message: Message) => {
     live.current = withMessage(live.current, message).slice(-messagesKept);
-    change((now) => ({ ...now, messages: withMessage(now.messages, message) }));
+    change((now) => withWords(now, message));
   };
   // Of the rest it may know less by now than a frame said meanwhile.
   const changed = ({ title, archived }: Session) =>
     change((now) => ({ ...now, session: { ...now.session, title, archived } }));
 
-  useFrames((frame) => {
+  const hear = (frame: AttentionFrame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') reload();
     if (frame.type === 'session_update') updates.current += 1;
-    const known = resource.kind === 'ready' ? resource.value : undefined;
     const isOurs = 'sessionId' in frame && frame.sessionId === (known?.session.id ?? id);
     if (frame.type === 'new_message' && isOurs) live.current = withMessage(live.current, frame.message);
     if (
@@ -94,8 +157,29 @@ export function useConversation(id: string, first: Message | undefined): UseConv
       known.messagesError
     )
       reload();
-    change((now) => after(now, frame));
-  });
+    change((now) => after(now, frame, copy));
+  };
+  useFrames(hear);
+  // A session that was started on the page before: the agent may have begun while this page was on its way.
+  const isNew = first !== undefined;
+  useEffect(() => {
+    if (!isNew) return;
+    for (const frame of stream.recent()) {
+      if (frame.type === 'new_message' && frame.sessionId === id)
+        live.current = withMessage(live.current, frame.message);
+      change((now) => after(now, frame, copy));
+    }
+  }, [isNew, id, stream, change, copy]);
+
+  const isBehind = known?.isBehind === true;
+  const items = known?.items;
+  useEffect(() => {
+    if (!isBehind) return undefined;
+    const waitMs = Math.max(Math.random() * askWithinMs, askedAt.current + askAgainMs - Date.now());
+    const timer = setTimeout(reload, waitMs);
+    return () => clearTimeout(timer);
+    // Another list: it was asked for, and something else is missing by now.
+  }, [isBehind, items, reload]);
 
   useEffect(() => {
     const timer = setInterval(() => {
@@ -111,11 +195,16 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     return () => clearInterval(timer);
   }, [client, id, change]);
 
-  const loadOlder = async () => {
-    const oldest = resource.kind === 'ready' ? resource.value.messages[0] : undefined;
-    if (!oldest) return;
-    const page = await client.call('readMessages', { params: { id }, query: { limit: pageSize, before: oldest.uuid } });
-    change((now) => ({ ...now, messages: withOlder(page.messages, now.messages), hasMore: page.hasMore }));
-  };
+  const oldest = (items ?? known?.messages)?.[0]?.uuid;
+  const loadOlder = useCallback(async () => {
+    if (oldest === undefined) return;
+    const query = { limit: pageSize, before: oldest, parts: '1' as const };
+    const page = await client.call('readMessages', { params: { id }, query });
+    if (page.v !== undefined) copy.takeOlder(page);
+    change((now) => {
+      const next = { ...now, hasMore: page.hasMore };
+      return now.items ? withItems(next, copy.items) : { ...next, messages: withOlder(page.messages, now.messages) };
+    });
+  }, [client, id, oldest, change, copy]);
   return { resource, said, changed, loadOlder };
 }

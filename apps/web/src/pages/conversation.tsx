@@ -90,7 +90,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
-  const { items, texts } = useItems({ session, messages, output });
+  const { items, texts } = useItems({ session, messages, output: known.items ? undefined : output });
   const log = useRef<LogHandle>(null);
   const newestOlder = useRef(onOlder);
   useEffect(() => {
@@ -103,7 +103,8 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   };
 
   const newest = items.at(-1);
-  const lastWords = messages.findLast(({ role }) => role === 'USER')?.content;
+  const lastSaid = messages.findLast(({ role }) => role === 'USER');
+  const lastWords = lastSaid?.content;
   const key = useSendingKey();
   const again = useAction(async () => {
     if (lastWords === undefined) return;
@@ -153,7 +154,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
             </div>
           )}
           <Problem refusal={again.refusal} />
-          <Activity session={session} device={device} isErrorShown={isErrorShown} />
+          <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
         </div>
         <Composer session={session} messages={messages} device={device} onSaid={said} />
       </div>

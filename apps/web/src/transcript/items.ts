@@ -12,10 +12,11 @@ const known = new WeakMap<Message, LogItem>();
 
 /** A message as an item; one that came with its part keeps it. */
 export function itemOf(message: Message): LogItem {
-  const before = known.get(message);
-  if (before) return before;
   const { uuid, role, content, timestamp, truncated, seq, v, turn, part } = message;
   const hasPart = typeof part === 'object' && part !== null && typeof part.kind === 'string';
+  if (hasPart && typeof seq === 'number' && typeof content === 'string') return message as LogItem;
+  const before = known.get(message);
+  if (before) return before;
   const item: LogItem = {
     uuid,
     role,

@@ -26,7 +26,8 @@ export function settled(before: readonly LogItem[], now: readonly LogItem[], tex
 export interface Known {
   session: Session;
   messages: readonly Message[];
-  output: string;
+  /** Undefined: the messages are the daemon's own items, and say everything. */
+  output: string | undefined;
 }
 
 /** The turn that is going on, or was the last one, comes as parts: they say all of this. */
@@ -36,7 +37,7 @@ const hasParts = (messages: readonly Message[]): boolean =>
 /** What the running task has written, from a relay that sends no parts: one item that grows, and stays when the task was stopped. */
 function outputItem({ session, messages, output }: Known, startedAt: string): LogItem | undefined {
   const { lastTask } = session;
-  if (!lastTask || output.trim() === '') return undefined;
+  if (!lastTask || output === undefined || output.trim() === '') return undefined;
   const isRunning = unfinished.has(lastTask.state);
   if (!isRunning && !partial.has(lastTask.state)) return undefined;
   if (hasParts(messages)) return undefined;
@@ -48,9 +49,9 @@ function outputItem({ session, messages, output }: Known, startedAt: string): Lo
 }
 
 /** Where the person stopped the agent, from a relay that sends no parts. */
-function stoppedItem({ session, messages }: Known): LogItem | undefined {
+function stoppedItem({ session, messages, output }: Known): LogItem | undefined {
   const { lastTask } = session;
-  if (lastTask?.state !== 'cancelled' || hasParts(messages)) return undefined;
+  if (lastTask?.state !== 'cancelled' || output === undefined || hasParts(messages)) return undefined;
   const part = { kind: 'mark', what: 'cancelled' };
   const timestamp = messages.at(-1)?.timestamp ?? session.updatedAt;
   return { uuid: `stopped ${lastTask.id}`, role: 'SYSTEM', content: '', timestamp, seq: 0, part };
@@ -60,6 +61,7 @@ export function useItems(known: Known): { items: readonly LogItem[]; texts: Text
   const [texts] = useState(() => createTexts());
   const last = useRef<readonly LogItem[]>([]);
   const { session, messages, output } = known;
+  const hasItems = output === undefined;
   const messageItems = useMemo(() => messages.map(itemOf), [messages]);
   const startedAt = messages.at(-1)?.timestamp ?? session.updatedAt;
   const written = useMemo(
@@ -72,7 +74,10 @@ export function useItems(known: Known): { items: readonly LogItem[]; texts: Text
     const at = messageItems.findLastIndex(({ role }) => role === 'USER') + 1;
     all = [...messageItems.slice(0, at), written, ...messageItems.slice(at)];
   }
-  const stopped = useMemo(() => stoppedItem({ session, messages, output: '' }), [session, messages]);
+  const stopped = useMemo(
+    () => stoppedItem({ session, messages, output: hasItems ? undefined : '' }),
+    [session, messages, hasItems],
+  );
   if (stopped) all = [...all, stopped];
   last.current = settled(last.current, all, texts);
   return { items: last.current, texts };

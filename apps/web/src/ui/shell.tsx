@@ -1,6 +1,7 @@
 /** What is around every page: the way to the others, and whether the page is live. */
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
+import { words } from '../catalogue.ts';
 import { useAccessState, useLiveState } from '../rooms.ts';
 import { AccessNotices } from './access-notices.tsx';
 import { Mark } from './mark.tsx';
@@ -20,7 +21,7 @@ function LiveNotice() {
     <div className="live" role="status">
       {live.kind === 'waiting' && (
         <p>
-          Not live: the connection is lost. Trying again in <Remaining untilMs={live.untilMs} />
+          {words.shell.reconnecting} <Remaining untilMs={live.untilMs} />
         </p>
       )}
     </div>
@@ -33,7 +34,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <>
       <a className="skip" href="#main">
-        To the content
+        {words.shell.skip}
       </a>
       <header className="top">
         <Link href="/" className="brand">

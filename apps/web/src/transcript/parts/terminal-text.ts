@@ -1,6 +1,4 @@
-/** What a program printed, as lines of stretches with classes. Colours become classes, never HTML; other commands to a terminal are left out. */
-import Anser from 'anser';
-
+/** What a program printed, without commands to a terminal. */
 export type TermStretch = readonly [text: string, classes: string];
 
 // Titles, links and cursor movements; colours (`m`) stay.
@@ -10,7 +8,7 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
 
 /** A line that a program wrote over is the last it wrote. */
 const overwritten = (line: string) => line.replace(/\r+$/, '').replace(/^[\s\S]*\r/, '');
-const cleaned = (text: string): string =>
+export const cleaned = (text: string): string =>
   text.replace(commands, '').split('\n').map(overwritten).join('\n').replace(controls, '').replace(/\n+$/, '');
 
 /** The text alone: for copying. */
@@ -18,25 +16,3 @@ export const plainOutput = (text: string): string =>
   cleaned(text)
     .replace(/\u001b\[[\d;]*m/g, '')
     .replaceAll('\u001b', '');
-
-const classOf = (name: string | null | undefined) =>
-  name ? `a-${name.replace(/^ansi-(?:bright-)?/, '').replace(/-fg$/, '')}` : '';
-
-export function outputLines(text: string): TermStretch[][] {
-  const lines: TermStretch[][] = [[]];
-  const entries = Anser.ansiToJson(cleaned(text), { json: true, remove_empty: true, use_classes: true });
-  for (const { content, fg, decorations } of entries) {
-    const classes = [fg, ...(decorations ?? [])]
-      .map(classOf)
-      .filter((name) => /^a-[a-z]+$/.test(name))
-      .join(' ');
-    content
-      .replaceAll('\u001b', '')
-      .split('\n')
-      .forEach((piece, index) => {
-        if (index > 0) lines.push([]);
-        if (piece !== '') lines.at(-1)!.push([piece, classes]);
-      });
-  }
-  return lines;
-}

@@ -1,13 +1,39 @@
 /** What a program printed: dark in both themes, its last lines first. */
-import { memo, useMemo, useState } from 'react';
+import { memo, useEffect, useMemo, useState } from 'react';
 import { words } from '../../catalogue.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';
-import { outputLines, plainOutput } from './terminal-text.ts';
+import { type TermStretch, plainOutput } from './terminal-text.ts';
 
 const lastLines = 12;
 
+type Colours = (text: string) => TermStretch[][];
+let coloursOf: Colours | undefined;
+const loadColours = async (): Promise<Colours> => (coloursOf ??= (await import('./terminal-colours.ts')).colouredLines);
+
+/** Lines, at first without their colours: as many, and as high. */
+function useLines(text: string): TermStretch[][] {
+  const [known, setKnown] = useState(() => coloursOf);
+  const isWanted = !known && text.includes('\u001b[');
+  useEffect(() => {
+    if (!isWanted) return;
+    loadColours().then(
+      (loaded) => setKnown(() => loaded),
+      () => undefined,
+    );
+  }, [isWanted]);
+  return useMemo(
+    () =>
+      known && text.includes('\u001b[')
+        ? known(text)
+        : plainOutput(text)
+            .split('\n')
+            .map((line): TermStretch[] => (line === '' ? [] : [[line, '']])),
+    [known, text],
+  );
+}
+
 export const Terminal = memo(function Terminal({ text, left, label }: { text: string; left?: number; label: string }) {
-  const lines = useMemo(() => outputLines(text), [text]);
+  const lines = useLines(text);
   const [all, setAll] = useState(false);
   const isCut = lines.length > lastLines;
   const shown = all || !isCut ? lines : lines.slice(-lastLines);

@@ -1,0 +1,183 @@
+/** A session of a daemon that keeps a transcript: what is live, what is loaded again, and what a second browser shows is the same. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser, Page } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, add, connectTranscriptDaemon, item, put, set } from './transcript-daemon.ts';
+
+describeWith('chromium', 'a live transcript', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  const pathOf = (nativeId: string) =>
+    `/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`;
+
+  /** Starts a session in the browser. The first item is what the person said, under the uuid that the relay gave it. */
+  async function start(message: string, nativeId: string): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel('First message').fill(message);
+    await person.click('Start');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    daemon.say(taskId, nativeId, [put(item(task.message_uuid as string, 1, { kind: 'user' }, message))]);
+    await person.page.waitForURL(`**${pathOf(nativeId)}`);
+    return taskId;
+  }
+  const finish = (taskId: string, eventType: string, fields: Record<string, unknown>) => {
+    daemon.event(taskId, eventType, fields);
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+
+  /** What a person reads, row after row. */
+  const rows = async (page: Page): Promise<string[]> => {
+    const texts = await page.locator('.log .entry').allInnerTexts();
+    // Without times of day and clocks.
+    return texts
+      .map((text) =>
+        text
+          .replace(/\d+:\d+(?::\d+)?( [AP]M)?/g, '')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      )
+      .filter(Boolean);
+  };
+  const text = (page: Page, words: string) => page.locator('.log').getByText(words).first().waitFor();
+
+  it('has the same words and calls in the same order live, loaded again and in a second browser', async () => {
+    const taskId = await start('Tidy the beds', 'order');
+    const say = (...ops: Parameters<TranscriptDaemon['say']>[2]) => daemon.say(taskId, 'order', ops);
+    const call = (n: number) =>
+      put(
+        item(`call-${n}`, 10 * n, { kind: 'tool', id: `c${n}`, title: `edit ${n}`, does: 'edit', status: 'running' }),
+      );
+    say(put(item('before', 2, { kind: 'text', open: true })));
+    say(add('before', 'I look '), add('before', 'at the beds.'), set('before', { open: null }));
+    say(call(1));
+    say(
+      set('call-1', { status: 'completed' }),
+      put(item('between', 15, { kind: 'text', open: true }, 'The first is done.')),
+    );
+    daemon.event(taskId, 'AGENT_RESPONSE', {
+      uuid: 'between',
+      content: 'The first is done.',
+      response: 'The first is done.',
+    });
+    say(set('between', { open: null }), call(2), call(3));
+    say(
+      set('call-2', { status: 'completed' }),
+      set('call-3', { status: 'failed', output: 'the bed is frozen\n', exit: 1 }),
+    );
+    say(put(item('after', 40, { kind: 'text' }, 'Two of three are tidy.')));
+    finish(taskId, 'TASK_COMPLETE', { result: 'Two of three are tidy.', message_uuid: 'after' });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+    await text(person.page, 'the bed is frozen');
+    await text(person.page, 'Two of three are tidy.');
+    const live = await rows(person.page);
+    const words = live.join('\n');
+    const places = ['Tidy the beds', 'I look at the beds.', 'edit 1', 'The first is done.', 'edit 2', 'edit 3', 'the bed is frozen', 'Two of three'].map((part) => words.indexOf(part)); // prettier-ignore
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(words.split('The first is done.')).toHaveLength(2);
+    expect(words.split('Two of three')).toHaveLength(2);
+
+    await person.page.reload();
+    await text(person.page, 'Two of three are tidy.');
+    expect(await rows(person.page)).toEqual(live);
+    const other = await newPerson(browser, relay.url, { viewport: { width: 820, height: 1100 } });
+    await other.goto('/sign-in');
+    await other.signIn('ada@example.com');
+    await other.heading('Sessions');
+    await other.goto(pathOf('order'));
+    await text(other.page, 'Two of three are tidy.');
+    expect(await rows(other.page)).toEqual(live);
+    await other.context.close();
+  });
+
+  it('asks for what it missed, and shows it once', async () => {
+    const taskId = await start('Count the bulbs', 'gap');
+    daemon.say(taskId, 'gap', [put(item('count', 2, { kind: 'text', open: true }, 'one '))]);
+    await text(person.page, 'one');
+    daemon.keep('gap', [add('count', 'two ')]);
+    daemon.say(taskId, 'gap', [add('count', 'three')]);
+    await text(person.page, 'one two three');
+    finish(taskId, 'TASK_COMPLETE', { result: 'one two three', message_uuid: 'count' });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+
+  it('shows all of an answer from its start when it is loaded again while it comes, and keeps it after a stop', async () => {
+    const taskId = await start('Tell me of roses', 'stop');
+    daemon.say(taskId, 'stop', [put(item('roses', 2, { kind: 'text', open: true }, 'Roses were first '))]);
+    await text(person.page, 'Roses were first');
+    await person.page.reload();
+    daemon.say(taskId, 'stop', [add('roses', 'grown in gardens ')]);
+    await text(person.page, 'Roses were first grown in gardens');
+    daemon.say(taskId, 'stop', [add('roses', 'in China.')]);
+    await text(person.page, 'Roses were first grown in gardens in China.');
+
+    await person.click('Stop');
+    await daemon.next('task_cancel');
+    daemon.say(taskId, 'stop', [
+      set('roses', { open: null }),
+      put(item('stopped', 3, { kind: 'mark', what: 'cancelled' })),
+    ]);
+    finish(taskId, 'CANCELLED', {});
+    for (const again of [false, true]) {
+      if (again) await person.page.reload();
+      await text(person.page, 'Roses were first grown in gardens in China.');
+      await text(person.page, 'You stopped the agent here.');
+      expect((await rows(person.page)).join('\n').split('You stopped')).toHaveLength(2);
+    }
+  });
+
+  it('counts from the start of the task, also when it is loaded again and in a second tab', async () => {
+    const taskId = await start('Wait for the rain', 'clock');
+    const shown = async (page: Page) => {
+      const [minutes, seconds] = (await page.locator('.now-line .num').innerText()).split(':').map(Number);
+      return minutes! * 60 + seconds!;
+    };
+    const beganAt = Date.now();
+    await person.page
+      .locator('.now-line .num')
+      .filter({ hasText: /0:0[4-9]/ })
+      .waitFor();
+    await person.page.reload();
+    await person.page.locator('.now-line .num').waitFor();
+    const off = async (page: Page) => Math.abs((await shown(page)) - (Date.now() - beganAt) / 1000);
+    expect(await off(person.page)).toBeLessThanOrEqual(2);
+    const tab = await person.context.newPage();
+    await tab.goto(`${relay.url}${pathOf('clock')}`);
+    await tab.locator('.now-line .num').waitFor();
+    expect(await off(tab)).toBeLessThanOrEqual(2);
+    await tab.close();
+    finish(taskId, 'TASK_COMPLETE', { result: 'It rains.' });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+});

@@ -1,0 +1,62 @@
+/** A daemon that keeps transcripts, as far as a browser can tell: it streams operations, and answers pages of what they made. */
+import { type Item, type Operation, applyOperations } from '@relay/protocol';
+import { type Registration, type RelayAddress, type TestDaemon, connectDaemon } from '@relay/testing';
+
+export interface TranscriptDaemon extends TestDaemon {
+  /** Streams operations, and remembers them. */
+  say(taskId: string, nativeId: string, ops: readonly Operation[]): void;
+  /** Remembers operations that are not streamed, as when a relay was away. */
+  keep(nativeId: string, ops: readonly Operation[]): void;
+  items(nativeId: string): readonly Item[];
+}
+
+export const item = (uuid: string, seq: number, part: Item['part'], content = ''): Item => ({
+  uuid,
+  seq,
+  role: part.kind === 'user' ? 'USER' : part.kind === 'mark' || part.kind === 'error' ? 'SYSTEM' : 'AGENT',
+  content,
+  timestamp: new Date().toISOString(),
+  part,
+});
+export const put = (one: Item): Operation => ({ op: 'put', item: one });
+export const add = (uuid: string, text: string): Operation => ({ op: 'add', uuid, text });
+export const set = (uuid: string, part: Record<string, unknown>): Operation => ({ op: 'set', uuid, part });
+
+export async function connectTranscriptDaemon(
+  relay: RelayAddress,
+  registration: Registration,
+): Promise<TranscriptDaemon> {
+  const daemon = await connectDaemon(relay, { registration, capabilities: ['transcript', 'prompts'] });
+  const sessions = new Map<string, { v: number; items: readonly Item[] }>();
+  const keep = (nativeId: string, ops: readonly Operation[]): number => {
+    const { v, items } = sessions.get(nativeId) ?? { v: 0, items: [] };
+    sessions.set(nativeId, { v: v + 1, items: applyOperations(items, ops, v + 1) });
+    return v + 1;
+  };
+  daemon.socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString('utf8')) as Record<string, unknown> & { type: string };
+    if (frame.type !== 'get_messages') return;
+    const { v, items } = sessions.get(String(frame['session_id'])) ?? { v: 1, items: [] };
+    const end = items.findIndex(({ uuid }) => uuid === frame['before_uuid']);
+    const before = end === -1 ? items : items.slice(0, end);
+    const changed = typeof frame['changed'] === 'number' ? frame['changed'] : undefined;
+    const limit = Number(frame['limit']);
+    const page = changed === undefined ? before.slice(-limit) : items.filter((one) => (one.v ?? 0) > changed);
+    daemon.send({
+      type: 'messages',
+      request_id: frame['request_id'],
+      session_id: frame['session_id'],
+      v,
+      has_more: changed === undefined && before.length > page.length,
+      messages: page,
+    });
+  });
+  return Object.assign(daemon, {
+    say: (taskId: string, nativeId: string, ops: readonly Operation[]) => {
+      const v = keep(nativeId, ops);
+      daemon.send({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: nativeId, v, ops });
+    },
+    keep: (nativeId: string, ops: readonly Operation[]) => void keep(nativeId, ops),
+    items: (nativeId: string) => sessions.get(nativeId)?.items ?? [],
+  });
+}
