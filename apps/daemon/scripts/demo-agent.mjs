@@ -5,7 +5,7 @@
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
 //   withdraw (takes its question back and asks another one) · withdrawone (of two) · takeback (its only one, and goes on)
 //   meanwhile (goes on while its question is open, and ends)
-//   look (names the images that came with it) · usage (tells context and slash commands)
+//   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (tells context and slash commands)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   hang · mute · work · permwork (each without an end)
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images,
@@ -296,6 +296,36 @@ const commands = {
       ],
     });
     await say('told');
+  },
+  // Everything that is more than words: two texts, long output, output as a side note, a changed file, a notice.
+  async all({ id, send }) {
+    const { cwd } = rows(id)[0];
+    const call = (toolCallId, more) => send({ sessionUpdate: 'tool_call', toolCallId, title: toolCallId, ...more });
+    const lines = Array.from({ length: 3000 }, (_, n) => `line ${n}`).join('\n');
+    await send(chunk('agent_message_chunk', '\n\nLooking ', 'm1'));
+    await send(chunk('agent_message_chunk', 'at the parser', 'm1'));
+    await call('long', { kind: 'execute', status: 'in_progress', rawInput: { command: 'npm test' } });
+    await send({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'long',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: `${lines}\n\n` } }],
+    });
+    await call('aside', {
+      kind: 'execute',
+      status: 'in_progress',
+      _meta: { terminal_output_delta: { data: 'total 0' } },
+    });
+    await send({ sessionUpdate: 'tool_call_update', toolCallId: 'aside', status: 'completed' });
+    await call('edit', {
+      kind: 'edit',
+      status: 'completed',
+      content: [{ type: 'diff', path: path.join(cwd, 'src/a.ts'), oldText: 'one', newText: 'two' }],
+    });
+    await send(chunk('agent_thought_chunk', 'a secret thought'));
+    await send({ sessionUpdate: 'notice', severity: 'warning', title: 'Careful', description: 'it is late' });
+    await send(chunk('agent_message_chunk', 'First.', 'm2'));
+    await send(chunk('agent_message_chunk', 'Second.', 'm3'));
   },
   silent: () => undefined,
   cancelled: () => 'cancelled',

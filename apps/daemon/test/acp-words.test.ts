@@ -1,7 +1,7 @@
 /** What single agents say in a way of their own, and how it is understood: pure functions, without a process. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { chosen, outputStream, systemClock } from '@relay/daemon-kit';
+import { chosen } from '@relay/daemon-kit';
 import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
 import { type Fields, textOf } from '../src/agents/acp/content.ts';
 import { askForm } from '../src/agents/acp/form.ts';
@@ -15,13 +15,11 @@ import { lineSplitter, messageOf } from '../src/agents/acp/wire.ts';
 function narrate(...updates: Fields[]) {
   const emitted: string[] = [];
   const told: string[] = [];
-  const output = outputStream((text) => emitted.push(text), systemClock);
   const narrator = createNarrator(
-    { progress: (action, target) => told.push(`${action} ${target}`), output },
+    { progress: (action, target) => told.push(`${action} ${target}`), output: (text) => emitted.push(text) },
     '/my/project',
   );
   for (const update of updates) narrator.update(update);
-  output.flush();
   return { narrator, told, output: emitted.join('') };
 }
 const says = (text: string, more: Fields = {}) => ({

@@ -1,7 +1,7 @@
 /** The daemon with the demonstration agent at a real relay, used by an app over REST and `/ws/attention`. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, registerDevice, startRelay } from '@relay/testing';
-import { createDaemon } from '../src/index.ts';
+import { type DaemonOptions, createDaemon } from '../src/index.ts';
 import { demoAgent } from './demo-agent.ts';
 import { house } from './house.ts';
 
@@ -15,7 +15,10 @@ afterEach(() => home.clear());
 
 type Session = { id: string; status: string; prompt?: unknown; lastTask?: { state: string } };
 
-async function begin(options: Parameters<typeof demoAgent>[1] = {}) {
+async function begin(
+  options: Parameters<typeof demoAgent>[1] = {},
+  transcript: DaemonOptions['transcript'] = undefined,
+) {
   const { deviceId, refreshToken, agentType } = await registerDevice(relay);
   const { agent, agentHome } = demoAgent(home, options);
   const storeDir = home.folder();
@@ -28,6 +31,7 @@ async function begin(options: Parameters<typeof demoAgent>[1] = {}) {
       agent: with_,
       storeDir,
       daemonVersion: '1.0.0',
+      transcript,
       timings: { initialDelayMs: 20, maxDelayMs: 100 },
     });
     home.later(() => daemon.stop());
@@ -60,6 +64,18 @@ describe('an app at a real relay', () => {
     await app.next('task_output', ({ output }) => (output as string).includes('total 0'));
     await said('listed');
     await update(({ status, lastTask }) => status === 'idle' && lastTask?.state === 'completed');
+  });
+
+  it('that asked for output alone is shown the same, whether its daemon tells a transcript or not', async () => {
+    const shown = async (transcript: DaemonOptions['transcript']) => {
+      const { app, said, create } = await begin({}, transcript);
+      await create('all');
+      await said('Second.');
+      return app.inbox.all.flatMap(({ type, output }) => (type === 'task_output' ? [output as string] : [])).join('');
+    };
+    const plain = await shown({ detail: 'off' });
+    expect(plain).toContain('line 2999\ntotal 0changed src/a.ts\n[Careful: it is late]\nFirst.\nSecond.');
+    expect(await shown(undefined)).toBe(plain);
   });
 
   it('is asked for a permission, answers, and the same turn goes on', async () => {

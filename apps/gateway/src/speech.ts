@@ -1,8 +1,8 @@
 /** Words of a daemon → apps (rules, 11.4): messages of the conversation, ends of turns, warnings and output. Touches no database. */
 import { randomUUID } from 'node:crypto';
-import { type Publisher, addedText, message } from '@relay/attention';
+import { type Publisher, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
-import { type DaemonEvent, type Message, encodeTranscript } from '@relay/protocol';
+import { type DaemonEvent, type Message, encodeTranscript, shownText } from '@relay/protocol';
 import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
@@ -42,7 +42,7 @@ export interface Speech {
   warn(record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
   output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
-  /** Operations of a transcript. `entry` as above: the text that they add is one output of the task. */
+  /** Operations of a transcript. `entry` as above: the text that they show is one output of the task. */
   transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;
 }
 
@@ -71,7 +71,7 @@ export function createSpeech(publisher: Publisher): Speech {
     },
     transcript: (record, event, entry) => {
       const { task_id: taskId, ops } = event;
-      const sequence = entry && addedText(ops) !== '' ? (entry.outputs = (entry.outputs ?? 0) + 1) : undefined;
+      const sequence = entry && shownText(ops) !== '' ? (entry.outputs = (entry.outputs ?? 0) + 1) : undefined;
       const head = { ...(taskId === '' ? {} : { taskId }), ...(sequence === undefined ? {} : { sequence }) };
       publisher.hotText(record.ownerId, encodeTranscript(head, transcriptText(record.session.id, event)), 't');
     },

@@ -11,27 +11,6 @@ export function message(uuid: string, role: MessageRole, content: string, at: st
   return { uuid, role, timestamp: at, ...cut(content) };
 }
 
-/**
- * The text that operations of a transcript add, joined; '' when they add none. The first words of a text come with the item that they
- * begin; one that is put as a whole, or by the user, was not said just now. Thoughts are left out. Shapes are unchecked.
- */
-export function addedText(ops: unknown): string {
-  let text = '';
-  for (const operation of Array.isArray(ops) ? (ops as unknown[]) : []) {
-    const { op, text: added, to, item } = fieldsOf(operation);
-    const words = op === 'add' && to !== 'thought' ? added : op === 'put' ? firstWords(fieldsOf(item)) : undefined;
-    if (typeof words === 'string') text += words;
-  }
-  return text;
-}
-
-function firstWords({ role, content, part }: Record<string, unknown>): unknown {
-  const { kind, open } = fieldsOf(part);
-  return role === 'AGENT' && kind === 'text' && open === true ? content : undefined;
-}
-
-const fieldsOf = (value: unknown) => (value ?? {}) as Record<string, unknown>;
-
 export const sessionUpdate = (session: Session, previousId?: string): Attention<'session_update'> => ({
   type: 'session_update',
   session,

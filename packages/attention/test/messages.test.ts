@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Message, attentionFrames, limits, validator } from '@relay/protocol';
 import fc from 'fast-check';
-import { addedText, cut, message, newMessage, sessionUpdate } from '../src/index.ts';
+import { cut, message, newMessage, sessionUpdate } from '../src/index.ts';
 import { session } from './session.ts';
 
 describe('a text for apps', () => {
@@ -33,31 +33,6 @@ describe('a text for apps', () => {
       }),
       { numRuns: 50 },
     );
-  });
-});
-
-describe('the text that operations add', () => {
-  const put = (kind: string, part: object = { open: true }, role = 'AGENT') => ({
-    op: 'put',
-    item: { uuid: 'u1', role, content: 'Look', part: { kind, ...part } },
-  });
-  const add = { op: 'add', uuid: 'u1', text: 'ing' };
-
-  it('begins with the words that came with their item', () => {
-    expect(addedText([put('text')])).toBe('Look');
-    expect(addedText([put('text'), add, { ...add, to: 'output' }])).toBe('Lookinging');
-  });
-
-  it('is nothing of other items, of a text that is whole and of words of the user', () => {
-    for (const kind of ['thought', 'tool', 'question', 'plan']) expect(addedText([put(kind)])).toBe('');
-    expect(addedText([put('text', {}), put('text', { open: true }, 'USER'), put('user')])).toBe('');
-    expect(addedText([put('thought'), { ...add, to: 'thought' }])).toBe('');
-  });
-
-  it('is nothing of wrong shapes', () => {
-    const items = [undefined, null, 1, {}, { role: 'AGENT', part: null }, { ...put('text').item, content: 5 }];
-    expect(addedText([1, null, 'x', { op: 'add', text: 5 }, ...items.map((item) => ({ op: 'put', item }))])).toBe('');
-    expect(addedText('none')).toBe('');
   });
 });
 

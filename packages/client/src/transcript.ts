@@ -133,7 +133,8 @@ export class TranscriptCopy {
     const first = this.#first;
     for (const operation of ops) {
       if (!isOperation(operation)) continue;
-      const uuid = uuidOf(operation) ?? '';
+      const uuid = uuidOf(operation);
+      if (uuid === undefined) continue;
       const before = this.#byUuid.get(uuid);
       if (before && !changed.has(uuid) && (before.v ?? 0) >= v) ahead.add(uuid);
       if (operation.op === 'put' && !before && first && operation.item.seq < first.seq) this.#forget(uuid);

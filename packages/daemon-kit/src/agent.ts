@@ -56,6 +56,7 @@ export interface TurnReport {
   /** A tool call of ACP as a question shows it. */
   call?(call: Readonly<Record<string, unknown>>): void;
   progress(action: string, target?: string): void;
+  /** What apps that read no items are shown. An agent with `tellsUpdates` gives it as it comes, with the `update` that it is of. */
   output(text: string): void;
   complete(result: string): void;
   wait(question: Question): void;

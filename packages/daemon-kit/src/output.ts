@@ -6,10 +6,42 @@ import type { Cancel, Clock } from './clock.ts';
 export interface OutputStream {
   /** A writer for one stream of bytes. Characters that are split between chunks stay whole. */
   writer(): (chunk: Buffer) => void;
+  /** Adds text that is whole. */
+  add(text: string): void;
   /** Emits what is waiting. */
   flush(): void;
   /** Nothing more is emitted. */
   stop(): void;
+}
+
+/** Text that waits: of more than 64 KiB the last part, preceded by a note of what was left out. */
+export interface Waiting {
+  add(text: string): void;
+  /** All of it, which waits no longer. */
+  take(): string;
+}
+
+export function waitingText(): Waiting {
+  let waiting = '';
+  let leftOut = 0;
+  const shorten = () => {
+    const kept = keepTail(waiting, fieldBytes.output);
+    leftOut += waiting.length - kept.length;
+    waiting = kept;
+  };
+  return {
+    add(text) {
+      waiting += text;
+      if (waiting.length > 4 * fieldBytes.output) shorten();
+    },
+    take() {
+      shorten();
+      const text = leftOut > 0 ? `[… ${leftOut} characters left out]\n${waiting}` : waiting;
+      waiting = '';
+      leftOut = 0;
+      return text;
+    },
+  };
 }
 
 /**
@@ -17,8 +49,7 @@ export interface OutputStream {
  * that prints without end must not fill the memory or the connection.
  */
 export function outputStream(emit: (text: string) => void, clock: Clock, joinMs: number = 250): OutputStream {
-  let waiting = '';
-  let leftOut = 0;
+  const waiting = waitingText();
   let cancel: Cancel | undefined;
   let stopped = false;
   const decoders: StringDecoder[] = [];
@@ -26,26 +57,17 @@ export function outputStream(emit: (text: string) => void, clock: Clock, joinMs:
   const flush = () => {
     cancel?.();
     cancel = undefined;
-    shorten(fieldBytes.output);
-    if (waiting === '' || stopped) return;
-    const text = leftOut > 0 ? `[… ${leftOut} characters left out]\n${waiting}` : waiting;
-    waiting = '';
-    leftOut = 0;
-    emit(text);
-  };
-  const shorten = (maxBytes: number) => {
-    const kept = keepTail(waiting, maxBytes);
-    leftOut += waiting.length - kept.length;
-    waiting = kept;
+    const text = waiting.take();
+    if (text !== '' && !stopped) emit(text);
   };
   const add = (text: string) => {
     if (text === '' || stopped) return;
-    waiting += text;
-    if (waiting.length > 4 * fieldBytes.output) shorten(fieldBytes.output);
+    waiting.add(text);
     cancel ??= clock.after(joinMs, flush);
   };
 
   return {
+    add,
     writer() {
       const decoder = new StringDecoder('utf8');
       decoders.push(decoder);

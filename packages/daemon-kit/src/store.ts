@@ -42,7 +42,7 @@ export interface SessionSummary {
 
 /** An item that gets its place when it is written. */
 export type NewItem = Omit<Item, 'seq' | 'timestamp'> & { timestamp?: string };
-export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' }>;
+export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
 
 export interface Writing {
   /** Survives a power cut. */

@@ -10,6 +10,7 @@ import { type Cancel, type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
+import { outputStream } from './output.ts';
 import { createPlaces } from './places.ts';
 import type { Questions } from './questions.ts';
 import type { Store } from './store.ts';
@@ -314,6 +315,17 @@ export function createTasks(options: TasksOptions): Tasks {
   const reportOf = (task: Task): TurnReport => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
+    const emit = (text: string) => {
+      if (!live()) return;
+      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text));
+      // A note of what was left out may stand before a full portion.
+      voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
+    };
+    const joined = outputStream(emit, clock);
+    const end = (ended: End) => {
+      joined.flush();
+      finish(task, ended);
+    };
     return {
       progress(action, target = '') {
         if (!live()) return;
@@ -329,14 +341,15 @@ export function createTasks(options: TasksOptions): Tasks {
       },
       output(text) {
         if (!live()) return;
-        if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text));
-        // A note of what was left out may stand before a full portion.
-        voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
+        told(() => transcripts.show(task.sessionId, text));
+        // Others join what they print.
+        if (agent.tellsUpdates) joined.add(text);
+        else emit(text);
       },
-      complete: (result) => finish(task, { type: 'TASK_COMPLETE', result }),
+      complete: (result) => end({ type: 'TASK_COMPLETE', result }),
       wait: (asked) => {
         const { prompt, result = '', said = '', options = [] } = asked;
-        finish(task, {
+        end({
           type: 'WAIT_FOR_USER',
           prompt: keepHead(prompt, fieldBytes.error),
           result: keepTail(result, fieldBytes.message),
@@ -352,7 +365,7 @@ export function createTasks(options: TasksOptions): Tasks {
         voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
       },
       closed: (uuid) => superseded(task.sessionId, uuid),
-      error: (error, code) => finish(task, { type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
+      error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
       withdrawn(why, uuid) {
         if (task.phase !== 'over' || !task.asked || stopped !== undefined) return;
         task.phase = 'resumed';

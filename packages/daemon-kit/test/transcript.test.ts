@@ -1,7 +1,7 @@
 /** A turn as items: live frames, pages, and what is left of it after a cancel or a death. */
 import { cpSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Item, applyOperations, isOperation, mergeItems } from '@relay/protocol';
+import { type Item, applyOperations, isOperation, mergeItems, shownText, transcriptLimits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Agent, TurnReport } from '../src/index.ts';
 import { type DoubleConnection } from '../src/conformance/relay-double.ts';
@@ -134,6 +134,24 @@ describe('a turn, to a relay that takes transcripts', () => {
     for (const frame of frames)
       expect(Object.keys(frame)).toEqual(['type', 'event_type', 'task_id', 'session_id', 'v', 'ops']);
     expect(connection.words()).not.toContain('OUTPUT t1');
+  });
+
+  it('says what other apps are shown where its operations add another text, in frames that a relay forwards', async () => {
+    const { connection, report, end } = await begun();
+    const output = `${'x'.repeat(transcriptLimits.frameBytes)}\u0001`;
+    report.update?.(text('Looking', 'm1'));
+    report.output('Looking');
+    report.update?.(tool('c1', { title: 'npm test', status: 'completed' }));
+    report.output(`\n${output}`);
+    report.complete('All done.');
+    end();
+    await connection.event('TASK_COMPLETE', 't1');
+    const frames = connection.frames.flatMap((frame) => ('ops' in frame ? [frame] : []));
+    // As OUTPUT would be: joined with the words before it, and cut to the last 64 KiB.
+    const shown = frames.map(({ ops }) => shownText(ops)).join('');
+    expect(shown === `[… 9 characters left out]\n${output.slice(1)}`).toBe(true);
+    for (const frame of frames) expect(JSON.stringify(frame).length).toBeLessThan(transcriptLimits.frameBytes);
+    expect(heard(connection).gaps).toBe(0);
   });
 
   it('has the words that do not end it as messages too, once each', async () => {

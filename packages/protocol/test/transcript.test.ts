@@ -13,6 +13,7 @@ import {
   mergeItems,
   parts,
   partOf,
+  shownText,
   validator,
 } from '../src/index.ts';
 import { endItemUuid, foreignUuid, questionDigest, questionUuid, userItemUuid } from '../src/identity.ts';
@@ -93,6 +94,41 @@ describe('applyOperations', () => {
         expect(applyOperations(applyOperations([], ops.slice(0, cut)), ops.slice(cut))).toEqual(once);
       }),
     );
+  });
+});
+
+describe('the text that operations show a reader of no items', () => {
+  const put = (kind: string, part: object = { open: true }, role = 'AGENT') => ({
+    op: 'put',
+    item: { uuid: 'u1', role, content: 'Look', part: { kind, ...part } },
+  });
+  const add = { op: 'add', uuid: 'u1', text: 'ing' };
+
+  it('begins with the words that came with their item', () => {
+    expect(shownText([put('text')])).toBe('Look');
+    expect(shownText([put('text'), add, { ...add, to: 'output' }])).toBe('Lookinging');
+  });
+
+  it('is nothing of other items, of a text that is whole and of words of the user', () => {
+    for (const kind of ['thought', 'tool', 'question', 'plan']) expect(shownText([put(kind)])).toBe('');
+    expect(shownText([put('text', {}), put('text', { open: true }, 'USER'), put('user')])).toBe('');
+    expect(shownText([put('thought'), { ...add, to: 'thought' }])).toBe('');
+  });
+
+  it('is what the frame prints, in the place of what it adds', () => {
+    expect(shownText([put('text'), { op: 'print', text: 'Look\n' }, add, { op: 'print', text: 'done' }])).toBe(
+      'Look\ndone',
+    );
+    expect(shownText([put('text'), { op: 'print', text: '' }])).toBe('');
+    expect(shownText([put('text'), { op: 'print' }])).toBe('Look');
+    const before = [item('a', 1)];
+    expect(applyOperations(before, [{ op: 'print', text: 'x' }], 7)).toEqual(before);
+  });
+
+  it('is nothing of wrong shapes', () => {
+    const items = [undefined, null, 1, {}, { role: 'AGENT', part: null }, { ...put('text').item, content: 5 }];
+    expect(shownText([1, null, 'x', { op: 'add', text: 5 }, ...items.map((item) => ({ op: 'put', item }))])).toBe('');
+    expect(shownText('none')).toBe('');
   });
 });
 

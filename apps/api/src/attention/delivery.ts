@@ -1,12 +1,13 @@
 /** A user frame of the backplane, ready for sockets: text is forwarded, the offset is put in without parsing, once for all sockets. */
 import type { UserFrame } from '@relay/backplane';
-import { addedText, cut } from '@relay/attention';
+import { cut } from '@relay/attention';
 import {
   type Attention,
   type UserFrameKind,
   type TranscriptHead,
   decodeTranscript,
   decodeUserFrame,
+  shownText,
 } from '@relay/protocol';
 
 export interface Delivery {
@@ -14,7 +15,7 @@ export interface Delivery {
   text: string;
   /** The same with the offset, for clients that asked for offsets. */
   textWithOffset(): string;
-  /** Of a transcript: what it adds, as `task_output`, for sockets that asked for that alone. Undefined when it adds no text. */
+  /** Of a transcript: what it shows, as `task_output`, for sockets that asked for that alone. Undefined when it shows no text. */
   asOutput(): Delivery | undefined;
 }
 
@@ -43,13 +44,13 @@ function prepare(kind: UserFrameKind, text: string, offset: string): Delivery {
 /** The one place that looks into operations. */
 function outputOf({ taskId, sequence }: TranscriptHead, frameText: string): string | undefined {
   const { sessionId, ops } = JSON.parse(frameText) as Attention<'transcript'>;
-  const added = addedText(ops);
-  if (added === '') return undefined;
+  const shown = shownText(ops);
+  if (shown === '') return undefined;
   const output: Attention<'task_output'> = {
     type: 'task_output',
     sessionId,
     ...(taskId === undefined ? {} : { taskId }),
-    output: cut(added).content,
+    output: cut(shown).content,
     ...(sequence === undefined ? {} : { sequence }),
   };
   return JSON.stringify(output);
@@ -61,7 +62,7 @@ class PreparedFrame implements Delivery {
   readonly #offset: string;
   readonly #output: (() => string | undefined) | undefined;
   #tagged: string | undefined;
-  /** Null: it adds no text. */
+  /** Null: it shows no text. */
   #asOutput: Delivery | null | undefined;
 
   constructor(kind: UserFrameKind, text: string, offset: string, output?: () => string | undefined) {

@@ -1,9 +1,12 @@
 /**
  * TRANSCRIPT frames of one session (transcript.md §3): changes joined for a moment, each frame with the next version. Whatever is not said,
  * because it is too large, the relay reads too slowly or nothing listens, is a version that is skipped: apps see the gap and ask.
+ * Apps that read no items do not ask: where operations add another text than these apps were always shown, the frame says that text besides.
  */
-import { type DaemonEvent, type Operation, transcriptLimits } from '@relay/protocol';
+import { type DaemonEvent, type Operation, shownText, transcriptLimits } from '@relay/protocol';
+import { keepHead } from '../bounds.ts';
 import { type Cancel, type Clock, elapsedOn } from '../clock.ts';
+import { waitingText } from '../output.ts';
 
 export interface StreamOptions {
   sessionId: string;
@@ -11,6 +14,10 @@ export interface StreamOptions {
   taskId: () => string;
   clock: Clock;
   joinMs: number;
+  /** Apps that read no items are shown what is printed; else what the operations add. */
+  prints: boolean;
+  /** The version of the next frame. */
+  next: () => number;
   /** The version of the next frame becomes the current one. */
   advance: () => void;
   /** Undefined while nothing listens. */
@@ -20,11 +27,28 @@ export interface StreamOptions {
 export interface Stream {
   /** Changes of the version `v`, in order. */
   push(ops: readonly Operation[], v: number): void;
+  /** What an app that reads no items is shown meanwhile, bounded as OUTPUT is. */
+  print(text: string): void;
   /** Says what waits. */
   flush(): void;
 }
 
-export function createStream({ sessionId, taskId, clock, joinMs, advance, send }: StreamOptions): Stream {
+/** Of the operations: the other members of a frame stand in the rest. */
+const maxFrameBytes = transcriptLimits.frameBytes - 1024;
+const sizeOf = (operation: Operation) => Buffer.byteLength(JSON.stringify(operation), 'utf8') + 1;
+
+/** In portions that fit into an operation each. */
+function* piecesOf(text: string): Generator<string> {
+  const { operationBytes } = transcriptLimits;
+  for (let rest = text; rest !== '';) {
+    let piece = keepHead(rest, operationBytes);
+    while (sizeOf({ op: 'print', text: piece }) > operationBytes) piece = keepHead(piece, Math.ceil(piece.length / 2));
+    yield piece;
+    rest = rest.slice(piece.length);
+  }
+}
+
+export function createStream({ sessionId, taskId, clock, joinMs, prints, next, advance, send }: StreamOptions): Stream {
   let waiting: Operation[] = [];
   let bytes = 0;
   /** Too large for a frame: its version is skipped. */
@@ -32,21 +56,46 @@ export function createStream({ sessionId, taskId, clock, joinMs, advance, send }
   let version: number | undefined;
   let saidAt = -Infinity;
   let cancel: Cancel | undefined;
+  let isDue = false;
+  const printed = waitingText();
+
+  const say = (v: number, ops: Operation[]) => {
+    advance();
+    // Exactly these members in this order: the relay forwards the text from `v` on.
+    send()?.({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId(), session_id: sessionId, v, ops });
+  };
 
   const flush = () => {
     cancel?.();
     cancel = undefined;
-    if (version === undefined) return;
-    const [v, ops] = [version, waiting];
-    const say = skipped ? undefined : send();
+    const text = printed.take();
+    const [v, ops, size, isSkipped] = [version, waiting, bytes, skipped];
+    if (v === undefined && text === '') return;
     waiting = [];
     bytes = 0;
     skipped = false;
     version = undefined;
     saidAt = elapsedOn(clock);
-    advance();
-    // Exactly these members in this order: the relay forwards the text from `v` on.
-    say?.({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId(), session_id: sessionId, v, ops });
+    const isSaid = !prints || text === shownText(ops);
+    const print: Operation = { op: 'print', text };
+    const fits = size + sizeOf(print) <= maxFrameBytes;
+    if (isSkipped) advance();
+    else if (v !== undefined) say(v, isSaid ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
+    if (isSaid || (v !== undefined && !isSkipped && fits)) return;
+    for (const piece of piecesOf(text)) say(next(), [{ op: 'print', text: piece }]);
+  };
+
+  /** The first after a silence goes at once, with what is said of it in the same tick. */
+  const schedule = () => {
+    const sinceMs = elapsedOn(clock) - saidAt;
+    if (sinceMs < joinMs) cancel ??= clock.after(joinMs - sinceMs, flush);
+    else if (!isDue) {
+      isDue = true;
+      queueMicrotask(() => {
+        isDue = false;
+        flush();
+      });
+    }
   };
 
   const join = (operation: Operation) => {
@@ -62,7 +111,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, advance, send }
       if (Buffer.byteLength(before.text, 'utf8') > transcriptLimits.operationBytes) skipped = true;
       return;
     }
-    const size = Buffer.byteLength(JSON.stringify(operation), 'utf8') + 1;
+    const size = sizeOf(operation);
     bytes += size;
     if (size > transcriptLimits.operationBytes) skipped = true;
     else waiting.push(operation);
@@ -73,14 +122,17 @@ export function createStream({ sessionId, taskId, clock, joinMs, advance, send }
       if (ops.length === 0) return;
       version = v;
       for (const operation of ops) if (!skipped) join(operation);
-      if (bytes > transcriptLimits.frameBytes - 1024 || waiting.length >= transcriptLimits.operations) skipped = true;
+      if (bytes > maxFrameBytes || waiting.length >= transcriptLimits.operations) skipped = true;
       if (skipped) {
         waiting = [];
         bytes = 0;
       }
-      const sinceMs = elapsedOn(clock) - saidAt;
-      if (sinceMs >= joinMs) flush();
-      else cancel ??= clock.after(joinMs - sinceMs, flush);
+      schedule();
+    },
+    print(text) {
+      if (!prints || !send()) return;
+      printed.add(text);
+      schedule();
     },
     flush,
   };

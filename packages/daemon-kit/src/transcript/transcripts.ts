@@ -60,6 +60,8 @@ export interface Transcripts {
   begin(words: Words, goesOn: boolean): void;
   update(sessionId: string, update: Fields): void;
   call(sessionId: string, call: Fields): void;
+  /** What apps that read no items are shown. With titles and states alone (`outline`) it is the text of the items. */
+  show(sessionId: string, text: string): void;
   /** Output of a program that tells nothing else. */
   print(sessionId: string, taskId: string, text: string): void;
   /** The item that the task ends with. Throws when the disk takes nothing. */
@@ -98,7 +100,9 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       taskId: () => talks.get(sessionId)?.taskId ?? '',
       clock,
       joinMs,
+      next: () => store.write(sessionId, []).v,
       advance: () => store.advance(sessionId),
+      prints: settings.detail === 'full',
       send() {
         if (settings.detail === 'off') return undefined;
         return talks.has(sessionId) || options.isWatched(sessionId) ? options.frames() : undefined;
@@ -227,6 +231,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
+    show: (sessionId, text) => streamOf(sessionId).print(text),
     print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     end(taskId, sessionId, ending) {
       const talk = talks.get(sessionId);

@@ -117,6 +117,7 @@ export const itemPage = { items, v: versionAt(9) };
 
 const tool = '7d0c1f2e-6b3a-4f58-9e21-0c4d8b5a7f61';
 export const operationExamples: ExamplesOf<typeof operations> = {
+  print: { op: 'print', text: 'Looking at the parser\nchanged src/parser.ts\n' },
   put: {
     op: 'put',
     item: {

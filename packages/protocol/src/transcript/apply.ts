@@ -47,7 +47,7 @@ export function itemAfter(item: Item | undefined, operation: Operation, v?: numb
 
 /** The item that an operation is about; undefined for a kind that this release does not know. */
 export const uuidOf = (operation: Operation): string | undefined =>
-  operation.op === 'put' ? operation.item.uuid : operation.uuid;
+  operation.op === 'put' ? operation.item.uuid : operation.op === 'print' ? undefined : operation.uuid;
 
 /** The order of a list: by place, and by uuid where two share one. */
 export const inOrder = (one: Item, other: Item): number =>
@@ -87,7 +87,31 @@ export function isOperation(value: unknown): value is Operation {
   if (!isObject(value)) return false;
   const { op, uuid, item, text: words, to, part, content } = value;
   if (op === 'put') return isItem(item);
+  if (op === 'print') return typeof words === 'string';
   if (typeof uuid !== 'string' || uuid === '') return false;
   if (op === 'add') return typeof words === 'string' && (to === undefined || to === 'output' || to === 'thought');
   return op === 'set' && isObject(part) && (content === undefined || typeof content === 'string');
+}
+
+/**
+ * What the operations of a frame show to a reader of no items, '' when nothing: what `print` says, else the text that they add. The first words
+ * of a text come with the item that they begin; one that is put as a whole, or by the user, was not said just now. Thoughts are left out.
+ * Shapes are unchecked.
+ */
+export function shownText(ops: unknown): string {
+  let added = '';
+  let printed: string | undefined;
+  for (const operation of Array.isArray(ops) ? (ops as unknown[]) : []) {
+    const { op, text: words, to, item } = isObject(operation) ? operation : {};
+    if (op === 'print' && typeof words === 'string') printed = (printed ?? '') + words;
+    const more = op === 'add' && to !== 'thought' ? words : op === 'put' ? firstWords(item) : undefined;
+    if (typeof more === 'string') added += more;
+  }
+  return printed ?? added;
+}
+
+function firstWords(item: unknown): unknown {
+  const { role, content, part } = isObject(item) ? item : {};
+  const { kind, open } = isObject(part) ? part : {};
+  return role === 'AGENT' && kind === 'text' && open === true ? content : undefined;
 }

@@ -1,4 +1,7 @@
-/** The three operations that make a transcript: every reader who applies them in order has the daemon's list. */
+/**
+ * The three operations that make a transcript: every reader who applies them in order has the daemon's list. A fourth says what readers of no
+ * items are shown, and changes nothing.
+ */
 import { type Static, Type, id, list, maybe, oneOf, text } from '../schema.ts';
 import { transcriptLimits } from './bounds.ts';
 import { Item } from './item.ts';
@@ -26,6 +29,12 @@ export const operations = {
       part: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What changes' }),
       content: maybe(text('Takes the place of `content`')),
     },
+  ),
+  print: operation(
+    'print',
+    'PrintOperation',
+    'What an app that reads no items is shown of this frame, as `task_output`, in the place of what its operations add. Changes no item.',
+    { text: text('May be empty', { maxLength: transcriptLimits.operationBytes }) },
   ),
 } as const;
 export type Operation = { [K in keyof typeof operations]: Static<(typeof operations)[K]> }[keyof typeof operations];

@@ -4,16 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import {
-  type Clock,
-  type OutputStream,
-  type Turn,
-  type TurnReport,
-  firstLine,
-  outputStream,
-  reasonOf,
-  settledWithin,
-} from '@relay/daemon-kit';
+import { type Clock, type Turn, type TurnReport, firstLine, reasonOf, settledWithin } from '@relay/daemon-kit';
 import { limits } from '@relay/protocol';
 import type { Fields } from './content.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
@@ -82,7 +73,6 @@ export interface Conversation {
 interface ActiveTurn {
   taskId: string;
   report: TurnReport;
-  output: OutputStream;
   narrator: Narrator;
   /** Its task goes on: there is somebody to be asked. After a question there is nobody until the next words come. */
   attached: boolean;
@@ -176,7 +166,6 @@ export function createConversation(options: ConversationOptions): Conversation {
     question.shown = true;
     active.attached = false;
     const said = active.narrator.said();
-    active.output.flush();
     active.report.wait({ ...shownAs(question, again?.why), said });
     active.release();
   };
@@ -233,7 +222,6 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (active.cancelling) return;
     active.cancelling = true;
     active.detached = true;
-    active.output.stop();
     dropQuestions();
     agent.notify('session/cancel', { sessionId });
     void settledWithin(clock, timings.cancelMs, active.settled).then((obeyed) => {
@@ -252,7 +240,6 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 
   const conclude = (active: ActiveTurn, response: Fields) => {
-    active.output.flush();
     if (active.detached) return;
     const verdict = verdictOf(response, active.narrator.told(), { quirks, rejected: active.rejected });
     if (verdict.kind === 'complete') active.report.complete(verdict.result);
@@ -318,18 +305,16 @@ export function createConversation(options: ConversationOptions): Conversation {
 
     async prompt({ taskId, message, images = [] }, report, signal) {
       idleListener(false);
-      const output = outputStream((text) => active.report.output(text), clock);
       let release = (): void => undefined;
       const released = new Promise<void>((resolve) => (release = resolve));
       const active: ActiveTurn = {
         taskId,
         report,
-        output,
         narrator: createNarrator(
           {
             progress: (action, target) => active.report.progress(action, target),
             title: (title) => active.report.title?.(title),
-            output,
+            output: (text) => active.report.output(text),
           },
           cwd,
         ),
@@ -352,10 +337,8 @@ export function createConversation(options: ConversationOptions): Conversation {
           conclude(active, response);
         } catch (error) {
           reattach(active, noLongerAsked);
-          active.output.flush();
           if (!active.detached) active.report.error(reasonOf(error));
         } finally {
-          active.output.stop();
           turn = undefined;
           dropQuestions();
           active.release();

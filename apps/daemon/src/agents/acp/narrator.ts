@@ -2,13 +2,13 @@
  * What an agent tells during a turn, from the updates of ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
  * processes nor questions. Tolerant: an update of an unknown kind or shape says nothing.
  */
-import { type OutputStream, fieldBytes, keepTail } from '@relay/daemon-kit';
+import { fieldBytes, keepTail } from '@relay/daemon-kit';
 import { contentOf, describeCall, hasInput } from './calls.ts';
 import { type Fields, pieceOf, recordOf, textOf } from './content.ts';
 
 export interface Listener {
   progress(action: string, target: string): void;
-  output: OutputStream;
+  output(text: string): void;
   title?(title: string): void;
 }
 
@@ -33,7 +33,6 @@ export interface Narrator {
 const maxCalls = 1000;
 
 export function createNarrator(listener: Listener, cwd: string): Narrator {
-  const write = listener.output.writer();
   const calls = new Map<string, { call: Fields; told: string; finished: boolean }>();
   let current = '';
   let unasked = '';
@@ -43,7 +42,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   let failed = false;
   let lastAction = '';
 
-  const emit = (text: string) => write(Buffer.from(text, 'utf8'));
+  const emit = (text: string) => listener.output(text);
   const progress = (action: string, target: string) => {
     const words = `${action}\n${target}`;
     if (words === lastAction) return;
