@@ -66,7 +66,7 @@ export function Activity({ session, saidAt, device, isErrorShown }: ActivityProp
         <div role="status">
           <Note icon={<WifiOff className="i" aria-hidden />}>
             <strong>{words.dock.offline(device.name)}</strong> {words.dock.offlineMore} {words.dock.howToStart}{' '}
-            <code>npx relay-daemon run</code>
+            <code>npx relay-daemon up</code>
           </Note>
         </div>
       )}

@@ -149,7 +149,7 @@ function endOf({ disconnectedAt, closeCode, reason }: Connection): string {
 }
 
 function Connections({ all }: { all: Connection[] }) {
-  if (all.length === 0) return <p>It was never connected. Start its daemon on that machine: npx relay-daemon run</p>;
+  if (all.length === 0) return <p>It was never connected. Start its daemon on that machine: npx relay-daemon up</p>;
   return (
     <ol className="history">
       {all.map((connection) => (

@@ -22,14 +22,19 @@ export function NewDevice() {
       <p>An agent answers you from a machine of your own. Do this there, in the folder of the relay:</p>
       <ol className="steps">
         <li>
-          <p>Register it. It shows a link; open that, and approve.</p>
-          <Copy text={`npx relay-daemon register --server ${place.publicUrl}`} label="the command that registers" />
+          <p>Register it, with the agent that is installed there. It shows a link; open that, and approve.</p>
+          <Copy
+            text={`npx relay-daemon register --server ${place.publicUrl} --agent auto`}
+            label="the command that registers"
+          />
         </li>
         <li>
-          <p>Start it. Without anything else it plays a built-in demonstration.</p>
-          <Copy text="npx relay-daemon run" label="the command that starts it" />
-          <p>With an agent of yours, any program that reads a message and prints an answer:</p>
-          <Copy text="npx relay-daemon run --agent command -- claude -p" label="the command with an agent" />
+          <p>Start it.</p>
+          <Copy text="npx relay-daemon up" label="the command that starts it" />
+          <p>
+            Without a known agent it plays a built-in demonstration; <code>npx relay-daemon agents</code> lists the ones
+            it knows.
+          </p>
         </li>
       </ol>
       {arrived ? (

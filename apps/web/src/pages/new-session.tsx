@@ -87,7 +87,7 @@ function Form({ devices }: { devices: Device[] }) {
       {device.status === 'offline' && (
         <Notice>
           {device.name} is offline. Your message waits for it, a quarter of an hour at most; start its daemon:{' '}
-          <code>npx relay-daemon run</code>
+          <code>npx relay-daemon up</code>
         </Notice>
       )}
       <div className="field">

@@ -192,7 +192,7 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
         <>
           <Waiting what="Waiting for it to come online …" sinceMs={sinceMs} />
           <p className="hint">
-            It comes online as soon as its daemon runs: <code>npx relay-daemon run</code>
+            It comes online as soon as its daemon runs: <code>npx relay-daemon up</code>
           </p>
           <p>
             <Link href="/devices" className="button">
