@@ -53,7 +53,7 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
         return { changed: keys.length > 0, produced, notified };
       },
     );
-    // What has a uuid is compared by that, and not by when it came.
+    // A message with a uuid is compared by it, and not by its time.
     const isNamed = completion && !!frame.message_uuid && connection.can('transcript');
     if ((isNamed || !produced) && frame.last_message) {
       const key = `activity ${frame.last_activity ?? ''} ${frame.last_message}`;

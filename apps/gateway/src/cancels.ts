@@ -1,6 +1,6 @@
 /**
  * Cancels → the daemon (rules, 2.11). The database knows what was cancelled, a command only makes haste: one that was lost, because
- * Redis was away or this instance stood still, is made up for from the tasks that are remembered as under way.
+ * Redis was away or this instance was stopped, is repaired from the tasks that are remembered as under way.
  */
 import { type Database, cancelledAmong } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
@@ -9,7 +9,7 @@ import type { ProgressBoard } from './progress.ts';
 export interface Cancels {
   /** Forgets a task that was cancelled, and tells the daemon. False when the socket is closing: then it was not told. */
   tell(connection: DaemonConnection, taskId: string): boolean;
-  /** Tells of everything that is under way on these connections and was cancelled. Those without tasks cost nothing. */
+  /** Sends the cancel of every cancelled task that is under way on these connections. A connection without tasks costs nothing. */
   repeat(connections: readonly DaemonConnection[]): Promise<void>;
 }
 

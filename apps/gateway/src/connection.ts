@@ -31,14 +31,14 @@ export interface Peer {
   ownerId: string;
   agentType: string;
   daemonVersion: string;
-  /** What it declared: names in lower case. */
+  /** Its declared capabilities: names in lower case. */
   capabilities: readonly string[];
   /** Host name, where the daemon tells it, and where it comes from: for people, and to tell machines with one credential apart. */
   hostname: string;
   address: string;
 }
 
-/** What all connections of a gateway have in common. */
+/** The dependencies that all connections of a gateway share. */
 export interface ConnectionDeps {
   readonly config: RelayConfig;
   readonly metrics: GatewayMetrics;

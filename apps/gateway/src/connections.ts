@@ -24,7 +24,7 @@ export interface ConnectionsDeps {
   backplane: Backplane;
   metrics: GatewayMetrics;
   sockets: SocketServer;
-  /** What all connections have in common. */
+  /** The dependencies that all connections share. */
   shared: ConnectionDeps;
   hub: Hub;
   presence: Presence;
@@ -33,11 +33,11 @@ export interface ConnectionsDeps {
   inbound: Inbound;
   status: Status;
   handle: FrameHandler;
-  /** What is remembered about the credential of a device is no longer true. */
+  /** The cached credential of a device is no longer true. */
   forget: (deviceId: string) => void;
 }
 
-/** What this relay declares to daemons, on every 101. */
+/** The capabilities that this relay declares to daemons, on every 101. */
 const declared = { [relayCapabilitiesHeader]: Object.values(relayCapabilities).join(', ') };
 
 export class Connections {

@@ -1,4 +1,4 @@
-/** What a gateway is given. It keeps no state outside of what `createGateway` makes from this. */
+/** The dependencies of a gateway. It keeps no state outside of the objects that `createGateway` makes from them. */
 import type { DeviceVerifier } from '@relay/auth';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';

@@ -1,5 +1,5 @@
 /**
- * What this gateway remembers about a device while it holds its connection: the tasks under way, the sessions the daemon was
+ * The gateway's memory of a device while it holds its connection: the tasks under way, the sessions the daemon was
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
 import type { SessionRecord } from '@relay/database';
@@ -13,7 +13,7 @@ import { TaskPhase } from './task-phase.ts';
 export interface TaskEntry extends UnderWay {
   id: string;
   sessionKey: string;
-  /** How many outputs of it were passed on over this connection. */
+  /** The number of its outputs that were forwarded over this connection. */
   outputs?: number;
   /** When this instance wrote it to the daemon; absent when another one did. */
   writtenAtMs?: number;
@@ -21,7 +21,7 @@ export interface TaskEntry extends UnderWay {
   heardAtMs?: number;
   /** When the history was asked for its end because nothing had named it for long. */
   askedAtMs?: number;
-  /** The session as last read or written; absent after somebody else changed it. Only for hot frames. */
+  /** The session as last read or written; absent after another writer changed it. Only for hot frames. */
   record?: SessionRecord | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Inquiry {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** What a daemon is asked and answers with a frame. */
+/** The questions that a daemon answers with a frame. */
 export type Question = Extract<Command, { kind: 'history' | 'ask_context' | 'ask_summary' | 'release' }>;
 
 export interface DaemonRequest {

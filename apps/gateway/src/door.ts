@@ -42,7 +42,7 @@ const json = { 'Content-Type': 'application/json' };
 /** The device that the request claims to be. */
 const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
 
-/** What the daemon hears of an error. */
+/** The form in which the daemon receives an error. */
 function refusalOf(error: unknown): RelayError {
   if (error instanceof RelayError) return error;
   if (error instanceof HandshakeError)

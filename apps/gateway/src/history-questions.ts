@@ -11,7 +11,7 @@ import type { History } from './history.ts';
 export type Found<T> = T | undefined | 'unasked';
 
 export interface HistoryQuestions {
-  /** What `find` finds in the history of the session of this task. */
+  /** The result of `find` in the history of the session of this task. */
   read<T>(
     connection: DaemonConnection,
     asked: AskedTask | undefined,

@@ -67,7 +67,7 @@ export function createHistory(backplane: Backplane, metrics: GatewayMetrics, tim
     return true;
   };
 
-  /** The reply; a page that is the one before once more has nothing behind it. */
+  /** The reply; a page that repeats the one before is the last. */
   const notForEver = (connection: DaemonConnection, question: Question, frame: Answer): Reply => {
     const reply = replyOf(question, frame, new Date());
     if (question.kind !== 'history' || reply.kind !== 'page') return reply;

@@ -1,4 +1,4 @@
-/** What a gateway counts. */
+/** The metrics of a gateway. */
 import type { Metrics } from '@relay/telemetry';
 
 export function gatewayMetrics(metrics: Metrics) {

@@ -37,7 +37,7 @@ export function createOutbound({
     };
     switch (body.kind) {
       case 'wake':
-        // Somebody sent something: sessions have a newer last message than was read.
+        // A message was sent: sessions have a newer last message than was read.
         connection.memory.forgetRecords();
         return later(writer.drain(connection));
       case 'cancel': {

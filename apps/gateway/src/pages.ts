@@ -19,8 +19,8 @@ export interface Cursors {
 }
 
 /**
- * A page that contains its own cursor is the last one: its daemon ignores cursors, and would answer the same for ever. What lies on
- * the other side of the cursor is left out, since the caller has it. Undefined: the page is as it should be.
+ * A page that contains its own cursor is the last one: its daemon ignores cursors, and would answer the same for ever. Messages on
+ * the other side of the cursor are left out, since the caller has them. Undefined: the page is as it should be.
  */
 export function cutAtCursor<M extends Pick<Message, 'uuid'>>(
   messages: readonly M[],
@@ -39,7 +39,7 @@ export interface EarlierPage extends Cursors {
   newest: string | null;
 }
 
-/** Whether a page of older messages is the one before once more. Other cursors never have the same page. */
+/** Whether a page of older messages repeats the one before. Other cursors never have the same page. */
 export const repeats = (earlier: EarlierPage | undefined, page: EarlierPage): boolean =>
   earlier !== undefined &&
   page.before !== undefined &&

@@ -1,4 +1,4 @@
-/** What a gateway answers over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
+/** The probes of a gateway over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { RelayError } from '@relay/protocol';
 import type { ReadinessProbe } from '@relay/telemetry';

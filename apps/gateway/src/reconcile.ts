@@ -1,5 +1,5 @@
 /**
- * What a `status` frame says about tasks under way (rules, 3.1). Pure, because everything depends on it: the outcome of
+ * Reads from a `status` frame the outcome of tasks under way (rules, 3.1). Pure, because everything depends on it: the outcome of
  * a task is never guessed.
  */
 

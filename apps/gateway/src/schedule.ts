@@ -5,7 +5,7 @@ export interface Job {
   readonly name: string;
   /** Between the end of one run and the next, on average. */
   readonly ms: number;
-  /** How much a pause may differ, as a part of `ms`. */
+  /** The jitter of a pause, as a fraction of `ms`. */
   readonly jitter: number;
   /** Until the first run; `ms` unless given. */
   readonly firstMs?: number;

@@ -27,7 +27,7 @@ export class SparseMap<K, V> implements Iterable<[K, V]> {
     this.#entries = undefined;
   }
 
-  /** In the order in which they were set, as in a Map. What is set or deleted meanwhile counts as it does there. */
+  /** In the order in which they were set, as in a Map. Keys set or deleted meanwhile count as they do there. */
   keys(): Iterable<K> {
     return this.#entries?.keys() ?? [];
   }

@@ -153,7 +153,7 @@ export function createStatus(deps: StatusDeps): Status {
       connection.send({ type: 'task_cancel', task_id: id });
   };
 
-  /** What ran over earlier connections is settled as far as this one says: the history may say more. */
+  /** Tasks of earlier connections are settled as far as this frame says: the history may say more. */
   const lookBack = (connection: DaemonConnection) => {
     outcomes.afterReconnect(connection);
     deps.findUnfound(connection);

@@ -17,7 +17,7 @@ export interface SweepDeps extends FleetSweepDeps {
   cancels: Cancels;
   watching: Watching;
   metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks'>;
-  /** What is remembered about the credential of a device is no longer true. */
+  /** The cached credential of a device is no longer true. */
   forget: (deviceId: string) => void;
 }
 
@@ -52,7 +52,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const changes = async () => {
-    // What is shown of sessions is read again with the next frame about them.
+    // The shown sessions are read again with the next frame about them.
     for (const { memory } of hub.all()) if (memory.tasks.size + memory.subjects.size > 0) memory.forgetRecords();
     await watching.again(hub.all());
   };
@@ -88,7 +88,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const schedule = new Schedule(deps.logger);
-  /** Which device another instance owns by now, which credential ended, and what was queued, cancelled and changed unnoticed. */
+  /** Finds devices that another instance owns by now, credentials that ended, and tasks and sessions that changed unnoticed. */
   const own: readonly Job[] = [
     { name: 'leases', ms: config.leaseRefreshMs, jitter, work: refresh },
     { name: 'credentials', ms: config.credentialRecheckMs, jitter, work: recheck },

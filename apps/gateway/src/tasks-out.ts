@@ -62,7 +62,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
           if (await writeDue(connection)) run.again = true;
         } while (run.again);
       } catch (error) {
-        // What is queued still waits. What was claimed, perhaps without our knowing, keeps the claim open: the next wake-up or
+        // Queued tasks still wait. A task that was claimed, perhaps without our knowing, keeps the claim open: the next wake-up or
         // sweep puts it back first.
         connection.logger.warn({ err: error }, 'queued tasks could not be written');
       } finally {
@@ -82,7 +82,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       ...more,
     });
 
-  /** Which question a message answers, for a daemon that names its questions; any other one gets the words alone. */
+  /** The question that a message answers, for a daemon that names its questions; any other daemon gets the words alone. */
   const answerOf = (connection: DaemonConnection, { promptUuid, answer }: ClaimedTask) => {
     if (promptUuid === undefined || !connection.capabilities.includes(capabilities.prompts)) return {};
     const { option, fields, digest } = answer ?? {};
@@ -99,7 +99,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     const { memory } = connection;
     if (!connection.live || !memory.taskPhase.mayWrite) return false;
     if (claiming.has(connection)) await putBack(connection);
-    // Most wake-ups find nothing. Whoever queues something later wakes again, so looking needs no lock.
+    // Most wake-ups find nothing. A later enqueue wakes again, so the check needs no lock.
     if (!(await hasQueue(connection.deviceId))) return false;
     // Before the claim: it may be committed although its answer never comes.
     claiming.add(connection);
@@ -116,7 +116,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     const written: string[] = [];
     const marked: Promise<void>[] = [];
     let again = claimed.length >= 100;
-    // What is large comes last: the others need not wait until the daemon has taken it.
+    // Large tasks come last: the others need not wait until the daemon has read them.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
       if (memory.wasWritten(task.id)) {
@@ -173,7 +173,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   /**
    * Tasks of an earlier claim that an error cut off before they were written go back to the queue. It is certain that they were
    * not written: a task is remembered in the same turn in which it is written, and forgotten only after its end was committed, so
-   * that it is not `sent` any more. (What is forgotten after a newer connection took over is excluded by the fence.) A claim that
+   * that it is no longer `sent`. (The fence excludes tasks forgotten after a newer connection took over.) A claim that
    * may still be committed holds the lock of the device, and nothing is claimed meanwhile: there is one run at a time.
    */
   const putBack = async (connection: DaemonConnection): Promise<void> => {

@@ -10,7 +10,7 @@ export interface Transcript {
   /** An event of a session that was started on the machine. */
   ofSession(connection: DaemonConnection, nativeId: string, event: Received<DaemonEvent>): Promise<void>;
   /**
-   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). What people read is shown in the
+   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). The texts are shown in the
    * session that the daemon names, so that nothing it says is dropped after apps reloaded. No task changes.
    */
   ofLostTask(connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>): Promise<void>;

@@ -64,11 +64,11 @@ export function transcriptText(sessionId: string, event: DaemonEvent<'TRANSCRIPT
   return `{"type":"transcript","sessionId":${JSON.stringify(sessionId)},${rest}`;
 }
 
-/** Below this, writing JSON anew costs nothing worth saving. */
+/** Below this, encoding JSON again costs nothing worth saving. */
 const longFrame = 1024;
 
 /**
- * The same as JSON, for long output that stands in the daemon's frame as apps may have it. Undefined when it does not: it is not the
+ * The same as JSON, for long output that apps may have as it is in the daemon's frame. Undefined when it does not: it is not the
  * last member, is to be cut, or holds what is not passed on.
  */
 export function taskOutputAsWritten(
@@ -142,7 +142,7 @@ export function prompt(
 
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** A question that its daemon names, for apps. What it is about is left out where it is too much to show. */
+/** A question that its daemon names, for apps. Its subject is left out where it is too large to show. */
 export function namedPrompt(asked: Question, now: Date): NamedPrompt {
   const { uuid, title, kind, options, text, subject, fields, expires, digest } = asked;
   const isLarge = JSON.stringify(subject ?? null).length > transcriptLimits.questionBytes;
@@ -206,7 +206,7 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
   return aheadMs;
 }
 
-/** A `messages` frame as the answer to whoever asked. With `error` it is a failure, not an empty page. */
+/** A `messages` frame as the answer to its question. With `error` it is a failure, not an empty page. */
 export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
   if (frame.error)
     return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };

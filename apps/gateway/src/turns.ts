@@ -6,7 +6,7 @@
 /** So many at a time, that their locks are held for milliseconds. */
 const maxDevices = 100;
 
-/** Answers by device. Those that are left out are done alone. */
+/** Answers by device. A device that is left out is handled alone. */
 export type DoMany<I, T> = (inputs: readonly I[]) => Promise<ReadonlyMap<string, T>>;
 
 /** One after another, whether the one before succeeds or not. */
@@ -70,7 +70,7 @@ export function inTurns<I extends { readonly deviceId: string }, T>(
   const plan = () => {
     if (planned) return;
     planned = true;
-    // What else comes in this turn of the event loop goes along.
+    // Further calls of this tick join the batch.
     setImmediate(() => void lane(turn));
   };
 

@@ -30,7 +30,7 @@ const header = (request: IncomingMessage, name: string): string => {
 };
 
 /**
- * Who is connecting.
+ * Authenticates a connecting daemon.
  * @throws RelayError UNAUTHORIZED, INVALID_TOKEN, TOKEN_REVOKED, TOKEN_EXPIRED (401), FORBIDDEN (403), NOT_FOUND (404), SERVICE_UNAVAILABLE (503)
  * @throws UpdateRequired
  */
@@ -88,7 +88,7 @@ function addressOf(request: IncomingMessage, trustProxy: RelayConfig['trustProxy
 const none: readonly string[] = [];
 const capability = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
-/** What the daemon says it can do: a comma list. What is no name of anything is left out. */
+/** The capabilities that the daemon declares: a comma list. Anything that is no name is left out. */
 function capabilitiesIn(list: string): readonly string[] {
   if (list === '') return none;
   const names = list.split(',').map((name) => name.trim().toLowerCase());

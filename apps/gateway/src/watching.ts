@@ -1,5 +1,5 @@
 /**
- * Which sessions the daemon is told to watch (rules, 14.1): those that somebody watches, and those that a client has open.
+ * Sends the daemon the sessions to watch (rules, 14.1): those that a person watches, and those that a client has open.
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
 import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
@@ -106,7 +106,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
         );
         for (const connection of some) {
           if (!connection.live) continue;
-          // Looked at once more, each: a word about it may have come meanwhile.
+          // Each is read again: a message about it may have come meanwhile.
           for (const key of differing(connection, watched.get(connection.deviceId) ?? [])) await sync(connection, key);
         }
       }

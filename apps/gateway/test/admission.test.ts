@@ -41,7 +41,7 @@ describe('the admission of a device that connects too often', () => {
     expect(await waiting[2]).toBe(true);
   });
 
-  it('gives a turn every second however many come in between: the newest does not begin to wait anew', async () => {
+  it('gives a turn every second however many come in between: the newest does not restart its wait', async () => {
     await claims(10);
     let admitted = 0;
     for (let tenth = 0; tenth < 50; tenth += 1) {

@@ -37,7 +37,7 @@ describe('F1: the answer in a page of history', () => {
   });
 
   it('ends where the next turn begins', () => {
-    const desk = [message('USER', 'and at the desk'), message('AGENT', 'desk')];
+    const desk = [message('USER', 'and locally'), message('AGENT', 'desk')];
     expect(find([message('USER', 'do it'), message('AGENT', 'done'), ...desk])).toBe('done');
   });
 
@@ -48,7 +48,7 @@ describe('F1: the answer in a page of history', () => {
     expect(find(turn, { kind: 'start' }, true)).toBeUndefined();
   });
 
-  it('F14: is not what was said before the task did something else', () => {
+  it('F14: is not a text from before the task did something else', () => {
     const turn = [message('USER', 'do it', 3_600_000), message('AGENT', 'I run the build', 3_601_000)];
     // The daemon's clock is an hour ahead: it said that a second after the beginning.
     expect(find(turn, { heardAtMs: sentAtMs + 2_000 })).toBeUndefined();

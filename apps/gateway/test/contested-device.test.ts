@@ -186,7 +186,7 @@ describe('a device that two daemons take from each other', () => {
     const stuck: TestDaemon[] = [];
     for (let turn = 0; turn < 8; turn += 1) {
       const daemon = await machines[turn % 2]!();
-      // Nothing comes through any more, and it connects anew by its other network.
+      // Nothing gets through, and it reconnects over its other network.
       daemon.socket.pause();
       stuck.push(daemon);
     }

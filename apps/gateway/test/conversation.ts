@@ -1,5 +1,5 @@
 /**
- * What the tests of the daemons' door have in common: sessions that run, and clocks made of frames. A frame of a daemon is
+ * Shared by the tests of the gateway: sessions that run, and clocks made of frames. A frame of a daemon is
  * handled after all frames it sent before, so whatever comes of it proves that those were handled.
  */
 import {

@@ -28,7 +28,7 @@ describe('a crowd at the door of daemons', () => {
     let arriving: ReturnType<typeof knock>[] = [];
     await database.prisma.$transaction(
       async (tx) => {
-        // Nobody becomes the owner of a device before this ends.
+        // No connection becomes the owner of a device before this ends.
         await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
         arriving = [knock(relay, headersOf(first)), knock(relay, headersOf(second))];
         let refused = await knock(relay, {});

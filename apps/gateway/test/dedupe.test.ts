@@ -11,7 +11,7 @@ describe('one message, whichever way it comes', () => {
   let app: TestApp;
   let count = 0;
 
-  /** What was said in a session, whichever id it had then. */
+  /** The messages of a session, whichever id it had then. */
   const said = async (...ids: string[]) => {
     await tick(daemon, app);
     return app.inbox.all
@@ -48,7 +48,7 @@ describe('one message, whichever way it comes', () => {
     expect((await contents(id)).filter((content) => content === 'the answer')).toEqual(heard);
   });
 
-  it('of the agent at the desk: on the activity path and in the transcript', async () => {
+  it('of the agent started locally: on the activity path and in the transcript', async () => {
     for (const activityFirst of [true, false]) {
       const native = fresh();
       daemon.send({ type: 'report_sessions', sessions: [{ session_id: native }] });
@@ -144,7 +144,7 @@ describe('one message, whichever way it comes', () => {
       user_message_uuid: `${native}-1`,
       content: '/command again',
     });
-    // Typed at the desk: shown, and not again when a later event names it.
+    // Typed locally: shown, and not again when a later event names it.
     daemon.event(taskId, 'USER_MESSAGE', {
       session_id: native,
       uuid: `${native}-2`,

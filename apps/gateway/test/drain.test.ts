@@ -11,7 +11,7 @@ describe('an instance that leaves', () => {
       const { taskId, id } = await run(relay, daemon, app, 'leaving');
       await relay.database.prisma.$transaction(
         async (tx) => {
-          // What the daemon says now waits for this: first the report, and behind it what it says about its task.
+          // The next frames of the daemon wait for this: first the report, and behind it the events of its task.
           await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
           daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'leaving-report' }] });
           daemon.event(taskId, 'TASK_COMPLETE', { result: 'said in time' });

@@ -92,12 +92,12 @@ describe('events OUTPUT and VERBOSE', () => {
       });
   });
 
-  it('without a task belong to the session at the desk that they name', async () => {
-    daemon.event('', 'VERBOSE', { session_id: 'desk', content: 'typed at the desk' });
-    expect(await listener.next('task_output', (frame) => frame.output === 'typed at the desk')).toEqual({
+  it('without a task belong to the locally started session that they name', async () => {
+    daemon.event('', 'VERBOSE', { session_id: 'desk', content: 'typed locally' });
+    expect(await listener.next('task_output', (frame) => frame.output === 'typed locally')).toEqual({
       type: 'task_output',
       sessionId: idOf(daemon, 'desk'),
-      output: 'typed at the desk',
+      output: 'typed locally',
     });
   });
 
@@ -108,16 +108,16 @@ describe('events OUTPUT and VERBOSE', () => {
     expect(String(output)).toHaveLength(256 * 1024);
   });
 
-  it('of a task that has ended, or of nothing at all, are shown to nobody', async () => {
+  it('of a task that has ended, or of nothing at all, are not shown', async () => {
     const { taskId } = await run(relay, daemon, app, 'over');
     await end(daemon, app, taskId);
     daemon.event(taskId, 'OUTPUT', { output: 'too late' });
-    daemon.event('', 'OUTPUT', { output: 'nobody' });
-    daemon.send({ type: 'event', event_type: 'OUTPUT', output: 'nobody' });
+    daemon.event('', 'OUTPUT', { output: 'nothing' });
+    daemon.send({ type: 'event', event_type: 'OUTPUT', output: 'nothing' });
     daemon.event('', 'OUTPUT', { output: 'no such name', session_id: 'x'.repeat(600) });
     daemon.event(taskId, 'OUTPUT', {});
     await tick(daemon, listener);
-    expect(listener.inbox.count('task_output', (frame) => /late|nobody|name/.test(String(frame.output)))).toBe(0);
+    expect(listener.inbox.count('task_output', (frame) => /late|nothing|name/.test(String(frame.output)))).toBe(0);
     expect(await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'event of nothing' })).toBe(3);
   });
 });

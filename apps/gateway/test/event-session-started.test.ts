@@ -47,7 +47,7 @@ describe('event SESSION_STARTED', () => {
     });
   });
 
-  it('for a task of another device, or of nobody, is ignored and counted', async () => {
+  it('for a task of another device, or of none, is ignored and counted', async () => {
     const other = await connectDaemon(relay);
     const { taskId } = await begin(relay, other);
     const ignored = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown task' });

@@ -92,7 +92,7 @@ describe('event TASK_COMPLETE', () => {
     expect(saidIn(id).map(({ content }) => content)).toEqual(['too late']);
   });
 
-  it('of a session that was deleted is shown to nobody', async () => {
+  it('of a session that was deleted is not shown', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'deleted');
     await relay.call('deleteSession', { params: { id } });
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
@@ -102,7 +102,7 @@ describe('event TASK_COMPLETE', () => {
     expect(await readSession(relay, id)).toBeUndefined();
   });
 
-  it('of another device, or of nobody, is ignored and counted', async () => {
+  it('of another device, or of none, is ignored and counted', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'mine');
     const other = await connectDaemon(relay);
     const before = await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown task' });
@@ -134,7 +134,7 @@ describe('event TASK_COMPLETE', () => {
     },
   );
 
-  it('K1: answered at the desk after its question, is shown and settles the session', async () => {
+  it('K1: answered locally after its question, is shown and settles the session', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'at-the-desk');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Shall I?', options: [{ label: 'Yes' }] });
     const queued = await say(relay, id, 'a hint');

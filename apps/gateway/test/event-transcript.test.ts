@@ -20,7 +20,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
   });
   afterAll(() => relay.stop());
 
-  it('without a task are the live transcript of a session at the desk', async () => {
+  it('without a task are the live transcript of a locally started session', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk', title: 'At the desk' }] });
     transcript('USER_MESSAGE', { session_id: 'desk', uuid: 'u1', content: 'hello', timestamp: '2026-01-01T00:00:00Z' });
     transcript('AGENT_RESPONSE', {
@@ -53,7 +53,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
     ]);
   });
 
-  it('make a session known that nobody had heard of: apps hear of it before its first message', async () => {
+  it('make an unknown session known: apps get it before its first message', async () => {
     transcript('USER_MESSAGE', { session_id: 'new', uuid: 'n1', content: 'first words' });
     await tick(daemon, app);
     const id = idOf(daemon, 'new');
@@ -67,11 +67,11 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
   it('of a task belong to its session', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'task');
     daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'task', uuid: 't1', content: 'on my way' });
-    daemon.event(taskId, 'USER_MESSAGE', { session_id: 'task', uuid: 't2', content: 'typed at the desk meanwhile' });
+    daemon.event(taskId, 'USER_MESSAGE', { session_id: 'task', uuid: 't2', content: 'typed locally meanwhile' });
     await tick(daemon, app);
     expect(saidIn(id).map(({ uuid }) => uuid)).toEqual(['t1', 't2']);
     await end(daemon, app, taskId);
-    // What an agent says after its task has ended is shown too.
+    // A text of an agent after its task has ended is shown too.
     daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'task', uuid: 't3', content: 'one more thing' });
     await tick(daemon, app);
     expect(saidIn(id).at(-1)).toMatchObject({ uuid: 't3' });
@@ -87,7 +87,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
     expect(await readSession(relay, idOf(daemon, 'old-name'))).toBeUndefined();
   });
 
-  it('of a deleted session are shown to nobody', async () => {
+  it('of a deleted session are not shown', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'deleted' }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'deleted'));
     await relay.call('deleteSession', { params: { id: idOf(daemon, 'deleted') } });

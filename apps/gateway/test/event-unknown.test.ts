@@ -36,7 +36,7 @@ describe('WARNING, and what this release does not know', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
   });
 
-  it('F7: WARNING of a session at the desk, or of a task that ended, is shown too', async () => {
+  it('F7: WARNING of a locally started session, or of a task that ended, is shown too', async () => {
     daemon.event('', 'WARNING', { session_id: 'warned', warning: 'nearly out of credit' });
     const { taskId, id } = await run(relay, daemon, app, 'warned-late');
     await end(daemon, app, taskId);
@@ -64,7 +64,7 @@ describe('WARNING, and what this release does not know', () => {
   it('event types of other releases are ignored and counted, and name no session', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     const before = await ignored('unknown');
-    daemon.event(taskId, 'THINKING', { session_id: 'named-by-nobody', thought: 'hm' });
+    daemon.event(taskId, 'THINKING', { session_id: 'unnamed', thought: 'hm' });
     daemon.event(taskId, 'task_complete', { result: 'lower case' });
     await tick(daemon, app);
     expect(await ignored('unknown')).toBe(before + 2);

@@ -49,7 +49,7 @@ describe('questions about devices', () => {
     expect([await second, await rest]).toEqual([undefined, [undefined, undefined]]);
   });
 
-  it('that fail are told to all who asked, and the next ones are asked anew', async () => {
+  it('that fail reject every caller, and the next ones are asked again', async () => {
     const { about, next } = openQuestions();
     const both = Promise.allSettled([about('a'), about('b')]);
     (await next(0)).fail(new Error('the database is away'));

@@ -93,13 +93,13 @@ describe('the uuid of a message', () => {
     expect(said(id).map(({ uuid }) => uuid)).toEqual(['last']);
   });
 
-  it('of a turn at the desk is that of session_activity, also right behind a task', async () => {
+  it('of a local turn is that of session_activity, also right behind a task', async () => {
     const id = await idleSession(relay, daemon, app, 'desk');
     const activity = {
       type: 'session_activity',
       session_id: 'desk',
       is_completion: true,
-      last_message: 'At the desk.',
+      last_message: 'Locally.',
     };
     daemon.send({ ...activity, message_uuid: 'desk-1' });
     daemon.send({ ...activity, message_uuid: 'desk-1' });

@@ -8,7 +8,7 @@ describe('the late end of a task', () => {
   let app: TestApp;
 
   beforeAll(async () => {
-    // What was said before is forgotten at once: only the record of the task knows.
+    // Earlier messages are forgotten at once: only the record of the task knows.
     relay = await startRelay({ config: { dedupeWindowMs: 1 } });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);

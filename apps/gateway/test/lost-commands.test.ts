@@ -34,7 +34,7 @@ const losing = (relay: TestRelay, kind: Command['kind']) => {
   return lost;
 };
 
-/** What the gateway marks as said waits from now on; who waits is let go by calling what is in the list. */
+/** Marking a message as published waits from now on; calling an entry of the list releases its caller. */
 const holdingMarks = (relay: TestRelay) => {
   const { backplane } = relay.gateways[0]!;
   const mark = backplane.mark.bind(backplane);
@@ -52,7 +52,7 @@ describe('a command that its gateway did not hear', () => {
   afterEach(() => void jest.restoreAllMocks());
   afterAll(() => relay.stop());
 
-  it('to cancel, is made up for by a sweep; what the agent says of its work brings nothing back', async () => {
+  it('to cancel, is repaired by a sweep; later events of the agent revive nothing', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'unheard');
     const lost = losing(relay, 'cancel');
     expect((await relay.call('cancelSession', { params: { id } })).status).toBe(202);
@@ -66,7 +66,7 @@ describe('a command that its gateway did not hear', () => {
     expect(daemon.inbox.count('task_cancel')).toBe(1);
   });
 
-  it('to write tasks, is made up for on one device although another takes its time', async () => {
+  it('to write tasks, is repaired on one device although another takes its time', async () => {
     const daemons = [daemon, await connectDaemon(relay)];
     losing(relay, 'wake');
     const held = holdingMarks(relay);
@@ -78,7 +78,7 @@ describe('a command that its gateway did not hear', () => {
     }
   });
 
-  it('to watch and to watch no more, is made up for by a sweep', async () => {
+  it('to watch and to watch no more, is repaired by a sweep', async () => {
     const id = await idleSession(relay, daemon, app, 'looked-at');
     const lost = losing(relay, 'changed');
     const watched = (frame: Frame) => frame.session_id === 'looked-at';
@@ -97,7 +97,7 @@ describe('a command that its gateway did not hear', () => {
   });
   const sweptAfter = () => idleSession(relay, daemon, app, 'swept-after');
 
-  it('about a title, is made up for by a sweep: progress shows the session as it is', async () => {
+  it('about a title, is repaired by a sweep: progress shows the session as it is', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'renamed');
     losing(relay, 'changed');
     await relay.call('updateSession', { params: { id }, body: { title: 'Another title' } });

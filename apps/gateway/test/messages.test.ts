@@ -30,7 +30,7 @@ describe('messages', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is the answer to whoever asked', async () => {
+  it('is the answer to its question', async () => {
     const { answer, requestId } = await ask(1);
     daemon.send({
       type: 'messages',
@@ -96,7 +96,7 @@ describe('messages', () => {
     expect((await answer).body).toMatchObject({ messages: [{ uuid: 'real' }] });
   });
 
-  it('that nobody asked for, or answers a second time, is dropped and counted', async () => {
+  it('without a question, or answering a second time, is dropped and counted', async () => {
     const before = await strays();
     const { answer, requestId } = await ask(7);
     daemon.send({ type: 'messages', request_id: 'never asked', messages: [stored('stray')] });

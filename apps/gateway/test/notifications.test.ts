@@ -8,7 +8,7 @@ interface Noted {
   state: string;
 }
 
-/** What the outbox was asked to carry, and what it did with it. */
+/** The notifications that the outbox got, and their outcomes. */
 class Carrier {
   readonly name = 'test';
   readonly carried: { sessionId: string; cause: string; title: string }[] = [];
@@ -95,7 +95,7 @@ describe('notifications', () => {
     expect(await causes(id)).toEqual(['failed']);
   });
 
-  it('are due on the completion of a turn at the desk', async () => {
+  it('are due on the completion of a local turn', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk' }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk'));
     await watch(idOf(daemon, 'desk'));
@@ -130,7 +130,7 @@ describe('notifications', () => {
     expect((await causes(id)).sort()).toEqual(['done', 'failed']);
   });
 
-  it('are sent for a question of a task that was sent after a turn at the desk was done, however close', async () => {
+  it('are sent for a question of a task that was sent after a local turn was done, however close', async () => {
     const id = idOf(daemon, 'desk-then-task');
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk-then-task' }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === id);
@@ -143,7 +143,7 @@ describe('notifications', () => {
     expect((await causes(id)).sort()).toEqual(['done', 'needs_you']);
   });
 
-  it('are not due for a session that nobody watches, nor for what nobody has to be told', async () => {
+  it('are not due for an unwatched session, nor for an event that needs no notification', async () => {
     const unwatched = await run(relay, daemon, app, 'unwatched');
     await end(daemon, app, unwatched.taskId);
     const { taskId, id } = await watchedRun('silent');
@@ -166,7 +166,7 @@ describe('notifications', () => {
     expect(await causes(idOf(daemon, 'named-late'))).toEqual(['done']);
   });
 
-  it('are shown to the owner and to nobody else', async () => {
+  it('are shown to the owner and to no one else', async () => {
     const { taskId, id } = await watchedRun('private');
     await end(daemon, app, taskId);
     expect(await notedOf(id)).toHaveLength(1);

@@ -38,7 +38,7 @@ describe('one turn, one set of messages', () => {
     await say(relay, id, `go on ${Math.random()}`);
     return daemon.nextTask();
   };
-  /** What the agent said in a session, when everything the daemon sent so far was handled. */
+  /** The messages of the agent in a session, when everything the daemon sent so far was handled. */
   const heard = async (daemon: FieldDaemon, id: string) => {
     const native = `clock-${Math.random()}`;
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: native }] });
@@ -88,7 +88,7 @@ describe('one turn, one set of messages', () => {
     }
   });
 
-  it('F2c: two turns at the desk that end with the same words are two messages, and a repetition is none', async () => {
+  it('F2c: two local turns that end with the same words are two messages, and a repetition is none', async () => {
     const { daemon, task, id } = await start({});
     daemon.finish(task, 'at last');
     const session = { type: 'report_sessions', sessions: [{ session_id: 'desk' }] };

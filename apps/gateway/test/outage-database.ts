@@ -10,7 +10,7 @@ export interface OutageDatabase extends Database {
    * `answered`.
    */
   breakAfter(fits: (result: unknown) => boolean, answered: boolean): void;
-  /** How many questions failed. */
+  /** The number of failed queries. */
   readonly failures: number;
 }
 

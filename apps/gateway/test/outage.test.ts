@@ -81,7 +81,7 @@ describe('an outage of the database', () => {
     }
   });
 
-  it('R1: a frame that fails for a reason nobody knows closes 1013 and gets no receipt; said again, it counts', async () => {
+  it('R1: a frame that fails for an unknown reason closes 1013 and gets no receipt; sent again, it counts', async () => {
     const two = await startRelay({ database, config: { statusWaitMs: 60_000 } });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };

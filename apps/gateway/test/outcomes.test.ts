@@ -54,7 +54,7 @@ describe('the outcome of a task', () => {
     });
     return readTask(relay, task.id);
   };
-  /** What the agent said in a session, when everything that the daemon sent was handled. */
+  /** The messages of the agent in a session, when everything that the daemon sent was handled. */
   const heard = async (daemon: FieldDaemon, id: string) => {
     const native = `clock-${Math.random()}`;
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: native }] });
@@ -112,7 +112,7 @@ describe('the outcome of a task', () => {
     daemon.say(task, 'let me see');
     await daemon.drop();
     await daemon.connect();
-    // Named by an event before it was asked again: nothing is asked any more.
+    // Named by an event before it was asked again: no question is left.
     await daemon.next('get_messages');
     daemon.send({ type: 'event', task_id: task.id, event_type: 'PROGRESS', action: 'Looking' });
     daemon.report();

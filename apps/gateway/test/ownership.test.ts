@@ -18,7 +18,7 @@ describe('one device, one connection', () => {
       reason?: string;
       instance: string;
     }[];
-  /** Does not read any more, so that it does not answer the close frame: the relay has to end it after a second. */
+  /** Stops reading, so that it does not answer the close frame: the relay has to end it after a second. */
   const freeze = (daemon: TestDaemon) => {
     frozen.push(daemon);
     (daemon.socket as unknown as { _socket: { pause(): void } })._socket.pause();

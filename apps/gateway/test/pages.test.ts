@@ -99,7 +99,7 @@ describe('pages of daemons in the field', () => {
     });
   });
 
-  it('F12: a page that is the one before once more is the last', async () => {
+  it('F12: a page that repeats the one before is the last', async () => {
     const { read } = await answering(() => ({ messages: all.slice(-2), has_more: true }));
     expect((await read('?limit=4&before=m7')).body).toMatchObject({ hasMore: true });
     expect((await read('?limit=4&before=m5')).body).toMatchObject({ hasMore: false });

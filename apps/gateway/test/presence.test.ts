@@ -82,7 +82,7 @@ describe('online and offline', () => {
     expect(await deviceOf(daemon.deviceId)).toMatchObject({ status: 'online' });
   });
 
-  it('each end begins the grace anew', async () => {
+  it('each end restarts the grace period', async () => {
     const daemon = await connectDaemon(relay);
     for (let count = 0; count < 3; count += 1) {
       await (await connect(daemon.registration)).close();
@@ -102,7 +102,7 @@ describe('online and offline', () => {
     expect(statusesOf(daemon.deviceId)).toEqual(['online', 'offline', 'online']);
   });
 
-  it('is told to the owner of the device and to nobody else', async () => {
+  it('is published to the owner of the device and to no one else', async () => {
     const bob = await connectApp(relay, { user: 'bob' });
     const daemon = await connectDaemon(relay);
     const theirs = await connectDaemon(relay, { user: 'bob' });

@@ -183,7 +183,7 @@ describe('the queue of a session', () => {
     });
   });
 
-  it('stands still while the agent waits: a message from before the question never answers it', async () => {
+  it('waits while the agent waits: a message from before the question never answers it', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'asks');
     const older = await say(relay, id, 'yes');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
@@ -211,7 +211,7 @@ describe('the queue of a session', () => {
     expect(resumes('twice-asked')).toEqual(['no, as I said', 'yes']);
   });
 
-  it('stands still after an unknown delivery until the user sends again', async () => {
+  it('waits after an unknown delivery until the user sends again', async () => {
     const id = await idleSession(relay, daemon, app, 'unknown-send');
     const first = await say(relay, id, 'first');
     await resumed(first);
@@ -229,7 +229,7 @@ describe('the queue of a session', () => {
     expect(resumes('unknown-send')).toEqual(['behind', 'go on']);
   });
 
-  it('stands still after an unknown delivery until the user cancels', async () => {
+  it('waits after an unknown delivery until the user cancels', async () => {
     const id = await idleSession(relay, daemon, app, 'unknown-cancel');
     const first = await say(relay, id, 'first');
     await resumed(first);

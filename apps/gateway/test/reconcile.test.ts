@@ -81,7 +81,7 @@ describe('reconcile', () => {
           if (confirmed.includes(id)) expect([entry.state, isListed]).toEqual(['sent', true]);
           if (unknown.includes(id)) expect([entry.state, entry.fence < fence]).toEqual(['sent', true]);
           if (lost.includes(id) || missing.includes(id)) expect(entry.state).toBe('running');
-          // What was written to this connection is never ended by one frame, unless nothing has named it for long.
+          // A task written to this connection is never settled by one frame, unless nothing has named it for long.
           const fresh = nowMs - entry.mentionedAtMs < context.silentAfterMs;
           if (entry.fence >= fence && fresh && entry.missingSinceMs === undefined)
             expect([...unknown, ...lost]).not.toContain(id);
@@ -106,7 +106,7 @@ describe('reconcile', () => {
 });
 
 describe('unconfirmed', () => {
-  it('is what an earlier connection was sent and nobody has confirmed', () => {
+  it('is a task that was sent to an earlier connection and never confirmed', () => {
     const tasks = new Map([
       ['sent before', task('sent', fence - 1)],
       ['sent now', task('sent', fence)],

@@ -153,7 +153,7 @@ describe('the first status after a reconnect', () => {
     const { taskId } = await run(relay, daemon, app, 'omitted');
     daemon.send(status());
     await tick(daemon, app);
-    // Listed in between: it begins anew.
+    // Listed in between: it starts again.
     daemon.send(status(taskId));
     await tick(daemon, app);
     daemon.send(status());

@@ -1,4 +1,4 @@
-/** What is too long, too many or absurd in a report costs itself, never the report (S2, S3, S12). */
+/** A too long, too numerous or absurd value in a report costs itself, never the report (S2, S3, S12). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Frame,

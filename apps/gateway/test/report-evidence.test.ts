@@ -28,7 +28,7 @@ describe('what a report says about a session', () => {
     relay = await startRelay();
     app = await connectApp(relay);
   });
-  // What one test says of the future is learned about its daemon.
+  // A time in the future that one test sends changes what is known about its daemon.
   const connect = async () => {
     daemon = await connectDaemon(relay);
   };
@@ -51,7 +51,7 @@ describe('what a report says about a session', () => {
         .slice(heard)
         .map(({ status, lastMessage }) => [status, lastMessage]),
     ).not.toContainEqual(['active', expect.anything()]);
-    // Somebody goes on at the desk.
+    // A person goes on locally.
     report({ ...facts, last_message: 'at the desk', last_activity: at(0) });
     expect(await read(native)).toMatchObject({ status: 'active', lastMessage: 'at the desk' });
     report({ ...facts, last_message: 'older', last_activity: duringTask });

@@ -13,7 +13,7 @@ describe('resolving a placeholder', () => {
   };
   const renamed = async (previousId: string) =>
     sessionIn(await app.next('session_update', (frame) => frame.previousId === previousId));
-  /** What a route answers that accepts any id of a session. */
+  /** The answer of a route that accepts any id of a session. */
   const canonical = async (id: string) => {
     const { status, body } = await relay.call('updateSession', { params: { id }, body: { archived: false } });
     return status === 200 ? body.id : status;

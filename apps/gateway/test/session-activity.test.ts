@@ -51,7 +51,7 @@ describe('session_activity', () => {
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'quiet'))).toBe(1);
   });
 
-  it('that completes a turn at the desk is a message of the agent first, then the session, idle', async () => {
+  it('that completes a local turn is a message of the agent first, then the session, idle', async () => {
     await desk('done', { is_active: true });
     activity('done', {
       last_message: 'the answer',
@@ -95,7 +95,7 @@ describe('session_activity', () => {
     });
   });
 
-  it('of a session that nobody knows is ignored and counted', async () => {
+  it('of an unknown session is ignored and counted', async () => {
     const unknown = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown session' });
     const before = await unknown();
     const { pendingId } = await run(relay, daemon, app, 'placeholder');

@@ -59,7 +59,7 @@ describe('a running task that no frame has mentioned for a long time', () => {
 });
 
 describe('a device that stays away for a day', () => {
-  it('has lost what ran, and of what was only sent nobody knows', async () => {
+  it('has lost the running tasks, and leaves the sent ones unknown', async () => {
     const config = { deviceGoneMs: 600, offlineGraceMs: 100, sweepIntervalMs: 100 };
     const relay = await startRelay({ config });
     try {

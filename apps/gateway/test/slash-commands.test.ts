@@ -119,7 +119,7 @@ describe('report_slash_commands', () => {
     expect(await told('house')).toEqual([]);
   });
 
-  it('is read by the owner of the session, and by nobody else', async () => {
+  it('is read by the owner of the session, and by no one else', async () => {
     expect(await read(idOf(daemon, 'two'), 'bob')).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
   });
 

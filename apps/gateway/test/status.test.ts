@@ -37,7 +37,7 @@ describe('status', () => {
     expect(app.inbox.count('session_update')).toBe(before + 1);
   });
 
-  it('changes nothing by listing tasks that nobody knows, nor those of another device', async () => {
+  it('changes nothing by listing unknown tasks, or tasks of another device', async () => {
     const other = await connectDaemon(relay);
     const { taskId } = await begin(relay, other);
     daemon.send({ type: 'status', running_tasks: ['a stranger', '', taskId] });

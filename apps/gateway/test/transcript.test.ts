@@ -52,7 +52,7 @@ describe('event TRANSCRIPT', () => {
       expect(await forwarded(taskId, 'raw', 5 + n, envelope(taskId, 'raw') + text)).toBe(text);
   });
 
-  it('is written anew where more members, another order or a brace could put something else in place of ours', async () => {
+  it('is encoded again where more members, another order or a brace could put something else in place of ours', async () => {
     const { taskId } = await run(relay, daemon, app, 'a{b');
     const { taskId: plain } = await run(relay, daemon, app, 'anew');
     const ops = '[{"op":"add","uuid":"u1","text":"x"}]';
@@ -73,7 +73,7 @@ describe('event TRANSCRIPT', () => {
       expect(await forwarded(task, nativeId, n + 1, text)).toBe(clean(n + 1));
   });
 
-  it('costs no statement and no lock while its task is known to run, nor at the desk', async () => {
+  it('costs no statement and no lock while its task is known to run, nor in a local session', async () => {
     const { taskId } = await run(relay, daemon, app, 'hot');
     // The first ones make both known, the desk's session to the relay at all.
     for (const v of [1, 2]) {

@@ -118,7 +118,7 @@ describe('long output', () => {
     expect(JSON.parse(passed!)).toEqual(taskOutput('s:a:1', 't"1', said, 7));
   });
 
-  it('is written anew when it does not stand there as apps may have it', () => {
+  it('is encoded again when apps may not have it as it is', () => {
     expect(taskOutputAsWritten('s', { ...event, output: undefined }, frame, 1)).toBeUndefined();
     expect(taskOutputAsWritten('s', { ...event, task_id: null }, frame, 1)).toBeUndefined();
     expect(taskOutputAsWritten('s', event, JSON.stringify({ ...event, more: 'of it' }), 1)).toBeUndefined();

@@ -94,7 +94,7 @@ describe('work for devices', () => {
     expect(alone).toEqual([{ deviceId: 'locked', n: 2 }]);
   });
 
-  it('fails together, and what comes next is tried anew', async () => {
+  it('fails together, and the next is tried again', async () => {
     const { act, next } = openStatements();
     const both = Promise.allSettled([act('a', 1), act('b', 2)]);
     (await next(0)).fail(new Error('the database is away'));

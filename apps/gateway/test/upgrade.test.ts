@@ -105,7 +105,7 @@ describe('the upgrade to /ws/daemon', () => {
     );
   });
 
-  it('tells nobody without a credential what type a device has', async () => {
+  it('does not reveal the type of a device without a credential', async () => {
     const headers = headersOf(device, { Authorization: 'Bearer garbage', 'X-Agent-Type': 'another' });
     expect(await knock(relay, headers)).toMatchObject(refusedWith(401, 'INVALID_TOKEN'));
   });

@@ -114,7 +114,7 @@ describe('watch_session and unwatch_session', () => {
     daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
     await answer;
     await relay.call('deleteSession', { params: { id } });
-    // Once: what was open closes later and has nothing to say any more.
+    // Once: the open one closes later and has nothing left to say.
     await daemon.next('unwatch_session', (frame) => frame.session_id === 'both');
     const clock = await desk('open-clock');
     const second = relay.call('readSession', { params: { id: clock } });
@@ -154,7 +154,7 @@ describe('watch_session and unwatch_session', () => {
     }
   });
 
-  it('are not sent for a session that somebody reads who does not listen', async () => {
+  it('are not sent for a session whose reader does not subscribe', async () => {
     const bob = await connectDaemon(relay, { user: 'bob' });
     bob.send({ type: 'report_sessions', sessions: [{ session_id: 'unheard' }, { session_id: 'watched' }] });
     await until(async () => (await readSession(relay, idOf(bob, 'unheard'), 'bob')) !== undefined);
