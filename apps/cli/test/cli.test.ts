@@ -19,6 +19,7 @@ const commands = [
     'summary',
     'release',
     'cancel',
+    'queue',
     'tail',
     'watch',
     'unwatch',
@@ -46,15 +47,25 @@ describe('the program', () => {
     expect(out).toContain(`Examples:\n  relay ${words.filter((word) => typeof word === 'string').join(' ')}`);
   });
 
-  it.each([['bogus'], ['send'], ['devices', 'show'], ['sessions', '--odd'], ['logout', 'too', 'many'], []])(
-    'ends with 2 at wrong usage: %s %s',
-    async (...words) => {
-      const typed = words.filter((word) => typeof word === 'string');
-      const result = await desk.open().run(typed);
-      expect(result).toMatchObject({ code: 2, out: '' });
-      expect(result.err).not.toBe('');
-    },
-  );
+  it.each([
+    ['bogus'],
+    ['send'],
+    ['devices', 'show'],
+    ['sessions', '--odd'],
+    ['logout', 'too', 'many'],
+    ['queue', 'line', 'sort'],
+    ['queue', 'line', 'edit'],
+    ['queue', 'line', 'move', 'task'],
+    ['queue', 'line', 'move', 'task', '--before', 'a', '--after', 'b'],
+    ['queue', 'line', 'remove', 'task', 'text'],
+    ['cancel', 'line', '--all', '--running'],
+    [],
+  ])('ends with 2 at wrong usage: %s %s', async (...words) => {
+    const typed = words.filter((word) => typeof word === 'string');
+    const result = await desk.open().run(typed);
+    expect(result).toMatchObject({ code: 2, out: '' });
+    expect(result.err).not.toBe('');
+  });
 
   it('says so as JSON when it was asked to', async () => {
     expect(await desk.open().json(['send'])).toMatchObject({

@@ -10,6 +10,47 @@ interface TaskFrame {
   project_path?: string;
 }
 
+describe('relay queue', () => {
+  const textsOf = ({ tasks }: Record<string, unknown>) =>
+    (tasks as { content: string }[]).map(({ content }) => content);
+
+  /** A session with a task that runs and these messages behind it. The ids of all of them. */
+  const line = async (...texts: string[]) => {
+    const daemon = await stage.daemon('laptop');
+    const id = await stage.session(daemon, 'line');
+    const send = async (content: string) =>
+      (await stage.person.relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, { body: { content } }))
+        .body as { taskId: string };
+    const { taskId: running } = await send('runs');
+    await daemon.next('task_resume', (frame) => frame.task_id === running);
+    const tasks: string[] = [];
+    for (const text of texts) tasks.push((await send(text)).taskId);
+    return { running, tasks };
+  };
+  const queue = async (...more: string[]) => stage.own.json(['queue', 'line', ...more]);
+
+  it('lists what waits, edits and moves it, by the end of an id', async () => {
+    const { tasks } = await line('one', 'two');
+    const [one, two] = tasks.map((id) => id.slice(-8)) as [string, string];
+    expect(textsOf(await queue('edit', one.toLowerCase(), 'another one'))).toEqual(['another one', 'two']);
+    expect(textsOf(await queue('move', two, '--before', one))).toEqual(['two', 'another one']);
+    expect((await stage.own.run(['queue', 'line'])).out).toMatch(
+      new RegExp(`^TASK +SENT +MESSAGE\\n${two} .* two\\n${one} .* another one\\n$`),
+    );
+  });
+
+  it('takes back what waits, and says what no longer does', async () => {
+    const { running, tasks } = await line('one', 'two');
+    const one = tasks[0]!;
+    expect(await queue('remove', one)).toMatchObject({ exit: 0, taskId: one, state: 'cancelled' });
+    expect(await queue('remove', running)).toMatchObject({ exit: 1, code: 'TASK_ALREADY_SENT' });
+    expect(await queue('remove', 'nothing')).toMatchObject({ exit: 4, code: 'TASK_NOT_FOUND' });
+    expect((await stage.own.run(['cancel', 'line', '--all'])).out).toBe(
+      `Task ${running} is cancelled, and 1 that waited.\n`,
+    );
+  });
+});
+
 describe('relay new', () => {
   it('starts a session on a device and names it', async () => {
     const daemon = await stage.daemon('laptop');

@@ -11,7 +11,7 @@ export const strangers: readonly Check[] = [
       const { id } = await session();
       const as = present(otherToken, 'the other token');
       const params = { id };
-      for (const name of ['readSession', 'readMessages', 'deleteSession', 'cancelSession'] as const)
+      for (const name of ['readSession', 'readMessages', 'deleteSession', 'cancelSession', 'readQueue'] as const)
         await rest.refused(name, 'SESSION_NOT_FOUND', { as, params });
       await rest.refused('updateSession', 'SESSION_NOT_FOUND', { as, params, body: { title: 'mine' } });
       await rest.refused('sendMessage', 'SESSION_NOT_FOUND', { as, params, body: { content: 'hello' } });

@@ -206,6 +206,62 @@ export const tasks: readonly Check[] = [
     await daemon.inbox.until('task_resume', ({ task_id }) => task_id === second.taskId);
     daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'done' });
   }),
+  rule(
+    '2.17',
+    'what waits can be edited, moved and taken back until it is sent; the session says that its queue is another one',
+    async (world) => {
+      const daemon = await world.desk();
+      const { inbox } = await world.plain();
+      const session = await world.session();
+      const first = await world.running(session);
+      const [one, two, three] = [
+        await post(world, session.id, 'one'),
+        await post(world, session.id, 'two'),
+        await post(world, session.id, 'three'),
+      ];
+      const queue = async () => (await world.rest.ok('readQueue', { params: { id: session.id } })).body;
+      const paramsOf = ({ taskId }: { taskId: string }) => ({ id: session.id, taskId });
+      same(
+        (await queue()).tasks.map(({ content }) => content),
+        ['one', 'two', 'three'],
+        'texts that wait',
+      );
+      const from = inbox.mark();
+      const body = { content: 'two, edited', before: one.taskId };
+      const changed = await world.rest.ok('changeQueued', { params: paramsOf(two), body });
+      await world.rest.ok('removeQueued', { params: paramsOf(three) });
+      await inbox.until(
+        'session_update',
+        (frame) => frame.session.id === session.id && frame.session.queue?.v === changed.body.v,
+        { from },
+      );
+      same(
+        (await queue()).tasks.map(({ content }) => content),
+        ['two, edited', 'one'],
+        'texts after the change',
+      );
+      same(await stateOf(world, three.taskId), 'cancelled', 'state of the task that was taken back');
+      await world.rest.refused('removeQueued', 'TASK_ALREADY_ENDED', { params: paramsOf(three) });
+      await world.rest.refused('changeQueued', 'TASK_ALREADY_SENT', {
+        params: { id: session.id, taskId: first.id },
+        body: { content: 'too late' },
+      });
+      daemon.event(first.id, 'TASK_COMPLETE', { result: 'done' });
+      const next = await daemon.inbox.until('task_resume', ({ task_id }) => task_id === two.taskId);
+      same(next.message, 'two, edited', 'message of the task_resume');
+      daemon.event(two.taskId, 'TASK_COMPLETE', { result: 'done' });
+      await daemon.inbox.until('task_resume', ({ task_id }) => task_id === one.taskId);
+      daemon.event(one.taskId, 'TASK_COMPLETE', { result: 'done' });
+    },
+  ),
+  rule('2.18', 'cancel with `which: all` takes what waits along', async (world) => {
+    const session = await world.session();
+    const first = await world.running(session);
+    const { taskId } = await post(world, session.id, 'behind it');
+    const { body } = await world.rest.ok('cancelSession', { params: { id: session.id }, body: { which: 'all' } });
+    same([body.taskId, body.queued], [first.id, [taskId]], 'taskId and queued');
+    await world.rest.refused('cancelSession', 'NO_RUNNING_TASK', { params: { id: session.id } });
+  }),
   rule('2.10', 'cancel of a waiting session dismisses its question', async (world) => {
     const daemon = await world.desk();
     const { inbox } = await world.plain();

@@ -17,7 +17,12 @@ export interface CallOptions {
 type Params<N extends RouteName> = keyof RouteParams<N> extends never
   ? { params?: undefined }
   : { params: RouteParams<N> };
-type Body<N extends RouteName> = RouteBody<N> extends undefined ? { body?: undefined } : { body: RouteBody<N> };
+type Body<N extends RouteName> =
+  RouteBody<N> extends undefined
+    ? { body?: undefined }
+    : Partial<RouteBody<N>> extends RouteBody<N>
+      ? { body?: RouteBody<N> }
+      : { body: RouteBody<N> };
 type Query<N extends RouteName> = RouteQuery<N> extends undefined ? { query?: undefined } : { query?: RouteQuery<N> };
 type Key<N extends RouteName> = (typeof endpoints)[N] extends { idempotent: true }
   ? {

@@ -7,7 +7,7 @@ import type { PromptAnswer } from './tasks.ts';
 import { settleSessions } from './session-status.ts';
 import { move } from './move.ts';
 import { moveTasks } from './task-moves.ts';
-import { isDue, underWay } from './task-states.ts';
+import { isDue, lineOrder, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
@@ -38,7 +38,7 @@ const mayGo = Prisma.sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiti
 
 /**
  * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
- * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in order of acceptance.
+ * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in the order of `lineOrder`.
  * A session that waits for its user only gives out what was accepted after the prompt; should that answer not have arrived,
  * the next one still goes before what is older than the prompt. The caller has checked the fence.
  */
@@ -63,8 +63,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
         AND (t.kind = 'start' OR NOT s.placeholder)
         AND ${mayGo}
         AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
-      ORDER BY t.session_key, COALESCE(t.prompt_uuid, '') = '', t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
-        WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')), t.seq
+      ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
     ), moved AS (${moveTasks('claim', Prisma.sql`t.id IN (SELECT id FROM next)`, [Prisma.sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)

@@ -129,7 +129,7 @@ async function applyBatch(
         AND (s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
           AND l.native_id = r.native_id AND l.key <> s.key))
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
-        FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.seq DESC LIMIT 1) ended ON true
+        FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.sent_at DESC, t.seq DESC LIMIT 1) ended ON true
     ), judged AS (
       SELECT k.*,
         CASE WHEN k.ended_at IS NULL THEN k.activity IS NULL OR s.reported_activity IS NULL OR k.activity >= s.reported_activity

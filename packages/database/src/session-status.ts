@@ -6,7 +6,7 @@
  * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isOpen, isOverdue, underWay } from './task-states.ts';
+import { isDue, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
 /** What a task ended with, as far as its session shows it. */
@@ -105,6 +105,12 @@ export const asks = {
     held: false,
     clears: true,
   },
+  withdraw: {
+    means:
+      'As it was, but `idle` when it was `pending` and its first message is the one that is taken back. A queue that stands still stays so.',
+    status: Prisma.sql`CASE WHEN s.status = 'pending' AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND m.kind = 'start')
+      THEN 'idle' ELSE s.status END`,
+  },
   dismiss: {
     means: '`idle` without its question, unless another task of it is under way; its queue goes on.',
     status: Prisma.sql`CASE WHEN ${othersUnderWay} THEN s.status ELSE 'idle' END`,
@@ -182,6 +188,13 @@ export const lastTask = Prisma.sql`(
     SELECT id, CASE WHEN ${isOverdue('tasks')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('tasks')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
+  )`;
+
+/** What is under way and what waits in a session `s`, for `LEFT JOIN LATERAL`; one row. */
+export const line = Prisma.sql`(
+    SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
+      (count(*) FILTER (WHERE ${isDue('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
+    FROM tasks l WHERE l.session_key = s.key AND l.state IN ${open}
   )`;
 
 /**

@@ -9,7 +9,7 @@ import {
   parseSessionId,
 } from '@relay/protocol';
 import { eraseSession } from './erase.ts';
-import { lastTask, openPrompts, shownStatus } from './session-status.ts';
+import { lastTask, line, openPrompts, shownStatus } from './session-status.ts';
 import { underWay } from './task-states.ts';
 import { type Db, Prisma } from './transaction.ts';
 
@@ -49,6 +49,9 @@ export interface SessionRow {
   task_id: string | null;
   task_state: TaskState | null;
   task_code: string | null;
+  running_since: Date | null;
+  waiting: number;
+  queue_v: string;
 }
 
 /** Sessions as a reader sees them, with their last task. */
@@ -57,9 +60,11 @@ export const sessionSelect = Prisma.sql`
     ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
-    t.id AS task_id, t.state AS task_state, t.error_code AS task_code
+    t.id AS task_id, t.state AS task_state, t.error_code AS task_code,
+    l.running_since, l.waiting, l.queue_v
   FROM sessions s
-  LEFT JOIN LATERAL ${lastTask} t ON true`;
+  LEFT JOIN LATERAL ${lastTask} t ON true
+  LEFT JOIN LATERAL ${line} l ON true`;
 
 export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
@@ -83,6 +88,8 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
       archived: row.archived,
       watched: row.watched,
       ...(row.progress && row.status === 'active' ? { progress: row.progress } : {}),
+      ...(row.running_since ? { runningSince: row.running_since.toISOString() } : {}),
+      ...(row.waiting > 0 ? { queue: { count: row.waiting, v: row.queue_v } } : {}),
       ...questionsOf(row),
       ...(row.task_id && row.task_state
         ? { lastTask: { id: row.task_id, state: row.task_state, ...(row.task_code ? { code: row.task_code } : {}) } }

@@ -169,16 +169,20 @@ export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
 
 /**
  * Cancels the sent or running task of a session; else, while it waits for its user, the oldest answer on its way or the question
- * itself, which is dismissed with the task that asked; else the oldest task that waits. Returns its id and whether the daemon has to
- * be told, or undefined when there is nothing to cancel. Also lets go of a queue that an unknown delivery stopped.
+ * itself, which is dismissed with the task that asked; else the first task that waits. With `onlyRunning` none that waits. Returns its id and
+ * whether the daemon has to be told, or undefined when there is nothing to cancel. Also lets go of a queue that an unknown delivery stopped.
  */
-export async function cancelTask(db: Db, key: string): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
+export async function cancelTask(
+  db: Db,
+  key: string,
+  { onlyRunning = false } = {},
+): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
   const [victim] = await db.$queryRaw<{ id: string; state: string }[]>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
-    WHERE s.key = ${key} AND (t.state IN ${underWay} OR ${isDue('t')}
-      OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY seq DESC LIMIT 1)))
+    WHERE s.key = ${key} AND (t.state IN ${underWay} OR (${isDue('t')} AND NOT ${onlyRunning})
+      OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1)))
     ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
-      WHEN t.state = 'waiting' THEN 2 ELSE 3 END, t.seq LIMIT 1`;
+      WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
   if (!victim) {
     await releaseQueue(db, key);
     return undefined;

@@ -184,6 +184,15 @@ export const taskMoves = {
     questions: 'over',
     when: 'The user cancels.',
   },
+  withdraw: {
+    from: ['queued'],
+    to: 'cancelled',
+    writes: 'ended',
+    session: 'withdraw',
+    strands: true,
+    questions: 'again',
+    when: 'The user takes it out of the queue.',
+  },
   dismiss: {
     from: ['waiting'],
     to: 'cancelled',

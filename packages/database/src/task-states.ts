@@ -11,6 +11,21 @@ export const isDue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND
 /** Queued, and its time has ended: to everyone who reads, it is expired (rules, 2.6). */
 export const isOverdue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
+/**
+ * The order in which what waits in a session is sent, of a task `t` and its session `s`: the first message, answers, what was accepted
+ * after the question while that has no end, and else by place.
+ */
+export const lineOrder = Prisma.sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = '',
+  t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
+    WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')),
+  COALESCE(t.place, t.seq)`;
+
+/** Of all queued tasks `task` of one session: changes with each of them that comes, goes, is edited or moved. An aggregate. */
+export const queueVersion = (task: string) =>
+  Prisma.sql`hashtextextended(COALESCE(${Prisma.raw(
+    `string_agg(${task}.id || ' ' || ${task}.edits || ' ' || COALESCE(${task}.place, ${task}.seq), ',' ORDER BY ${task}.seq) FILTER (WHERE ${isDue(task).sql})`,
+  )}, ''), 0)::text`;
+
 /** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */
 export const isStarting = (
   key: string,

@@ -13,16 +13,19 @@ import {
   claimTasks,
   type MoveName,
   createSession,
+  editQueued,
   endTask,
   enqueueMessage,
   expireTasks,
   markLost,
   markUnknown,
+  moveQueued,
   resolveSession,
   startRunning,
   taskMoves,
   unclaimTask,
   withDevice,
+  withdrawQueued,
 } from '../src/index.ts';
 import { onBoth } from './databases.ts';
 
@@ -31,6 +34,9 @@ type State = 'queued' | 'sent' | 'running' | 'completed' | 'failed' | 'waiting' 
 interface TaskRow {
   id: string;
   seq: number;
+  /** In the line of its session. */
+  place: number;
+  sentMs: number;
   session: string;
   kind: 'start' | 'resume';
   state: State;
@@ -69,6 +75,9 @@ const movesOf: Record<Step['do'], readonly MoveName[]> = {
   lost: ['lose', 'strand'],
   expire: ['expire', 'strand'],
   cancel: ['cancel', 'dismiss', 'strand'],
+  withdraw: ['withdraw', 'strand'],
+  swap: [],
+  edit: [],
 };
 const queueLimit = 3;
 /** The same walk in every run; another one with `SEED=… npm test -- task-machine`. */
@@ -88,7 +97,7 @@ const longMs = 3_600_000;
 type Step =
   | { do: 'create' | 'claim' | 'reconnect' | 'expire' }
   | { do: 'enqueue'; pick: number; inTime: boolean }
-  | { do: 'cancel' | 'start' | 'unclaim' | 'unknown' | 'lost' | 'resolve'; pick: number }
+  | { do: 'cancel' | 'withdraw' | 'swap' | 'edit' | 'start' | 'unclaim' | 'unknown' | 'lost' | 'resolve'; pick: number }
   | { do: 'end'; pick: number; outcome: Outcome['kind'] };
 
 const pick = fc.nat({ max: 30 });
@@ -105,6 +114,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), pick }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('withdraw' as const, 'swap' as const, 'edit' as const), pick }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const), pick }) },
   {
     weight: 4,
@@ -128,17 +141,19 @@ const isCorrectable = ({ state }: TaskRow) => state === 'waiting' || state === '
 /** Picks from here on mean the task under way of the session that is picked, else the newest whose end may be corrected. */
 const scenePick = 1000;
 
-/** Things that chance alone seldom brings about: an unknown delivery, a lost task that ends after all, a question whose answer is given back. */
+/** Things that chance alone seldom brings about: an unknown delivery, a lost task that ends after all, a question whose answer is given back, two in line. */
 const scene = fc
   .record({
     pick: fc.integer({ min: scenePick, max: scenePick + 30 }),
-    about: fc.constantFrom('unknown', 'lost', 'asks'),
+    about: fc.constantFrom('unknown', 'lost', 'asks', 'dismissed', 'swap'),
     inTime: fc.constant(true),
     outcome: fc.constantFrom('completed' as const, 'failed' as const, 'waiting' as const),
   })
   .map(({ pick, about, inTime, outcome }): Step[] => {
     const more: Step = { do: 'enqueue', pick, inTime };
     const claim: Step = { do: 'claim' };
+    if (about === 'dismissed') return [more, claim, { do: 'end', pick, outcome: 'waiting' }, { do: 'cancel', pick }];
+    if (about === 'swap') return [more, claim, more, more, { do: 'swap', pick }, { do: 'end', pick, outcome }, claim];
     if (about === 'lost')
       return [more, claim, { do: 'start', pick }, { do: 'lost', pick }, { do: 'end', pick, outcome }];
     if (about === 'unknown') return [more, claim, more, { do: 'unknown', pick }, claim];
@@ -170,8 +185,10 @@ onBoth('the states of tasks', (open) => {
   afterAll(() => database.close());
 
   const look = async (db: Db, deviceId: string): Promise<World> => {
-    const tasks = await db.$queryRaw<(Omit<TaskRow, 'seq' | 'fence'> & { seq: bigint; fence: bigint | null })[]>`
-      SELECT id, seq, session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, error_code AS code, instruction, fence
+    const tasks = await db.$queryRaw<
+      (Omit<TaskRow, 'seq' | 'place' | 'fence'> & { seq: bigint; place: bigint; fence: bigint | null })[]
+    >`
+      SELECT id, seq, COALESCE(place, seq) AS place, COALESCE(extract(epoch FROM sent_at), 0)::float8 * 1000 AS "sentMs", session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, error_code AS code, instruction, fence
       FROM tasks WHERE device_id = ${deviceId} ORDER BY seq`;
     const sessions = await db.$queryRaw<(Omit<SessionRow, 'promptSeq'> & { seq: bigint })[]>`
       SELECT key, status, queue_held AS held, placeholder, prompt IS NOT NULL AS prompted, prompt_seq AS seq
@@ -180,7 +197,12 @@ onBoth('the states of tasks', (open) => {
       tasks: new Map(
         tasks.map((row) => [
           row.id,
-          { ...row, seq: Number(row.seq), fence: row.fence === null ? null : Number(row.fence) },
+          {
+            ...row,
+            seq: Number(row.seq),
+            place: Number(row.place),
+            fence: row.fence === null ? null : Number(row.fence),
+          },
         ]),
       ),
       sessions: new Map(sessions.map(({ seq, ...row }) => [row.key, { ...row, promptSeq: Number(seq) }])),
@@ -189,7 +211,11 @@ onBoth('the states of tasks', (open) => {
 
   const of = (world: World, session: string, ...states: State[]) =>
     [...world.tasks.values()].filter((task) => task.session === session && states.includes(task.state));
-  const queued = (world: World, session: string) => of(world, session, 'queued').filter((task) => !task.late);
+  /** What waits, by place. */
+  const queued = (world: World, session: string) =>
+    of(world, session, 'queued')
+      .filter((task) => !task.late)
+      .sort((a, b) => a.place - b.place);
 
   /** What must hold whenever nobody is in the middle of something. */
   const checkRest = (world: World) => {
@@ -217,8 +243,11 @@ onBoth('the states of tasks', (open) => {
     }
   };
 
+  /** Neither answers a question nor waits behind one: its place is all that counts. */
+  const isBehind = (session: SessionRow) => (task: TaskRow) => task.seq > session.promptSeq;
+
   /** What only counts as tested when it has come about. */
-  const seen = { heldBack: 0, answered: 0, backToWaiting: 0, made: new Set<MoveName>() };
+  const seen = { heldBack: 0, answered: 0, backToWaiting: 0, swapped: 0, edited: 0, made: new Set<MoveName>() };
 
   const checkMoves = (before: World, after: World, done: Step) => {
     for (const [id, old] of before.tasks) {
@@ -248,8 +277,8 @@ onBoth('the states of tasks', (open) => {
       expect([task.state, task.late, session.held]).toEqual(['queued', false, false]);
       expect(of(before, sessionKey, 'sent', 'running')).toEqual([]);
       if (session.status === 'waiting') expect(task.seq).toBeGreaterThan(session.promptSeq);
-      // In order: whatever was accepted earlier and is passed over is older than a question that this one answers.
-      for (const earlier of queued(before, sessionKey).filter((other) => other.seq < task.seq)) {
+      // In order: whatever stands before it and is passed over is older than a question that this one answers.
+      for (const earlier of queued(before, sessionKey).filter((other) => other.place < task.place)) {
         expect(earlier.seq).toBeLessThanOrEqual(session.promptSeq);
         expect(task.seq).toBeGreaterThan(session.promptSeq);
       }
@@ -395,12 +424,34 @@ onBoth('the states of tasks', (open) => {
                 const [victim] = [
                   ...of(before, session.key, 'sent', 'running'),
                   ...(waits ? open.filter(({ seq }) => seq > session.promptSeq) : []),
-                  ...(waits ? of(before, session.key, 'waiting').slice(-1) : []),
+                  ...(waits
+                    ? of(before, session.key, 'waiting')
+                        .sort((a, b) => a.sentMs - b.sentMs || a.seq - b.seq)
+                        .slice(-1)
+                    : []),
                   ...open,
                 ];
                 expect(await cancelTask(tx, session.key)).toEqual(
                   victim && { taskId: victim.id, tellDaemon: victim.state !== 'queued' },
                 );
+                return;
+              }
+              case 'withdraw':
+              case 'swap':
+              case 'edit': {
+                if (!session) return;
+                const line = queued(before, session.key);
+                const [first, last] = [line[0], line.at(-1)];
+                if (!first || !last) return;
+                if (current.do === 'withdraw')
+                  expect(await withdrawQueued(tx, session.key, last.id)).toEqual([last.id]);
+                else if (current.do === 'edit') {
+                  expect(await editQueued(tx, session.key, first.id, 'other words')).toBe(true);
+                  seen.edited += 1;
+                } else if (first !== last && first.kind === 'resume' && line.every(isBehind(session))) {
+                  expect(await moveQueued(tx, session.key, last.id, { before: first.id })).toBe(true);
+                  seen.swapped += 1;
+                }
                 return;
               }
               case 'resolve':

@@ -44,6 +44,19 @@ export const errorCatalogue = {
     meaning: 'Nothing of the body came for 15 s, or the request was not complete after 60 s. Send it again.',
   },
   NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
+  TASK_ALREADY_SENT: {
+    status: 409,
+    meaning: 'The message was sent to the daemon and no longer waits. Cancel the session, or send another message.',
+  },
+  TASK_ALREADY_ENDED: {
+    status: 409,
+    meaning: 'The message no longer waits: it is done, was cancelled or has expired. Read the queue again.',
+  },
+  TASK_NOT_CHANGEABLE: {
+    status: 409,
+    meaning:
+      'The first message of a session and an answer keep their places, and a choice keeps its text. All of them may be removed.',
+  },
   QUEUE_FULL: {
     status: 409,
     meaning: 'Twenty messages already wait in this session, or as many images for the device, or for all of the user.',

@@ -10,6 +10,7 @@ import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
+import * as queue from './rest/queue.ts';
 import { version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
@@ -286,10 +287,34 @@ export const routes = {
   },
   cancelSession: {
     ...endpoints.cancelSession,
-    summary: 'Cancel what runs, else dismiss what the agent asks, else cancel what waits longest',
+    summary:
+      'Cancel what runs, else dismiss what the agent asks, else cancel what waits longest; or only what runs, or all',
     scope: 'sessions:write',
+    body: conversation.CancelSession,
     success: { 202: CancelledTask },
     errors: ['SESSION_NOT_FOUND', 'NO_RUNNING_TASK'],
+  },
+  readQueue: {
+    ...endpoints.readQueue,
+    summary: 'What waits in a session, in the order in which it will be sent',
+    scope: 'sessions:read',
+    success: { 200: queue.SessionQueue },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  changeQueued: {
+    ...endpoints.changeQueued,
+    summary: 'Edit or move a message that waits; only before it is sent to the daemon',
+    scope: 'sessions:write',
+    body: queue.ChangeQueued,
+    success: { 200: queue.SessionQueue },
+    errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED', 'TASK_NOT_CHANGEABLE'],
+  },
+  removeQueued: {
+    ...endpoints.removeQueued,
+    summary: 'Take a message back that waits; only before it is sent to the daemon',
+    scope: 'sessions:write',
+    success: { 204: undefined },
+    errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED'],
   },
   readTask: {
     ...endpoints.readTask,

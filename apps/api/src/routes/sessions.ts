@@ -8,6 +8,7 @@ import type { Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
+import { changeQueued, queueOf, removeQueued } from '../sessions/change-queue.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
@@ -28,6 +29,9 @@ type Names =
   | 'readSummary'
   | 'releaseSession'
   | 'cancelSession'
+  | 'readQueue'
+  | 'changeQueued'
+  | 'removeQueued'
   | 'readTask';
 
 /** A repeated request gets the same answer, and is told so. */
@@ -110,8 +114,20 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     }),
     cancelSession: async (call) => ({
       status: 202,
-      body: await cancelSession(deps, call.principal.userId, call.params.id),
+      body: await cancelSession(deps, call.principal.userId, call.params.id, call.body),
     }),
+    readQueue: async (call) => ({
+      status: 200,
+      body: await queueOf(deps, call.principal.userId, call.params.id),
+    }),
+    changeQueued: async (call) => {
+      const named = { sessionId: call.params.id, taskId: call.params.taskId };
+      return { status: 200, body: await changeQueued(deps, call.principal.userId, named, call.body) };
+    },
+    removeQueued: async (call) => {
+      await removeQueued(deps, call.principal.userId, { sessionId: call.params.id, taskId: call.params.taskId });
+      return { status: 204 };
+    },
     readTask: async (call) => {
       const task = await readTask(db, call.principal.userId, call.params.id);
       if (!task) throw new RelayError('TASK_NOT_FOUND', 'You have no task with this id.');

@@ -1,6 +1,6 @@
 /** POST /api/sessions/:id/cancel (rules, 2.9): the task is cancelled at once; the daemon is told and never acknowledges. */
-import { cancelTask, readSessions } from '@relay/database';
-import { RelayError } from '@relay/protocol';
+import { cancelTask, readSessions, withdrawQueued } from '@relay/database';
+import { type CancelSession, type CancelledTask, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { withSession } from './find.ts';
 
@@ -9,18 +9,26 @@ export async function cancelSession(
   deps: Operations,
   userId: string,
   sessionId: string,
-): Promise<{ taskId: string; state: 'cancelled' }> {
-  const { cancelled, record, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, found) => {
-    const cancelled = await cancelTask(tx, found.key);
-    const [record] = await readSessions(tx, [found.key]);
-    return { cancelled, record, deviceId: found.session.deviceId };
+  { which }: CancelSession = {},
+): Promise<CancelledTask> {
+  const done = await withSession(deps.database, userId, sessionId, async (tx, { key, session: { deviceId } }) => {
+    // First what waits, so that nothing of it takes the place of what runs.
+    const queued = which === 'all' ? await withdrawQueued(tx, key) : [];
+    const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running' });
+    const [record] = await readSessions(tx, [key]);
+    return { queued, cancelled, record, deviceId };
   });
+  const { queued, cancelled, record, deviceId } = done;
   // Even then a queue that stood still may go on.
   deps.tell(
     deviceId,
     cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
   );
-  if (!cancelled) throw new RelayError('NO_RUNNING_TASK', 'Nothing runs or waits in this session.');
+  const taskId = cancelled?.taskId ?? queued[0];
+  if (taskId === undefined) {
+    const waits = which === 'running' ? 'runs' : 'runs or waits';
+    throw new RelayError('NO_RUNNING_TASK', `Nothing ${waits} in this session.`);
+  }
   if (record) await deps.publisher.session(record);
-  return { taskId: cancelled.taskId, state: 'cancelled' };
+  return { taskId, state: 'cancelled', ...(which === 'all' ? { queued } : {}) };
 }

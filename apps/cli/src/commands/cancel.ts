@@ -1,12 +1,21 @@
 /** `relay cancel`: ends what runs in a session, else dismisses what the agent asks, else takes back what waits longest. */
-import { exitCodes } from '../failure.ts';
+import { exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export async function cancelCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export interface CancelOptions extends CommonOptions {
+  running?: boolean;
+  all?: boolean;
+}
+
+export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<number> {
+  if (options.running && options.all) throw usage('Give --running or --all, not both.');
   const { relay, say } = contextOf(options, terminal);
-  const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) } });
-  say(cancelled, () => `Task ${cancelled.taskId} is ${cancelled.state}.\n`);
+  const body = options.all ? { which: 'all' as const } : options.running ? { which: 'running' as const } : {};
+  const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) }, body });
+  const { taskId, state, queued = [] } = cancelled;
+  const behind = queued.filter((id) => id !== taskId).length;
+  say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} that waited` : ''}.\n`);
   return exitCodes.ok;
 }

@@ -1,11 +1,12 @@
 /** The words of the commands about sessions. */
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
-import { cancelCommand } from './cancel.ts';
+import { type CancelOptions, cancelCommand } from './cancel.ts';
 import { type Done, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
 import type { SendingOptions } from './message.ts';
 import { type NewOptions, newCommand } from './new.ts';
+import { type QueueOptions, queueCommand } from './queue.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
 import { type SessionsOptions, sessionsCommand } from './sessions.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
@@ -121,9 +122,37 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     'cancel',
     'cancel what runs in a session, else what its agent asks, else what waits longest',
     'relay cancel k3j9x2ab',
+    'relay cancel k3j9x2ab --all                     and everything that waits behind it',
   )
     .argument('<session>', 'id or a part of it')
-    .action(async (session: string, options: CommonOptions) => done(await cancelCommand(session, options, terminal)));
+    .option('--running', 'only what runs or what its agent asks, nothing that waits')
+    .option('--all', 'also everything that waits')
+    .action(async (session: string, options: CancelOptions) => done(await cancelCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'queue',
+    'list the messages that wait in a session; edit or move one, or take it back, before it is sent',
+    'relay queue k3j9x2ab',
+    'relay queue k3j9x2ab edit 4QZ7W1TE "Only the unit tests"',
+    'relay queue k3j9x2ab move 4QZ7W1TE --before 8YH2M5KD',
+    'relay queue k3j9x2ab remove 4QZ7W1TE',
+  )
+    .argument('<session>', 'id or a part of it')
+    .argument('[action]', 'edit, move or remove')
+    .argument('[task]', 'id of a task that waits, or the end of it')
+    .argument('[text]', 'of "edit": the new text; "-" or a pipe: standard input')
+    .option('--before <task>', 'of "move": before this one')
+    .option('--after <task>', 'of "move": behind this one')
+    .action(
+      async (
+        session: string,
+        action: string | undefined,
+        task: string | undefined,
+        text: string | undefined,
+        options: QueueOptions,
+      ) => done(await queueCommand(session, { action, task, text }, options, terminal)),
+    );
 
   addCommand(
     program,

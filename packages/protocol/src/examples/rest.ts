@@ -133,6 +133,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   },
   SessionSummary: { sessionId, ...story.summary },
   ReleasedSession: { sessionId, result: 'released' },
+  CancelSession: { which: 'running' },
   CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },
   Task: {
     id: tasks.answer,
@@ -144,6 +145,22 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     finishedAt: times.completed,
     result: story.result,
   },
+  SessionQueue: {
+    sessionId,
+    v: '-3306251862211426917',
+    tasks: [
+      {
+        taskId: tasks.cancelled,
+        uuid: '19c54259-4d73-573b-93ad-fd151d407f20',
+        kind: 'resume',
+        content: 'Then push it.',
+        images: false,
+        createdAt: times.answered,
+        expiresAt: '2026-03-14T09:28:10.655Z',
+      },
+    ],
+  },
+  ChangeQueued: { content: 'Then push it to a branch.', before: tasks.failed },
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
   Device: device,

@@ -3,6 +3,7 @@ import { AccountExport } from './account-export.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
+import * as queue from './queue.ts';
 
 export const restBodies = {
   Health: people.Health,
@@ -26,7 +27,10 @@ export const restBodies = {
   SessionContext: conversation.SessionContext,
   SessionSummary: conversation.SessionSummary,
   ReleasedSession: conversation.ReleasedSession,
+  CancelSession: conversation.CancelSession,
   CancelledTask: conversation.CancelledTask,
+  SessionQueue: queue.SessionQueue,
+  ChangeQueued: queue.ChangeQueued,
   Task: conversation.Task,
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,

@@ -78,6 +78,9 @@ export const Prompt = record('Prompt', 'What the agent asks, while the session i
   at: time('When it was asked'),
 });
 
+/** Of a queue; equal in `SessionQueue` and in `queue` of the session. */
+export const queueVersion = id('Changes with every change of the queue');
+
 const sessionFields = {
   id: sessionId('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
   title: line('Human-readable title'),
@@ -92,6 +95,10 @@ const sessionFields = {
   archived: flag('Hidden from the ordinary list'),
   watched: flag('The user gets notifications'),
   progress: maybe(Progress),
+  runningSince: maybe(time('When the running task was sent to its daemon; absent while none runs')),
+  queue: maybe(
+    record('QueueState', 'Present while messages wait in the session.', { count: count('How many'), v: queueVersion }),
+  ),
   prompt: maybe(Prompt),
   prompts: maybe(
     list(Prompt, 'Every open question, oldest first; `prompt` is the oldest', { maxItems: limits.promptOptions }),
@@ -216,9 +223,22 @@ export const SentMessage = record('SentMessage', 'The message was accepted.', {
   images: imagesUnconfirmed,
 });
 
+export const CancelSession = Type.Object(
+  {
+    which: maybe(
+      oneOf(
+        ['running', 'all'],
+        'running: only what runs, or what the agent asks. all: also everything that waits. Absent: what runs, else what the agent asks, else what waits longest',
+      ),
+    ),
+  },
+  { title: 'CancelSession', description: 'What to cancel; may be left out.' },
+);
+
 export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
   taskId: id('Task id'),
   state: Type.Literal('cancelled'),
+  queued: maybe(list(id('Task id'), 'With `all`: the tasks that waited and were cancelled too')),
 });
 
 export const UpdateSession = Type.Object(
@@ -311,6 +331,8 @@ export type CreatedSession = Static<typeof CreatedSession>;
 export type SendMessage = Static<typeof SendMessage>;
 export type SentMessage = Static<typeof SentMessage>;
 export type UpdateSession = Static<typeof UpdateSession>;
+export type CancelSession = Static<typeof CancelSession>;
+export type CancelledTask = Static<typeof CancelledTask>;
 export type Task = Static<typeof Task>;
 export type Progress = Static<typeof Progress>;
 export type Prompt = Static<typeof Prompt>;

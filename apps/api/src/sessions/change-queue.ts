@@ -1,0 +1,87 @@
+/**
+ * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId (rules, 2.17). Under the lock of the device, like claiming: what is
+ * changed here was not sent, and what was sent is not changed.
+ */
+import { type Db, editQueued, moveQueued, placeOf, readQueue, readSessions, withdrawQueued } from '@relay/database';
+import { type ChangeQueued, RelayError, type SessionQueue } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
+import type { Operations } from '../deps.ts';
+import { checkMessage } from './accept.ts';
+import { requireSession, withSession } from './find.ts';
+
+/** @throws RelayError SESSION_NOT_FOUND */
+export async function queueOf(deps: Operations, userId: string, sessionId: string): Promise<SessionQueue> {
+  const { prisma } = deps.database;
+  const { key, session } = await requireSession(prisma, userId, sessionId);
+  return { sessionId: session.id, ...(await readQueue(prisma, key)) };
+}
+
+interface Named {
+  sessionId: string;
+  taskId: string;
+}
+
+/** @throws RelayError SESSION_NOT_FOUND, TASK_NOT_FOUND, TASK_ALREADY_SENT, TASK_ALREADY_ENDED, TASK_NOT_CHANGEABLE, INVALID_REQUEST */
+export async function changeQueued(
+  deps: Operations,
+  userId: string,
+  { sessionId, taskId }: Named,
+  { content, before, after }: ChangeQueued,
+): Promise<SessionQueue> {
+  const target = before ?? after;
+  if (content === undefined && target === undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "content", "before" or "after".');
+  if (before !== undefined && after !== undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "before" or "after", not both.');
+  if (target === taskId) throw new RelayError('INVALID_REQUEST', 'A message cannot be moved next to itself.');
+  if (content !== undefined) checkMessage(content, 'content');
+  const key = await change(deps, userId, { sessionId, taskId }, async (tx, key) => {
+    if (target !== undefined) {
+      await requireQueued(tx, key, target);
+      const isMoved = await moveQueued(tx, key, taskId, before === undefined ? { after: target } : { before: target });
+      if (!isMoved) throw fixed('The first message of a session and answers keep their places.');
+    }
+    if (content !== undefined && !(await editQueued(tx, key, taskId, content)))
+      throw fixed('This is a choice and has no text of its own. Remove it, then answer again.');
+  });
+  // The daemon will repeat it in these words.
+  const said = { role: 'USER', uuid: userItemUuid(taskId) } as const;
+  if (content !== undefined) await deps.publisher.markSaid(userId, key, { ...said, content });
+  return queueOf(deps, userId, sessionId);
+}
+
+/** @throws RelayError SESSION_NOT_FOUND, TASK_NOT_FOUND, TASK_ALREADY_SENT, TASK_ALREADY_ENDED */
+export async function removeQueued(deps: Operations, userId: string, named: Named): Promise<void> {
+  await change(deps, userId, named, async (tx, key) => {
+    await withdrawQueued(tx, key, named.taskId);
+  });
+}
+
+/** Changes a message that waits, and tells apps and the instance of the daemon. Resolves to the key of the session. */
+async function change(
+  deps: Operations,
+  userId: string,
+  { sessionId, taskId }: Named,
+  work: (tx: Db, key: string) => Promise<void>,
+): Promise<string> {
+  const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
+    await requireQueued(tx, key, taskId);
+    await work(tx, key);
+    return (await readSessions(tx, [key]))[0]!;
+  });
+  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
+  await deps.publisher.session(record);
+  return record.key;
+}
+
+const fixed = (text: string) => new RelayError('TASK_NOT_CHANGEABLE', text);
+
+async function requireQueued(tx: Db, key: string, taskId: string): Promise<void> {
+  const place = await placeOf(tx, key, taskId);
+  const details = { taskId };
+  if (place === undefined) throw new RelayError('TASK_NOT_FOUND', `This session has no task ${taskId.slice(0, 100)}.`);
+  if (place === 'sent')
+    throw new RelayError('TASK_ALREADY_SENT', 'The message was sent to the daemon and no longer waits.', { details });
+  if (place === 'ended')
+    throw new RelayError('TASK_ALREADY_ENDED', 'The message no longer waits: it has ended.', { details });
+}

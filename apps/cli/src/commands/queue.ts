@@ -1,0 +1,87 @@
+/** `relay queue`: what waits in a session; edit it, move it, take it back. */
+import type { ChangeQueued, QueuedTask } from '@relay/protocol';
+import { Failure, exitCodes, usage } from '../failure.ts';
+import { findSessionId } from '../naming.ts';
+import { tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { ago } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { type Context, contextOf } from './context.ts';
+import { messageOf } from './message.ts';
+
+export interface QueueOptions extends CommonOptions {
+  before?: string;
+  after?: string;
+}
+
+interface Wish {
+  action: string | undefined;
+  task: string | undefined;
+  text: string | undefined;
+}
+
+export async function queueCommand(
+  typed: string,
+  { action, task, text }: Wish,
+  options: QueueOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { before, after } = options;
+  const isMove = action === 'move';
+  if (action !== undefined && !['edit', 'move', 'remove'].includes(action))
+    throw usage(`"${action}" is nothing to do with a queue: edit, move or remove.`);
+  if (action !== undefined && task === undefined)
+    throw usage(`Say which task: "relay queue ${typed}" lists what waits.`);
+  if (isMove ? (before === undefined) === (after === undefined) : (before ?? after) !== undefined)
+    throw usage('"move" needs --before or --after with another task; nothing else takes them.');
+  if (text !== undefined && action !== 'edit') throw usage('Only "edit" takes a text.');
+  const context = contextOf(options, terminal);
+  const { relay, say } = context;
+  const content = action === 'edit' ? await messageOf(text, terminal) : undefined;
+  const id = await findSessionId(relay, typed);
+  const queue = await relay.call('readQueue', { params: { id } });
+  if (task === undefined) return show(context, queue);
+  const idOf = (named: string) => taskIdOf(queue.tasks, named);
+  const params = { id, taskId: idOf(task) };
+  if (action === 'remove') {
+    await relay.call('removeQueued', { params });
+    say({ taskId: params.taskId, state: 'cancelled' }, () => `Task ${params.taskId} is cancelled.\n`);
+    return exitCodes.ok;
+  }
+  const body: ChangeQueued = {
+    ...(content === undefined ? {} : { content }),
+    ...(before === undefined ? {} : { before: idOf(before) }),
+    ...(after === undefined ? {} : { after: idOf(after) }),
+  };
+  return show(context, await relay.call('changeQueued', { params, body }));
+}
+
+/** Ids begin with the time and end in what tells them apart. */
+const shortest = 8;
+const wholeId = 26;
+
+/** The task that is meant. A whole id is taken as it is: the relay says what became of one that no longer waits. */
+function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
+  const wanted = typed.toUpperCase();
+  const found = tasks.filter(({ taskId }) => taskId.endsWith(wanted));
+  if (found.length === 1) return found[0]!.taskId;
+  if (found.length > 1) throw usage(`"${typed}" may be ${found.length} tasks. Type more of the id.`);
+  if (wanted.length === wholeId) return wanted;
+  throw new Failure('TASK_NOT_FOUND', `No task "${typed}" waits in this session.`, exitCodes.notFound);
+}
+
+function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] }): number {
+  say(queue, () => {
+    if (queue.tasks.length === 0) return 'Nothing waits in this session.\n';
+    return tableOf(
+      [{ title: 'TASK' }, { title: 'SENT' }, { title: 'MESSAGE', shrinks: true }],
+      queue.tasks.map(({ taskId, createdAt, answers, content }) => [
+        { text: taskId.slice(-shortest) },
+        { text: ago(createdAt) },
+        { text: oneLine(`${answers === undefined ? '' : '(answer) '}${content}`) },
+      ]),
+      terminal,
+    );
+  });
+  return exitCodes.ok;
+}

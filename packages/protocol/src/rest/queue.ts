@@ -1,0 +1,34 @@
+/** The messages of a session that wait to be sent to its daemon, and what may be done with them. camelCase, times in UTC. */
+import { type Static, Type, flag, id, limits, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
+import { queueVersion, taskKinds } from './conversation.ts';
+
+export const QueuedTask = record('QueuedTask', 'A message that waits.', {
+  taskId: id('The task that carries it'),
+  uuid: id('uuid of the message, as in `new_message`'),
+  kind: oneOf(taskKinds, 'start: the first message of the session, which stays first'),
+  content: text('The text as it will be sent', { maxLength: limits.messageBytes }),
+  images: flag('It has images'),
+  answers: maybe(id('The question that it answers: it goes before all others and cannot be moved')),
+  choice: maybe(Type.Literal(true, { description: 'It is a choice: its text cannot be edited' })),
+  createdAt: time('Accepted'),
+  expiresAt: time('When it stops waiting'),
+});
+
+export const SessionQueue = record('SessionQueue', 'What waits in a session, in the order in which it will be sent.', {
+  sessionId: sessionId('Canonical session id'),
+  v: queueVersion,
+  tasks: list(QueuedTask, 'First in line first; without the task that runs'),
+});
+
+export const ChangeQueued = Type.Object(
+  {
+    content: maybe(text('New text; at most 256 KiB of UTF-8', { minLength: 1 })),
+    before: maybe(id('Move it before this task of the queue')),
+    after: maybe(id('Move it behind this task of the queue; not together with `before`')),
+  },
+  { title: 'ChangeQueued', description: 'What to change; at least one field.', minProperties: 1 },
+);
+
+export type QueuedTask = Static<typeof QueuedTask>;
+export type SessionQueue = Static<typeof SessionQueue>;
+export type ChangeQueued = Static<typeof ChangeQueued>;
