@@ -43,8 +43,8 @@ const kept: Record<string, (root: string) => string> = {
       claudeUser('u2', 'side', 1, { isSidechain: true }),
       claudeUser('u3', 'meta', 1, { isMeta: true }),
       claudeAgent('m1', [text('agent: ')], 2),
-      claudeAgent('m1', [{ type: 'tool_use', name: 'x' }], 3),
-      claudeUser('u4', [{ type: 'tool_result', content: 'result' }], 3),
+      claudeAgent('m1', [{ type: 'tool_use', id: 'c1', name: 'x' }], 3),
+      claudeUser('u4', [{ type: 'tool_result', tool_use_id: 'c1', content: 'result' }], 3),
       claudeAgent('m1', [text('hello')], 4),
       claudeAgent('m2', [text('API Error')], 5, { isApiErrorMessage: true }),
       '{"type":"user","torn',
@@ -111,23 +111,30 @@ describe('the files of an agent', () => {
     const root = home.folder();
     const sessionId = kept[agent]!(root);
     const outside = reader(agent, root);
+    // Behind a call of a tool the same message goes on as another item.
+    const isCut = agent === 'claude_code';
     expect(outside.sessions()).toEqual([
       {
         sessionId,
         title: agent === 'claude_code' ? 'Saying hello' : 'hello',
         projectPath: '/my/project',
-        lastMessage: 'agent: hello',
+        lastMessage: isCut ? 'hello' : 'agent: hello',
         lastActivity: time(4),
-        messageCount: 2,
+        messageCount: isCut ? 3 : 2,
         isActive: false,
       },
     ]);
     const read = outside.read(sessionId);
-    expect(read).toMatchObject({ projectPath: '/my/project', open: false });
-    expect(read?.messages.map(({ role, content, timestamp }) => [role, content, timestamp])).toEqual([
-      ['USER', 'hello', time(1)],
-      ['AGENT', 'agent: hello', time(4)],
-    ]);
+    expect(read).toMatchObject({ projectPath: '/my/project', open: false, start: 0 });
+    const kinds = ['user_message_chunk', 'agent_message_chunk'];
+    const said = (read?.updates ?? []).filter(({ update }) => kinds.includes(update.sessionUpdate as string));
+    expect(said.map(({ update, at }) => [update.sessionUpdate, (update.content as { text: string }).text, at])).toEqual(
+      [
+        ['user_message_chunk', 'hello', time(1)],
+        ...(isCut ? [['agent_message_chunk', 'agent: ', time(2)]] : []),
+        ['agent_message_chunk', isCut ? 'hello' : 'agent: hello', time(4)],
+      ],
+    );
   });
 
   it('may be missing, empty, foreign or damaged', () => {
@@ -179,12 +186,12 @@ describe('a session at the desk of Claude Code', () => {
     });
     const connection = await relay.connection();
     expect((await connection.frame('report_sessions')).sessions).toMatchObject([
-      { session_id: 'c1', title: 'Saying hello', project: '/my/project', message_count: 2 },
+      { session_id: 'c1', title: 'Saying hello', project: '/my/project', message_count: 3 },
     ]);
     connection.send({ type: 'watch_session', session_id: 'c1' });
     await connection.settle();
     connection.send({ type: 'get_messages', request_id: 'r', session_id: 'c1', limit: 10 });
-    expect((await connection.frame('messages')).messages).toHaveLength(2);
+    expect((await connection.frame('messages')).messages).toHaveLength(3);
     const rows = [claudeUser('u9', 'and now', 8), claudeAgent('m9', [text('done')], 9)];
     appendFileSync(
       join(root, '.claude/projects/-my-project/c1.jsonl'),
@@ -194,7 +201,7 @@ describe('a session at the desk of Claude Code', () => {
       type: 'session_activity',
       session_id: 'c1',
       last_message: 'done',
-      message_count: 4,
+      message_count: 5,
       is_completion: true,
       last_activity: time(9),
     });

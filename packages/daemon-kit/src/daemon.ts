@@ -28,6 +28,7 @@ import { type Log, silentLog } from './log.ts';
 import type { Ending, Stop } from './reconnect.ts';
 import { openQuestions } from './questions.ts';
 import { activityOf, reportOf } from './report.ts';
+import { withOlder } from './older.ts';
 import { type Outside, joinOutside } from './outside.ts';
 import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
@@ -147,12 +148,13 @@ export function createDaemon(options: DaemonOptions): Daemon {
     let declared: ReadonlySet<string> = new Set();
     const tellsPrompts = () => tellsTranscript() && declared.has(relayCapabilities.prompts);
     const tellsTranscript = () => settings.detail !== 'off' && declared.has(relayCapabilities.transcript);
+    const idOf = agent.messageName && agent.messageName.bind(agent);
     const transcripts = createTranscripts({
       store,
       clock,
       settings,
       joinMs: timings.joinMs,
-      ...(agent.messageName ? { idOf: (role, id, part) => agent.messageName!(role, id, part) } : {}),
+      idOf,
       frames: () => (tellsTranscript() ? (frame) => void send(frame, true) : undefined),
       said: (event) => void (tellsTranscript() && send(event)),
       closed(sessionId, taskId, uuid, state) {
@@ -164,7 +166,19 @@ export function createDaemon(options: DaemonOptions): Daemon {
     });
     let cancelReport: Cancel = () => undefined;
     let cancelWatch: Cancel = () => undefined;
-    const joined = joinOutside(store, outside, (sessionId) => tasks.isActive(sessionId), transcripts.written);
+    const joined = joinOutside({
+      store,
+      outside,
+      settingsOf: (sessionId, cwd) => ({
+        sessionId,
+        cwd,
+        idOf,
+        detail: settings.detail === 'outline' ? 'outline' : 'full',
+        thoughts: settings.thoughts,
+      }),
+      isBusy: (sessionId) => tasks.isActive(sessionId),
+      onWritten: transcripts.written,
+    });
     const stamps = new Map<string, string | undefined>();
 
     const send = (frame: FromDaemonFrame, hot = false) => connection.send(JSON.stringify(frame), hot);
@@ -281,7 +295,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const inbound = createInbound({
       tasks,
       agent,
-      store,
+      store: { ...store, ...withOlder(store, (sessionId, place) => joined.before(sessionId, place)) },
       sync: takeOver,
       bring,
       watched: { ...watched, add: watch },

@@ -6,7 +6,8 @@ export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
-export { type Detail, type Mapper, createMapper } from './transcript/mapper.ts';
+export { type Detail, type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
+export type { PastUpdate } from './transcript/replay.ts';
 export { subjectOf } from './transcript/tool.ts';
 export { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
@@ -16,7 +17,7 @@ export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type Exchange, type HttpAnswer, exchange } from './http.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
-export type { Outside, OutsideMessage, OutsideSession } from './outside.ts';
+export type { Outside, OutsidePart, OutsideSession } from './outside.ts';
 export { type OutputStream, outputStream, tail } from './output.ts';
 export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
 export { makePrivateFolder } from './private-folder.ts';

@@ -3,19 +3,9 @@
  * for the store. What is stored is never dropped or renumbered; a merge only appends what the agent has behind the last message
  * that both know.
  */
-import type { Operation } from '@relay/protocol';
-import { foreignUuid } from '@relay/protocol/identity';
-import type { HistoryMessage } from './history.ts';
+import { type Item, type Operation, isPlain } from '@relay/protocol';
 import type { SessionSummary, Store } from './store.ts';
-
-export interface OutsideMessage {
-  /** The agent's own id of the message; equal whenever it is read. */
-  id: string;
-  role: 'USER' | 'AGENT';
-  content: string;
-  /** ISO 8601. */
-  timestamp: string;
-}
+import { type PastUpdate, type ReplaySettings, replayed } from './transcript/replay.ts';
 
 export interface OutsideSession {
   sessionId: string;
@@ -29,14 +19,24 @@ export interface OutsideSession {
   isActive: boolean;
 }
 
+/** A part of a conversation that begins and ends between two turns, unless a single one is larger. */
+export interface OutsidePart {
+  projectPath: string;
+  updates: readonly PastUpdate[];
+  /** The last turn is not over. */
+  open: boolean;
+  /** Where it begins; 0 when nothing stands before it. */
+  start: number;
+}
+
 /** What the agent keeps by itself. Reads only; must not move or touch anything. */
 export interface Outside {
   /** Newest first, as many as are worth reporting. Reads only what has changed since it was called last. */
   sessions(): OutsideSession[];
   /** Changes with the session; undefined when there is none. Cheap: called every second for watched sessions. */
   stamp(sessionId: string): string | undefined;
-  /** The conversation, oldest first. `open`: the last turn is not over. */
-  read(sessionId: string): { projectPath: string; messages: OutsideMessage[]; open: boolean } | undefined;
+  /** The end of the conversation, or what stands before the place where an earlier part began: oldest first, as much as is read at once. */
+  read(sessionId: string, before?: number): OutsidePart | undefined;
   /**
    * For what must be asked for: brings `sessions` and `stamp` up to date. Called often, asks seldom. True when something changed.
    * Never rejects.
@@ -49,38 +49,50 @@ export interface Outside {
   fetch?(sessionId: string, since: string | undefined): Promise<void> | undefined;
 }
 
-/** Of what is stored behind the last message with an id of the agent, the last so many are looked for by their words. */
+/** Of what is stored behind the last item with an id of the agent, the last so many are looked for by their words. */
 const comparedLength = 400;
+/** Parts of one session that are read at once, to find where what is stored ends. */
+const maxParts = 16;
+
+type Said = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
 
 /**
- * What of `outside` is new: what stands behind the last message that is stored under its id, and from there on behind the last words that
- * both know, because what the daemon wrote itself is stored under ids of its own. Messages older than the last own one are not new. All is
- * new when nothing is stored. Linear in both, `comparedLength` steps a message at most.
+ * What of `outside` is new: what stands behind the last item that is stored under its uuid, and from there on behind the last words that
+ * both know, because what the daemon wrote itself may be stored under uuids of its own. What is older than the last own item is not new. All
+ * is new when nothing is stored. Linear in both, `comparedLength` steps an item at most.
  */
-export function newBehind(
-  sessionId: string,
-  stored: readonly HistoryMessage[],
-  outside: readonly OutsideMessage[],
-): OutsideMessage[] {
+export function newBehind<S extends Said>(stored: readonly Said[], outside: readonly S[]): S[] {
   const places = new Map(stored.map(({ uuid }, place) => [uuid, place]));
-  const placeOf = (message?: OutsideMessage) => message && places.get(foreignUuid(sessionId, message.id));
-  const anchor = outside.findLastIndex((message) => placeOf(message) !== undefined);
-  const mine = stored.slice((placeOf(outside[anchor]) ?? -1) + 1).slice(-comparedLength);
+  const anchor = outside.findLastIndex(({ uuid }) => places.has(uuid));
+  const mine = stored.slice((places.get(outside[anchor]?.uuid ?? '') ?? -1) + 1).filter(isWords);
   const theirs = outside.slice(anchor + 1);
-  const last = lastCommon(mine.map(keyOf), theirs);
-  const named = new Set(outside.map(({ id }) => foreignUuid(sessionId, id)));
+  const last = lastCommon(mine.slice(-comparedLength).map(keyOf), theirs);
+  const named = new Set(outside.map(({ uuid }) => uuid));
   const own = stored.findLast(({ uuid }) => !named.has(uuid))?.timestamp;
   const since = own === undefined ? -Infinity : Date.parse(own);
-  return theirs.slice(last + 1).filter(({ timestamp }) => !(Date.parse(timestamp) < since));
+  const fresh = theirs.slice(last + 1).filter(({ timestamp }) => !(Date.parse(timestamp) < since));
+  const next = fresh.findIndex(({ role }) => role === 'USER');
+  const rest = next < 0 ? fresh : fresh.slice(0, next);
+  const turn = stored.slice(
+    Math.max(
+      stored.findLastIndex(({ role }) => role === 'USER'),
+      0,
+    ),
+  );
+  return [...rest.filter((item) => !turn.some((known) => isSame(known, item))), ...fresh.slice(rest.length)];
 }
 
+/** Of these a turn has one, whoever wrote it down. */
+const isSame = ({ part: known }: Said, { part }: Said) =>
+  known.kind === part.kind && ['plan', 'usage', 'mark'].includes(part.kind) && known.what === part.what;
+const isWords = ({ role, part }: Said) => role !== 'SYSTEM' && isPlain({ part });
 const keyOf = ({ role, content }: { role: string; content: string }) => `${role}\n${content.trim()}`;
 
 /**
  * The index in `theirs` where a longest common subsequence is complete first; -1 if they share nothing. The table is made column by
  * column, and only for words that are in `mine` at all: memory for one column, and that many steps at most for each of `theirs`.
  */
-function lastCommon(mine: readonly string[], theirs: readonly OutsideMessage[]): number {
+function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
   const words = new Set(mine);
   /** Of the first `i` of `mine` with all of `theirs` so far. */
   const length = new Uint16Array(mine.length + 1);
@@ -89,7 +101,7 @@ function lastCommon(mine: readonly string[], theirs: readonly OutsideMessage[]):
     const whole = length[mine.length];
     if (whole === mine.length) break;
     const key = keyOf(message);
-    if (!words.has(key)) continue;
+    if (!isWords(message) || !words.has(key)) continue;
     let before = 0;
     for (let i = 1; i <= mine.length; i++) {
       const above = length[i] ?? 0;
@@ -104,19 +116,46 @@ function lastCommon(mine: readonly string[], theirs: readonly OutsideMessage[]):
 export interface Joined {
   /** Takes over what is new in a session. True for `known` when the session is in the store afterwards. */
   sync(sessionId: string): { known: boolean; added: number; completed: boolean };
+  /** What the agent has before a place that was not taken over; undefined when it cannot be read any more. */
+  before(sessionId: string, place: number): { items: Item[]; start: number } | undefined;
   /** What the store and the agent know together, last activity first. */
   sessions(): (SessionSummary & { isActive: boolean })[];
   stamp(sessionId: string): string | undefined;
 }
 
-/** `isBusy`: a turn of ours runs in the session; what the agent wrote of it is not taken over before it has ended. */
-export function joinOutside(
-  store: Store,
-  outside: Outside | undefined,
-  isBusy: (sessionId: string) => boolean,
-  onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void,
-): Joined {
+export interface JoinOptions {
+  store: Store;
+  outside: Outside | undefined;
+  /** How the items of a session are made. */
+  settingsOf: (sessionId: string, projectPath: string) => ReplaySettings;
+  /** A turn of ours runs in the session; what the agent wrote of it is not taken over before it has ended. */
+  isBusy: (sessionId: string) => boolean;
+  onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void;
+}
+
+export function joinOutside({ store, outside, settingsOf, isBusy, onWritten }: JoinOptions): Joined {
   const synced = new Map<string, string>();
+
+  const itemsOf = (sessionId: string, { projectPath, updates, open }: OutsidePart) =>
+    replayed(updates, settingsOf(sessionId, projectPath), open);
+
+  /** What the agent has from the end back to what is stored, and where that begins. */
+  const behind = (sessionId: string, end: OutsidePart, stored: readonly Said[]) => {
+    const known = new Set(stored.map(({ uuid }) => uuid));
+    const since = stored.at(-1)?.timestamp;
+    let items = itemsOf(sessionId, end);
+    let { start } = end;
+    for (let parts = 1; start > 0 && since !== undefined && parts < maxParts; parts++) {
+      const [oldest] = items;
+      if ((oldest && oldest.timestamp < since) || items.some(({ uuid }) => known.has(uuid))) break;
+      const part = outside?.read(sessionId, start);
+      if (!part) break;
+      items = [...itemsOf(sessionId, { ...part, open: false }), ...items];
+      ({ start } = part);
+    }
+    return { items, start };
+  };
+
   return {
     stamp: (sessionId) => outside?.stamp(sessionId),
     sync(sessionId) {
@@ -125,17 +164,20 @@ export function joinOutside(
       if (!outside || stamp === undefined || isBusy(sessionId) || synced.get(sessionId) === stamp) return nothing;
       const found = outside.read(sessionId);
       if (!found) return nothing;
-      if (!store.has(sessionId)) store.create(sessionId, found.projectPath);
-      const fresh = newBehind(sessionId, store.messages(sessionId, 'spoken') ?? [], found.messages);
-      const added = store.take(
-        sessionId,
-        fresh.map(({ id, ...message }) => ({ uuid: foreignUuid(sessionId, id), ...message })),
-        onWritten && ((ops, v) => onWritten(sessionId, ops, v)),
-      );
+      const stored = store.everything(sessionId) ?? [];
+      const { items, start } = behind(sessionId, found, stored);
+      if (!store.has(sessionId)) store.create(sessionId, found.projectPath, start);
+      const fresh = newBehind(stored, items);
+      const added = store.take(sessionId, fresh, onWritten && ((ops, v) => onWritten(sessionId, ops, v)));
       synced.set(sessionId, stamp);
       const [oldest] = synced.keys();
       if (synced.size > 1000 && oldest !== undefined) synced.delete(oldest);
-      return { known: true, added, completed: added > 0 && !found.open && fresh.at(-1)?.role === 'AGENT' };
+      const last = fresh.findLast(isWords);
+      return { known: true, added, completed: added > 0 && !found.open && last?.role === 'AGENT' };
+    },
+    before(sessionId, place) {
+      const part = outside?.read(sessionId, place);
+      return part && { items: itemsOf(sessionId, { ...part, open: false }), start: part.start };
     },
     sessions() {
       const theirs = new Map((outside?.sessions() ?? []).map((session) => [session.sessionId, session]));

@@ -6,14 +6,28 @@
  *
  * An item is written as a whole once more when it closes, so that a page is read backwards from the end. Knows no session and no summary.
  */
-import { closeSync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { type Item, type Operation, isItem, isOperation, itemAfter, uuidOf } from '@relay/protocol';
 import type { HistoryMessage } from './history.ts';
+
+const chunkBytes = 256 * 1024;
+const newline = 0x0a;
 
 export interface Meta {
   session_id: string;
   project_path: string;
   created_at: string;
+  /** Places up to this one stand elsewhere: what is here begins behind it. */
+  older?: number;
 }
 
 /** Versions between the two, neither of them included. */
@@ -59,10 +73,14 @@ export function readRow(line: string): Read | undefined {
   if (isItem(m))
     return { kind: 'whole', stored: { item: m, m: true, ...(typeof before === 'string' ? { before } : {}) } };
   if (textsIn(m, ['uuid', 'role', 'content', 'timestamp'])) return { kind: 'old', message: m as HistoryMessage };
-  if (textsIn(meta, ['session_id', 'project_path', 'created_at'])) return { kind: 'meta', meta: meta as Meta };
+  if (textsIn(meta, ['session_id', 'project_path', 'created_at'])) return { kind: 'meta', meta: metaOf(meta as Meta) };
   if (typeof title === 'string') return { kind: 'title', title };
   if (Array.isArray(gaps)) return { kind: 'gaps', gaps: gaps.filter(isGap) };
   return undefined;
+}
+
+function metaOf({ older, ...meta }: Meta): Meta {
+  return Number.isSafeInteger(older) && Number(older) > 0 ? { ...meta, older: Number(older) } : meta;
 }
 
 const isGap = (gap: unknown): gap is Gap => Array.isArray(gap) && gap.length === 2 && gap.every(Number.isSafeInteger);
@@ -92,7 +110,7 @@ export function isClosed({ part }: Item): boolean {
   return part.kind !== 'question' || part.state !== 'open';
 }
 
-/** One write, however many rows. Returns the bytes. With `sync` they are on disk when it returns. */
+/** One write, however many rows. Returns the bytes. With `sync` they are on disk when it returns. When it throws, the file is as it was. */
 export function appendRows(path: string, rows: readonly Row[], sync = true): number {
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);
@@ -102,10 +120,56 @@ export function appendRows(path: string, rows: readonly Row[], sync = true): num
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
     const bytes = Buffer.from(`${torn ? '\n' : ''}${rows.map((row) => `${JSON.stringify(row)}\n`).join('')}`, 'utf8');
-    // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
-    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-    if (sync) fdatasyncSync(file);
+    try {
+      // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
+      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+      if (sync) fdatasyncSync(file);
+    } catch (error) {
+      takeBack(file, size);
+      throw error;
+    }
     return bytes.length;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A disk that takes nothing gives back. Where it does not, the torn row is cut off when the file is opened. */
+function takeBack(file: number, size: number): void {
+  try {
+    ftruncateSync(file, size);
+  } catch {
+    // As torn as a crash would leave it.
+  }
+}
+
+/**
+ * Cuts off a last row that is torn, so that the file is what was written. Returns whether it did: on a disk that cannot be written the row
+ * stays, and is passed over when the file is read.
+ */
+export function cutTorn(path: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, 'r+');
+  } catch {
+    return false;
+  }
+  try {
+    const { size } = fstatSync(file);
+    let end = size;
+    const chunk = Buffer.alloc(chunkBytes);
+    while (end > 0) {
+      const start = Math.max(0, end - chunk.length);
+      const length = readSync(file, chunk, 0, end - start, start);
+      const at = chunk.subarray(0, length).lastIndexOf(newline);
+      if (at >= 0) {
+        end = start + at + 1;
+        break;
+      }
+      end = start;
+    }
+    if (end < size) ftruncateSync(file, end);
+    return end < size;
   } finally {
     closeSync(file);
   }
@@ -185,8 +249,6 @@ export function readSession(path: string): SessionFile {
   file.items = [...items.values()].sort((one, other) => one.item.seq - other.item.seq);
   return file;
 }
-
-const chunkBytes = 256 * 1024;
 
 /** The lines of a file, last one first. The file may grow meanwhile: what comes later is not read. */
 export function* linesBackwards(path: string): Generator<string> {

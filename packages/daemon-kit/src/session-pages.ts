@@ -7,6 +7,8 @@ export interface Extent {
   path: string;
   /** Messages from before there were items. */
   old: number;
+  /** The places up to this one are not in this file. */
+  older: number;
   lastSeq: number;
 }
 
@@ -22,7 +24,7 @@ export function messageOf({ item, before }: Stored): HistoryMessage {
 }
 
 /** The last `limit` items in the view, between the cursors. */
-export function pageBackwards({ path, old, lastSeq }: Extent, request: PageRequest, view: View<unknown>): Found {
+export function pageBackwards({ path, old, older, lastSeq }: Extent, request: PageRequest, view: View<unknown>): Found {
   const { limit, beforeUuid, afterUuid, maxBytes = Infinity } = request;
   /** Everything from here on was found, and how much of it counts. */
   let low = lastSeq + 1;
@@ -44,11 +46,11 @@ export function pageBackwards({ path, old, lastSeq }: Extent, request: PageReque
     }
     if (upper === undefined || lower === undefined) return false;
     // One more than the page holds, to know whether there are more.
-    while (low > 1 && low > lower + 1 && counted <= limit && bySeq.has(low - 1)) {
+    while (low > older + 1 && low > lower + 1 && counted <= limit && bySeq.has(low - 1)) {
       low--;
       if (fitting(bySeq.get(low), upper, lower)) counted++;
     }
-    return counted > limit || low <= lower + 1;
+    return counted > limit || low <= Math.max(lower, older) + 1;
   });
   const upper = place(found, beforeUuid, Infinity);
   const lower = place(found, afterUuid, 0);

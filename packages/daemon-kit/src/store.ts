@@ -17,6 +17,7 @@ import {
   type Row,
   type Stored,
   appendRows,
+  cutTorn,
   isClosed,
   readBackwards,
   readSession,
@@ -65,14 +66,19 @@ export interface ItemsPage {
 export type Reader = 'messages' | 'spoken';
 
 export interface Store {
-  /** A new, empty session. Throws TypeError when the id is taken. */
-  create(sessionId: string, projectPath: string): void;
+  /**
+   * A new, empty session. `older`: how much of it stands elsewhere, before what will be here: a number above all places there, 0 for
+   * nothing. Throws TypeError when the id is taken.
+   */
+  create(sessionId: string, projectPath: string, older?: number): void;
+  /** What was given as `older`; 0 for an unknown session. */
+  older(sessionId: string): number;
   has(sessionId: string): boolean;
   /** Adds a message with a new uuid and the time of now, as a version of its own. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
   /**
    * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times, and that
-   * version. Throws TypeError for an unknown session.
+   * version. Throws TypeError for an unknown session, and when the disk takes nothing: then nothing of it is there.
    */
   write(sessionId: string, changes: readonly Change[], writing?: Writing): { ops: Operation[]; v: number };
   advance(sessionId: string): void;
@@ -87,16 +93,14 @@ export interface Store {
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
   /**
-   * Adds messages that were said elsewhere, each cut at `fieldBytes.message`; those whose uuid is there are passed over. How many were added.
-   * One write and one sync for all of them, so that thousands cost little more than one. When it throws, or the process dies meanwhile, the
-   * first so many are there, whole, and the others can be taken again; the same after a power cut, where the disk writes in order.
+   * Adds items that come from elsewhere, in this order; those whose uuid is there are passed over. How many were added. One write and one
+   * sync for all of them, so that thousands cost little more than one. When it throws, none of them is there. When the process dies
+   * meanwhile, the first so many are, whole, and the others can be taken again; the same after a power cut, where the disk writes in order.
    * `onWritten` gets what was written and calls `advance`; without it that happens here.
    */
-  take(
-    sessionId: string,
-    messages: readonly HistoryMessage[],
-    onWritten?: (ops: Operation[], v: number) => void,
-  ): number;
+  take(sessionId: string, items: readonly NewItem[], onWritten?: (ops: Operation[], v: number) => void): number;
+  /** All items, in order; undefined for an unknown session. */
+  everything(sessionId: string): Item[] | undefined;
   /** The whole conversation, oldest first; undefined for an unknown session. */
   messages(sessionId: string, reader?: Reader): HistoryMessage[] | undefined;
   /** A page of it; undefined for an unknown session. */
@@ -137,12 +141,14 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
   const time = () => new Date(now()).toISOString();
 
   const load = (path: string): number => {
+    const torn = cutTorn(path) ? 1 : 0;
     const file = readSession(path);
+    file.unreadable += torn;
     if (!file.meta) return file.unreadable;
     const session: Session = {
       ...emptySession(path, file.meta),
       old: file.old,
-      lastSeq: file.items.at(-1)?.item.seq ?? 0,
+      lastSeq: file.items.at(-1)?.item.seq ?? file.meta.older ?? 0,
       v: file.v,
       gaps: file.gaps,
       bytes: file.bytes,
@@ -195,8 +201,12 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     return { v, rows: [{ gaps: [gap] }] };
   };
 
-  const write: Store['write'] = (sessionId, changes, { sync = false, messages = [], before } = {}) => {
+  const write: Store['write'] = (sessionId, changes, { sync = false, messages = [], before: words } = {}) => {
     const session = sessionOf(sessionId);
+    const { v: version, resting, lastSeq, gaps } = session;
+    /** What is in memory is what is on the disk, also when that takes nothing. */
+    const before = { v: version, resting, lastSeq, gaps: resting ? [...gaps] : gaps };
+    let needed = 0;
     const { v, rows } = nextVersion(session);
     const ops: Operation[] = [];
     const after: { stored: Stored; isNew: boolean }[] = [];
@@ -214,20 +224,28 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
         item,
         m,
         ...(known?.before === undefined ? {} : { before: known.before }),
-        ...(op.op === 'put' && before !== undefined ? { before } : {}),
+        ...(op.op === 'put' && words !== undefined ? { before: words } : {}),
       };
       fresh.set(uuid, stored);
       const isWhole = isClosed(item) || (m && op.op === 'put');
       rows.push(isWhole ? rowOf(stored) : { op, v });
       ops.push(op);
-      if (isClosed(item)) session.open.delete(uuid);
-      else session.open.set(uuid, stored);
       const isSpoken = m || (isPlain(item) && isClosed(item));
       const wasSpoken = known !== undefined && (known.m || (isPlain(known.item) && isClosed(known.item)));
       if (isSpoken && (!wasSpoken || (m && !known?.m))) after.push({ stored, isNew: !wasSpoken });
-      if (isWhole) session.needed += Buffer.byteLength(JSON.stringify(item)) + 10;
+      if (isWhole) needed += Buffer.byteLength(JSON.stringify(item)) + 10;
     }
-    session.bytes += appendRows(session.path, rows, sync);
+    try {
+      session.bytes += appendRows(session.path, rows, sync);
+    } catch (error) {
+      Object.assign(session, before);
+      throw error;
+    }
+    for (const [uuid, stored] of fresh) {
+      if (isClosed(stored.item)) session.open.delete(uuid);
+      else session.open.set(uuid, stored);
+    }
+    session.needed += needed;
     for (const { stored, isNew } of after) note(session.summary, stored, isNew);
     return { ops, v };
   };
@@ -256,15 +274,21 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
 
   return {
     unreadable,
-    create(sessionId, projectPath) {
+    create(sessionId, projectPath, older = 0) {
       if (sessions.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
-      const meta: Meta = { session_id: sessionId, project_path: projectPath, created_at: time() };
+      const meta: Meta = {
+        session_id: sessionId,
+        project_path: projectPath,
+        created_at: time(),
+        ...(older === 0 ? {} : { older }),
+      };
       const path = join(folder, `${fileNameOf(sessionId)}.jsonl`);
       const bytes = appendRows(path, [{ meta }]);
       syncFolder(folder);
       sessions.set(sessionId, { ...emptySession(path, meta), bytes, needed: bytes });
     },
     has: (sessionId) => sessions.has(sessionId),
+    older: (sessionId) => sessions.get(sessionId)?.older ?? 0,
     append(sessionId, role, content) {
       const kind = role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error';
       const item: NewItem = { uuid: randomUUID(), role, content, part: { kind } };
@@ -294,29 +318,22 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       session.bytes += appendRows(session.path, [{ title }]);
       session.summary.title = title;
     },
-    take(sessionId, messages, onWritten) {
+    take(sessionId, items, onWritten) {
       const session = sessionOf(sessionId);
-      if (messages.length === 0) return 0;
+      if (items.length === 0) return 0;
       const known = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
-      const fresh: NewItem[] = [];
-      for (const { uuid, role, content, timestamp } of messages) {
-        if (known.has(uuid)) continue;
-        known.add(uuid);
-        const kind = role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error';
-        fresh.push({ uuid, role, content: keepHead(content, fieldBytes.message), timestamp, part: { kind } });
-      }
+      const fresh = items.filter(({ uuid }) => !known.has(uuid) && known.add(uuid));
       if (fresh.length === 0) return 0;
-      try {
-        const changes = fresh.map((item): Change => ({ op: 'put', item }));
-        const { ops, v } = write(sessionId, changes, { sync: true, messages: fresh.map(({ uuid }) => uuid) });
-        if (onWritten) onWritten(ops, v);
-        else advance(session);
-      } catch (error) {
-        // A full disk has taken the first of them, and they are there from now on.
-        load(session.path);
-        throw error;
-      }
+      const changes = fresh.map((item): Change => ({ op: 'put', item }));
+      const messages = fresh.filter(({ part }) => isPlain({ part })).map(({ uuid }) => uuid);
+      const { ops, v } = write(sessionId, changes, { sync: true, messages });
+      if (onWritten) onWritten(ops, v);
+      else advance(session);
       return fresh.length;
+    },
+    everything(sessionId) {
+      const session = sessions.get(sessionId);
+      return session && readSession(session.path).items.map(({ item }) => item);
     },
     messages(sessionId, reader = 'messages') {
       const session = sessions.get(sessionId);
@@ -343,8 +360,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       const session = sessions.get(sessionId);
       if (!session) return undefined;
       const { v } = session;
-      const maxBytes = Math.min(request.maxBytes ?? Infinity, transcriptLimits.pageBytes - 64 * 1024);
-      const limit = Math.min(request.limit, transcriptLimits.pageItems);
+      const { limit, maxBytes } = itemsRequest(request);
       if (changed !== undefined) {
         const items = changedSince(session, changed, { ...session, maxItems: limit, maxBytes });
         if (items) return { items, hasMore: false, v, reset: false };
@@ -365,11 +381,19 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
   };
 }
 
+/** The same within the bounds of a page of items. */
+export const itemsRequest = (request: PageRequest): PageRequest & { maxBytes: number } => ({
+  ...request,
+  limit: Math.min(request.limit, transcriptLimits.pageItems),
+  maxBytes: Math.min(request.maxBytes ?? Infinity, transcriptLimits.pageBytes - 64 * 1024),
+});
+
 const emptySession = (path: string, meta: Meta): Session => ({
   path,
   meta,
   old: 0,
-  lastSeq: 0,
+  older: meta.older ?? 0,
+  lastSeq: meta.older ?? 0,
   v: 0,
   resting: true,
   gaps: [],

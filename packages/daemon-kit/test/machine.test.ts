@@ -79,14 +79,14 @@ describe('a full disk', () => {
     expect(readFileSync(file, 'utf8')).toBe('good');
   });
 
-  it('that takes only a part of what was said elsewhere leaves a history that knows what it has, and takes the rest later', () => {
+  it('that takes only a part of what was said elsewhere leaves the history as it was, and all is taken later', () => {
     const folder = home.folder();
     const script = `
       import { openStore } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
       const store = openStore(process.argv[1]);
       const uuid = (index) => '00000000-0000-5000-8000-' + String(index).padStart(12, '0');
       const messages = Array.from({ length: 100 }, (_, index) => (
-        { uuid: uuid(index), role: 'AGENT', content: String(index), timestamp: '2026-01-01T00:00:00.000Z' }));
+        { uuid: uuid(index), role: 'AGENT', content: String(index), timestamp: '2026-01-01T00:00:00.000Z', part: { kind: 'text' } }));
       if (!store.has('s1')) store.create('s1', '');
       let code = 'taken';
       try { store.take('s1', messages); } catch (error) { code = error.code; }
@@ -98,9 +98,7 @@ describe('a full disk', () => {
       return JSON.parse(stdout) as { code: string; contents: number[]; count: number };
     };
     const full = take("trap '' XFSZ; ulimit -f 8; ");
-    expect(full.code).toBe('EFBIG');
-    expect(full.count).toBeGreaterThan(0);
-    expect(full.contents).toEqual(Array.from({ length: full.count }, (_, index) => index));
+    expect(full).toEqual({ code: 'EFBIG', contents: [], count: 0 });
     const free = take('');
     expect(free).toEqual({ code: 'taken', contents: Array.from({ length: 100 }, (_, index) => index), count: 100 });
   });

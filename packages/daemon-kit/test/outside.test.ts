@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DoubleConnection } from '../src/conformance/relay-double.ts';
-import type { HistoryMessage, Outside, OutsideMessage } from '../src/index.ts';
+import type { Item } from '@relay/protocol';
+import type { HistoryMessage, Outside, PastUpdate } from '../src/index.ts';
 import { foreignUuid } from '@relay/protocol/identity';
 import { newBehind } from '../src/outside.ts';
 import { echo, house, playing } from './house.ts';
@@ -10,6 +11,21 @@ import { echo, house, playing } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
+/** What somebody said at the desk, under the id of the agent. */
+interface OutsideMessage {
+  id: string;
+  role: 'USER' | 'AGENT';
+  content: string;
+  timestamp: string;
+}
+const told = ({ id, role, content, timestamp }: OutsideMessage): PastUpdate => ({
+  at: timestamp,
+  update: {
+    sessionUpdate: role === 'USER' ? 'user_message_chunk' : 'agent_message_chunk',
+    messageId: id,
+    content: { type: 'text', text: content },
+  },
+});
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const theirs = (words: string, minute = 0): OutsideMessage => ({
   id: `id ${words}`,
@@ -17,14 +33,20 @@ const theirs = (words: string, minute = 0): OutsideMessage => ({
   content: words,
   timestamp: at(minute),
 });
-const ours = (words: string, minute = 0): HistoryMessage => ({
-  uuid: '11111111-1111-4111-8111-111111111111',
-  role: words.startsWith('agent') ? 'AGENT' : 'USER',
-  content: words,
-  timestamp: at(minute),
+const itemOf = (message: HistoryMessage): Item => ({
+  ...message,
+  seq: 1,
+  part: { kind: message.role === 'USER' ? 'user' : 'text' },
 });
+const ours = (words: string, minute = 0): Item =>
+  itemOf({
+    uuid: '11111111-1111-4111-8111-111111111111',
+    role: words.startsWith('agent') ? 'AGENT' : 'USER',
+    content: words,
+    timestamp: at(minute),
+  });
 /** As it is stored once it was taken over. */
-const taken = ({ id, ...message }: OutsideMessage): HistoryMessage => ({ uuid: foreignUuid('desk', id), ...message });
+const taken = ({ id, ...message }: OutsideMessage): Item => itemOf({ uuid: foreignUuid('desk', id), ...message });
 /** A conversation of so many messages, each its own or the same again and again. */
 const talk = (count: number, from = 0, say = (turn: number) => ` ${turn}`): OutsideMessage[] =>
   Array.from({ length: count }, (_, index) => {
@@ -116,38 +138,39 @@ describe('what was said at the desk', () => {
     expect(
       words(
         newBehind(
-          'desk',
           stored,
-          other.map(([text, minute]) => theirs(text, minute)),
+          other.map(([text, minute]) => taken(theirs(text, minute))),
         ),
       ),
     ).toBe(expected);
   });
 
   it('is all new for an empty store, however much it is', () => {
-    expect(newBehind('desk', [], talk(1000))).toEqual(talk(1000));
+    expect(newBehind([], talk(1000).map(taken))).toEqual(talk(1000).map(taken));
   });
 
   it('is all that stands behind what is stored, also when none of it is among the last messages', () => {
-    expect(newBehind('desk', talk(1000).map(taken), talk(3000))).toEqual(talk(2000, 1000));
+    expect(newBehind(talk(1000).map(taken), talk(3000).map(taken))).toEqual(talk(2000, 1000).map(taken));
   });
 
   it('may repeat words that are stored, again and again', () => {
     const same = () => ' again';
-    expect(newBehind('desk', talk(600, 0, same).map(taken), talk(1100, 0, same))).toEqual(talk(500, 600, same));
+    expect(newBehind(talk(600, 0, same).map(taken), talk(1100, 0, same).map(taken))).toEqual(
+      talk(500, 600, same).map(taken),
+    );
   });
 
   it('stands behind what we wrote ourselves, however much of each there is', () => {
     const own = talk(1000, 10);
     const stored = [...talk(10).map(taken), ...own.map(({ content, timestamp }) => ({ ...ours(content), timestamp }))];
     // A replay knows no times but that of the last message.
-    const replayed = talk(2000).map((message) => ({ ...message, timestamp: at(2000) }));
-    expect(newBehind('desk', stored, replayed)).toEqual(replayed.slice(1010));
+    const replayed = talk(2000).map((message) => taken({ ...message, timestamp: at(2000) }));
+    expect(newBehind(stored, replayed)).toEqual(replayed.slice(1010));
   });
 
   it('is found by its words when the agent has given new ids to all of it', () => {
-    const renamed = talk(1200).map((message) => ({ ...message, id: `new ${message.id}` }));
-    expect(newBehind('desk', talk(700).map(taken), renamed)).toEqual(renamed.slice(700));
+    const renamed = talk(1200).map((message) => taken({ ...message, id: `new ${message.id}` }));
+    expect(newBehind(talk(700).map(taken), renamed)).toEqual(renamed.slice(700));
   });
 
   it('has uuids of version 5, equal whenever they are made, and different in every session', () => {
@@ -164,7 +187,7 @@ function desk() {
   const read: Outside['read'] = (sessionId) => {
     reads++;
     const session = sessions.get(sessionId);
-    return session && { projectPath: '/desk', messages: session.messages, open: session.open };
+    return session && { projectPath: '/desk', updates: session.messages.map(told), open: session.open, start: 0 };
   };
   const outside: Outside = {
     read,
@@ -243,7 +266,7 @@ describe('a long session at the desk', () => {
   it.each([
     ['with the times of its messages', (message: OutsideMessage) => message],
     ['with one time for all', (message: OutsideMessage, last: string) => ({ ...message, timestamp: last })],
-  ])('has what was said from an app once, in its place, when the agent tells it %s', async (_name, told) => {
+  ])('has what was said from an app once, in its place, when the agent tells it %s', async (_name, timed) => {
     const { connection, say } = await begin(500);
     await history(connection);
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
@@ -262,7 +285,7 @@ describe('a long session at the desk', () => {
     }));
     say(
       'desk-1',
-      [...later, ...more].map((message) => told(message, last)),
+      [...later, ...more].map((message) => timed(message, last)),
     );
     const all = words(await history(connection));
     expect(all).toBe(words([...talk(500), { content: 'from afar' }, { content: 'You said: from afar' }, ...more]));

@@ -120,6 +120,7 @@ describe('the log of a session, against a model', () => {
                 role: 'AGENT' as const,
                 content: `${from + index}`,
                 timestamp: '2026-01-01T00:00:00.000Z',
+                part: { kind: 'text' },
               }));
               store.take('s', elsewhere, (ops, v) => wrote(ops, v, [first, second]));
             }

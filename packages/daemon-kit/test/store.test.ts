@@ -17,6 +17,9 @@ const elsewhere = (count: number): HistoryMessage[] =>
     timestamp: '2026-01-01T00:00:00.000Z',
   }));
 
+const items = (messages: readonly HistoryMessage[]) =>
+  messages.map((message) => ({ ...message, part: { kind: message.role === 'USER' ? 'user' : 'text' } }));
+
 describe('the message store', () => {
   it('gives back after a restart what was said, with the same uuids and times', () => {
     const folder = folders.make();
@@ -82,9 +85,9 @@ describe('the message store', () => {
     const store = openStore(folder);
     store.create('s1', '');
     const messages = elsewhere(3000);
-    expect(store.take('s1', messages.slice(0, 1000))).toBe(1000);
-    expect(store.take('s1', [...messages, ...messages])).toBe(2000);
-    expect(store.take('s1', messages)).toBe(0);
+    expect(store.take('s1', items(messages.slice(0, 1000)))).toBe(1000);
+    expect(store.take('s1', items([...messages, ...messages]))).toBe(2000);
+    expect(store.take('s1', items(messages))).toBe(0);
     expect(store.messages('s1')).toEqual(messages);
     expect(store.session('s1')).toMatchObject({ messageCount: 3000, lastMessage: 'words 2999' });
     expect(openStore(folder).sessions()).toEqual(store.sessions());
@@ -94,13 +97,13 @@ describe('the message store', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
-    store.take('s1', elsewhere(100));
+    store.take('s1', items(elsewhere(100)));
     truncateSync(onlyFile(folder), Math.floor(statSync(onlyFile(folder)).size / 2));
     const again = openStore(folder);
     const kept = again.messages('s1') ?? [];
     expect(again.unreadable).toBe(1);
     expect(kept).toEqual(elsewhere(kept.length));
-    expect(again.take('s1', elsewhere(100))).toBe(100 - kept.length);
+    expect(again.take('s1', items(elsewhere(100)))).toBe(100 - kept.length);
     expect(again.messages('s1')).toEqual(elsewhere(100));
   });
 

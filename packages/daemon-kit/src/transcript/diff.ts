@@ -79,18 +79,16 @@ function hunksOf(script: readonly Step[]): Hunk[] {
       else if (!hunk && isNear) hunks.push((hunk = { old: old + 1, new: now + 1, lines: [] }));
     } else {
       quiet = 0;
-      if (!hunk)
-        hunks.push(
-          (hunk = {
-            old: sign === '+' && old === 0 ? 0 : old + 1,
-            new: sign === '-' && now === 0 ? 0 : now + 1,
-            lines: [],
-          }),
-        );
+      if (!hunk) hunks.push((hunk = { old: old + 1, new: now + 1, lines: [] }));
     }
     hunk?.lines.push(`${sign}${line}`);
     if (sign !== '+') old++;
     if (sign !== '-') now++;
+  }
+  // A side without a line has no first one.
+  for (const one of hunks) {
+    if (one.lines.every((line) => line.startsWith('+'))) one.old--;
+    if (one.lines.every((line) => line.startsWith('-'))) one.new--;
   }
   return hunks;
 }

@@ -25,8 +25,10 @@ export interface MapperOptions {
   thoughts: boolean;
   /** Milliseconds, for how often long output is told. */
   now: () => number;
-  /** Words of the user are told too: in a replay. */
+  /** Words of the user are told too, and each begins a turn: in a replay. */
   replay?: boolean;
+  /** Names what the agent gives no id and what stands beside nothing that has one. Default: a random uuid. */
+  unnamed?: () => string;
 }
 
 /** Words of the agent that came to an end. */
@@ -44,6 +46,8 @@ export interface Mapper {
   print(id: string, title: string, text: string): Change[];
   /** The words that are open end here. */
   closeText(): Change[];
+  /** Something that happened between the words. */
+  mark(what: string, text: string, at?: string): Change[];
   /** Everything that is open ends here. */
   close(how: 'ended' | 'cancelled' | 'interrupted'): Change[];
   /** The last words of the agent since this was forgotten. */
@@ -75,13 +79,24 @@ interface Tool {
   behind: boolean;
 }
 
+/** Not of ACP: a file of an agent says that the person ended the turn. */
+export const cancelledUpdate = 'turn_cancelled';
+export const cancelledText = 'Cancelled.';
+
 const maxTools = 1000;
+const maxNames = 20_000;
+/** Larger calls are not kept while they run. */
+const maxCallBytes = 64 * 1024;
 const showEveryMs = 2000;
 const plainId = (_role: string, id: string, part: number) => (part === 1 ? id : `${id}#${part}`);
 
 export function createMapper(options: MapperOptions): Mapper {
-  const { sessionId, cwd, idOf = plainId, detail, thoughts, now } = options;
+  const { sessionId, cwd, idOf = plainId, detail, thoughts, now, unnamed = randomUUID } = options;
   let { turn } = options;
+  /** The last thing in this turn that the agent gave an id. What has none is named after it. */
+  let beside: string | undefined;
+  /** Calls that were let go because there were too many: what comes of them later says nothing. */
+  const gone = new Set<string>();
   const tools = new Map<string, Tool>();
   /** How many items a message of the agent has so far. */
   const parts = new Map<string, number>();
@@ -108,18 +123,43 @@ export function createMapper(options: MapperOptions): Mapper {
   };
 
   const uuidOf = (role: 'USER' | 'AGENT', messageId: string | undefined, kind: string): string => {
-    if (messageId === undefined) return randomUUID();
-    const key = `${kind} ${messageId}`;
-    const part = (parts.get(key) ?? 0) + 1;
-    parts.set(key, part);
+    if (messageId === undefined) return unnamed();
+    const part = counted(`${kind} ${messageId}`);
     const name = idOf(role, messageId, part);
-    return foreignUuid(sessionId, kind === 'thought' ? `thought:${name}` : name);
+    beside = kind === 'thought' ? `thought:${name}` : name;
+    return foreignUuid(sessionId, beside);
+  };
+
+  const counted = (key: string): number => {
+    const count = (parts.get(key) ?? 0) + 1;
+    parts.set(key, count);
+    const [oldest] = parts.keys();
+    if (parts.size > maxNames && oldest !== undefined) parts.delete(oldest);
+    return count;
+  };
+
+  /** The same live and read again, as long as it stands behind the same thing. */
+  const uuidBeside = (kind: string): string => {
+    if (beside === undefined) return unnamed();
+    const name = `${kind}:${beside}`;
+    const count = counted(name);
+    return foreignUuid(sessionId, count === 1 ? name : `${name}#${count}`);
+  };
+
+  /** A replay goes on with the next turn. */
+  const nextTurn = (uuid: string): Change[] => {
+    const changes = endTools('interrupted');
+    turn = uuid;
+    plan = usage = beside = undefined;
+    return changes;
   };
 
   const say = (kind: Open['kind'], update: Fields, at: string | undefined): Change[] => {
     const messageId = typeof update.messageId === 'string' ? update.messageId : undefined;
     const changes: Change[] = [];
-    const isOther = open && messageId !== undefined && open.messageId !== undefined && messageId !== open.messageId;
+    // Live an agent may leave the id out now and then; in a replay each message has its own, or none has.
+    const areNamed = options.replay === true || (messageId !== undefined && open?.messageId !== undefined);
+    const isOther = open && areNamed && messageId !== open.messageId;
     if (open && (open.kind !== kind || isOther)) changes.push(...closeText());
     const block = recordOf(update.content);
     if (block.type === 'image' && kind === 'text') return [...changes, ...closeText(), picture(block, at)];
@@ -130,7 +170,8 @@ export function createMapper(options: MapperOptions): Mapper {
       open ??= { uuid: '', kind, messageId, content: '', bytes: 0, silent: true };
       open.messageId ??= messageId;
       const head = keepHead(piece, Math.max(limit - open.bytes, 4));
-      piece = piece.slice(head.length);
+      // Words of the user are one item, however many they are.
+      piece = kind === 'user' ? '' : piece.slice(head.length);
       open.content += head;
       open.bytes += Buffer.byteLength(head, 'utf8');
       if (!open.silent)
@@ -138,8 +179,10 @@ export function createMapper(options: MapperOptions): Mapper {
       else if (open.content.trim() !== '') {
         open.silent = false;
         open.uuid = uuidOf(role, open.messageId, kind);
-        if (kind === 'user') turn = open.uuid;
+        if (kind === 'user') changes.push(...nextTurn(open.uuid));
         const part = kind === 'user' ? { kind } : { kind, open: true };
+        // Some agents put empty lines in front of a thought, live and not when they write it down.
+        if (kind === 'thought') open.content = open.content.trimStart();
         changes.push(item(open.uuid, { role, content: open.content, part }, at));
       }
       if (piece !== '') changes.push(...closeText());
@@ -151,7 +194,7 @@ export function createMapper(options: MapperOptions): Mapper {
   const picture = (block: Fields, at: string | undefined): Change => {
     const bytes = Math.floor((wordsOf(block.data).length * 3) / 4);
     const part = { kind: 'image', data: '', mime: wordsOf(block.mimeType).slice(0, 100), bytes };
-    return item(randomUUID(), { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
+    return item(uuidBeside('image'), { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
   };
 
   const show = (tool: Tool): Change => {
@@ -182,7 +225,8 @@ export function createMapper(options: MapperOptions): Mapper {
 
   const begin = (id: string, merged: Fields, at: string | undefined): { tool: Tool; changes: Change[] } => {
     const part = toolPart(merged, cwd, detail === 'outline');
-    const uuid = foreignUuid(sessionId, `tool:${id}`);
+    beside = `tool:${id}`;
+    const uuid = foreignUuid(sessionId, beside);
     const tool: Tool = {
       uuid,
       call: merged,
@@ -193,20 +237,37 @@ export function createMapper(options: MapperOptions): Mapper {
       behind: false,
     };
     tools.set(id, tool);
-    const [oldest] = tools.keys();
-    if (tools.size > maxTools && oldest !== undefined) tools.delete(oldest);
     return {
       tool,
-      changes: [...closeText(), item(uuid, { role: 'AGENT', content: part.title, part: { ...part } }, at)],
+      changes: [...closeText(), ...letGo(), item(uuid, { role: 'AGENT', content: part.title, part: { ...part } }, at)],
     };
   };
 
+  /** Of more calls than are remembered the oldest is over, whatever becomes of it. */
+  const letGo = (): Change[] => {
+    const [oldest] = tools;
+    if (tools.size <= maxTools || oldest === undefined) return [];
+    const [id, tool] = oldest;
+    tools.delete(id);
+    gone.add(id);
+    const [first] = gone;
+    if (gone.size > maxNames && first !== undefined) gone.delete(first);
+    return end(tool, 'interrupted');
+  };
+
+  const end = (tool: Tool, status: string): Change[] => {
+    if (!isRunning(tool.part.status)) return [];
+    const changes = tool.behind ? [show(tool)] : [];
+    tool.part = { ...tool.part, status };
+    return [...changes, { op: 'set', uuid: tool.uuid, part: { status } }];
+  };
+  const endTools = (status: string): Change[] => [...tools.values()].flatMap((tool) => end(tool, status));
+
   const call = (update: Fields, at: string | undefined): Change[] => {
     const id = wordsOf(update.toolCallId);
-    if (id === '') return [];
+    if (id === '' || gone.has(id)) return [];
     const known = tools.get(id);
-    // Updates carry only what changed.
-    const merged: Fields = { ...known?.call, ...present(update) };
+    const merged = callAfter(known?.call, update);
     const changes: Change[] = [];
     const tool =
       known ??
@@ -219,7 +280,9 @@ export function createMapper(options: MapperOptions): Mapper {
     const piece = typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
     changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
     if (known) {
-      const part = toolPart(merged, cwd, detail === 'outline');
+      // Of a large call only the names were kept: what it was about stays as it was told.
+      const kept = known.call.cut === true ? known.part : {};
+      const part = { ...kept, ...toolPart(merged, cwd, detail === 'outline') };
       const patch = difference(tool.part, part);
       Object.assign(tool, { call: merged, part });
       if (!isRunning(part.status) && tool.behind) changes.push(show(tool));
@@ -231,9 +294,9 @@ export function createMapper(options: MapperOptions): Mapper {
           ...(patch.title === undefined ? {} : { content: part.title }),
         });
     }
-    // What it brought about may be as large as a file.
-    if (!isRunning(tool.part.status))
-      tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status };
+    // What it is about, and what it brought about, may be as large as a file.
+    if (!isRunning(tool.part.status) || sizeOf(tool.call) > maxCallBytes)
+      tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status, cut: true };
     return changes;
   };
 
@@ -251,7 +314,7 @@ export function createMapper(options: MapperOptions): Mapper {
         };
       });
     if (plan !== undefined) return [{ op: 'set', uuid: plan, part: { entries }, content: contentOfPlan(entries) }];
-    plan = randomUUID();
+    plan = uuidBeside('plan');
     return [item(plan, { role: 'AGENT', content: contentOfPlan(entries), part: { kind: 'plan', entries } }, at)];
   };
 
@@ -260,7 +323,7 @@ export function createMapper(options: MapperOptions): Mapper {
     const cost = typeof amount === 'number' && typeof currency === 'string' ? { cost: { amount, currency } } : {};
     const fields = { ...natural('used', update.used), ...natural('size', update.size), ...cost };
     if (usage !== undefined) return [{ op: 'set', uuid: usage, part: fields }];
-    usage = randomUUID();
+    usage = uuidBeside('usage');
     return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
   };
 
@@ -268,12 +331,16 @@ export function createMapper(options: MapperOptions): Mapper {
     const text = keepHead(words, transcriptLimits.inputBytes);
     return [
       ...closeText(),
-      item(randomUUID(), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text } }, at),
+      item(uuidBeside(what), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text } }, at),
     ];
   };
 
+  const close: Mapper['close'] = (how) => [...closeText(), ...endTools(how === 'ended' ? 'completed' : how)];
+
   return {
     call,
+    mark,
+    close,
     update(update, at) {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
@@ -299,6 +366,8 @@ export function createMapper(options: MapperOptions): Mapper {
           const words = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
           return words === '' ? [] : mark('notice', words, at);
         }
+        case cancelledUpdate:
+          return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
         default:
           return [];
       }
@@ -310,17 +379,6 @@ export function createMapper(options: MapperOptions): Mapper {
       return [...changes, ...print(tool, text)];
     },
     closeText,
-    close(how) {
-      const changes = closeText();
-      const status = how === 'ended' ? 'completed' : how;
-      for (const tool of tools.values()) {
-        if (!isRunning(tool.part.status)) continue;
-        if (tool.behind) changes.push(show(tool));
-        tool.part = { ...tool.part, status };
-        changes.push({ op: 'set', uuid: tool.uuid, part: { status } });
-      }
-      return changes;
-    },
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
     forget: () => void (last = undefined),
     spoken() {
@@ -334,6 +392,17 @@ export function createMapper(options: MapperOptions): Mapper {
 export const isRunning = (status: string): boolean => status === 'pending' || status === 'running';
 
 const contentOfPlan = (entries: readonly { text: string }[]) => entries.map(({ text }) => `- ${text}`).join('\n');
+
+/** Updates carry only what changed. */
+function callAfter(before: Fields | undefined, update: Fields): Fields {
+  const [old, now] = [recordOf(before?._meta), recordOf(update._meta)];
+  const claudeCode = { ...recordOf(old.claudeCode), ...recordOf(now.claudeCode) };
+  const meta = { ...old, ...now, ...(Object.keys(claudeCode).length === 0 ? {} : { claudeCode }) };
+  const { cut: _cut, ...kept } = before ?? {};
+  return { ...kept, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
+}
+
+const sizeOf = (call: Fields) => JSON.stringify(call).length;
 
 const natural = (name: string, value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? { [name]: Number(value) } : {};

@@ -1,6 +1,6 @@
 /** A tool call of ACP as the part of an item. Pure; reads by shape. */
 import { relative } from 'node:path';
-import { type Diff, type Part, type Subject, transcriptLimits } from '@relay/protocol';
+import { type Diff, type Hunk, type Part, type Subject, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 import { diffOf } from './diff.ts';
@@ -76,15 +76,37 @@ function exitOf(call: Fields): number | undefined {
   );
 }
 
+/** What a call changed: as the agent tells the lines, else made of the texts before and after. */
+function* changesOf(call: Fields, cwd: string): Generator<Diff> {
+  const told = patchOf(call, cwd);
+  if (told) yield told;
+  for (const block of told ? [] : listOf(call.content)) {
+    if (block.type !== 'diff' || typeof block.path !== 'string') continue;
+    const [before, after] = [block.oldText, block.newText].map((text) => (typeof text === 'string' ? text : undefined));
+    yield diffOf(below(block.path, cwd), before, after);
+  }
+}
+
+/** The patch that Claude Code tells beside a call, with the true numbers of its lines. */
+function patchOf(call: Fields, cwd: string): Diff | undefined {
+  const told = recordOf(recordOf(recordOf(call._meta).claudeCode).toolResponse);
+  const path = wordsOf(told.filePath);
+  const hunks = listOf(told.structuredPatch).flatMap(({ oldStart, newStart, lines }): Hunk[] => {
+    const isWhole = [oldStart, newStart].every((line) => Number.isSafeInteger(line) && Number(line) >= 0);
+    const texts = Array.isArray(lines) ? lines.filter((line): line is string => typeof line === 'string') : [];
+    return isWhole && texts.length > 0 ? [{ old: Number(oldStart), new: Number(newStart), lines: texts }] : [];
+  });
+  if (path === '' || hunks.length === 0) return undefined;
+  const count = (sign: string) => hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
+  return { path: below(path, cwd), change: 'edit', added: count('+'), removed: count('-'), hunks };
+}
+
 /** Within the bound of all of them: hunks are left out first, then whole files. */
 function diffsOf(call: Fields, cwd: string): Diff[] {
   let left: number = transcriptLimits.diffBytes;
   const diffs: Diff[] = [];
-  for (const block of listOf(call.content)) {
-    if (block.type !== 'diff' || typeof block.path !== 'string' || diffs.length === transcriptLimits.diffFiles)
-      continue;
-    const [before, after] = [block.oldText, block.newText].map((text) => (typeof text === 'string' ? text : undefined));
-    const diff = diffOf(below(block.path, cwd), before, after);
+  for (const diff of changesOf(call, cwd)) {
+    if (diffs.length === transcriptLimits.diffFiles) break;
     const size = Buffer.byteLength(JSON.stringify(diff), 'utf8');
     if (size > left) delete diff.hunks;
     left -= Math.min(size, left);
@@ -105,8 +127,11 @@ export function subjectOf(call: Fields, cwd: string): Subject {
 export function printedBy(call: Fields): string | undefined {
   const texts = listOf(call.content).filter(({ type }) => type === 'content');
   if (texts.length === 0) return undefined;
-  return texts.map(({ content }) => textOf(content)).join('\n');
+  return texts.map(({ content }) => bare(textOf(content))).join('\n');
 }
+
+/** Out of the fence in which some agents put what a program printed. */
+const bare = (text: string) => /^```\w*\n([^]*?)\n?```$/.exec(text)?.[1] ?? text;
 
 /** Relative when the path lies below the folder of the session. */
 export function below(path: string, cwd: string): string {

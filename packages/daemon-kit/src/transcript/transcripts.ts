@@ -8,7 +8,7 @@ import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import { type Detail, type Mapper, createMapper } from './mapper.ts';
+import { type Detail, type Mapper, cancelledText, createMapper } from './mapper.ts';
 import { type Stream, createStream } from './stream.ts';
 
 export interface TranscriptSettings {
@@ -272,7 +272,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         [
           ...talk.mapper.close('cancelled'),
           ...questions.map(({ uuid }): Change => ({ op: 'set', uuid, part: { state: 'superseded' } })),
-          mark('cancelled', 'Cancelled.', talk.turn),
+          ...talk.mapper.mark('cancelled', cancelledText),
         ],
         { sync: true },
       );

@@ -3,20 +3,18 @@
  * files nobody here can read. Asking costs a process, so it is done seldom: when files of the agent have changed, or after a long
  * while. A session is loaded only to be read, when it has anything new, and never to find that out.
  */
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import {
   type OutsideSession,
   type Outside,
-  type OutsideMessage,
+  type PastUpdate,
   type Log,
   type Clock,
   reasonOf,
   elapsedOn,
 } from '@relay/daemon-kit';
 import type { AcpAgent } from './agent.ts';
-import { type Fields, pieceOf, wordsOf } from './content.ts';
-import { listedName } from './names.ts';
+import { type Fields, wordsOf } from './content.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';
 
 export interface ListingTimings {
@@ -43,10 +41,12 @@ const defaults: ListingTimings = { listGapMs: 10_000, relistMs: 600_000, answerM
 const maxPages = 20;
 const maxSessions = 500;
 const maxReplays = 20;
+/** Of one session. */
+const maxReplayBytes = 32 * 1024 * 1024;
 
 interface Replay {
   stamp: string;
-  messages: OutsideMessage[];
+  updates: PastUpdate[];
 }
 
 export function listedSessions({ agent, marks, clock, log, ...options }: ListingOptions): Outside {
@@ -98,7 +98,10 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   const load = async (session: OutsideSession): Promise<void> => {
     const { sessionId, projectPath, lastActivity } = session;
     const stamp = stampOfSession(session);
-    const told = teller(sessionId);
+    const updates: PastUpdate[] = [];
+    // A replay has no times: all that is known is when the session changed last.
+    const at = lastActivity || new Date(clock.now()).toISOString();
+    let bytes = 0;
     try {
       await agent.visit({
         async use(process, { load: can }) {
@@ -106,12 +109,17 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
             await process.request('session/load', { sessionId, cwd: projectPath, mcpServers: [] }, timings.answerMs);
         },
         onUpdate: (id, update) => {
-          if (id === sessionId) told.update(update);
+          if (id !== sessionId) return;
+          updates.push({ update, at });
+          bytes += JSON.stringify(update).length;
+          if (bytes <= maxReplayBytes) return;
+          // Too much to be kept until it is read: the older half of it goes.
+          updates.splice(0, Math.ceil(updates.length / 2));
+          bytes = JSON.stringify(updates).length;
         },
       });
       replays.delete(sessionId);
-      const time = lastActivity || new Date(clock.now()).toISOString();
-      replays.set(sessionId, { stamp, messages: told.messages(time) });
+      replays.set(sessionId, { stamp, updates });
       const [oldest] = replays.keys();
       if (replays.size > maxReplays && oldest !== undefined) replays.delete(oldest);
       seen = moved();
@@ -145,7 +153,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       const session = listed.get(sessionId);
       const replay = replays.get(sessionId);
       if (!session || replay?.stamp !== stampOfSession(session)) return undefined;
-      return { projectPath: session.projectPath, messages: replay.messages, open: false };
+      return { projectPath: session.projectPath, updates: replay.updates, open: false, start: 0 };
     },
   };
 }
@@ -181,47 +189,6 @@ function sessionOf(entry: unknown): OutsideSession[] {
     },
   ];
 }
-
-/** From the updates of a replay to messages. A message ends at another id or role, and at a tool call. */
-function teller(sessionId: string) {
-  const messages: { role: 'USER' | 'AGENT'; id: string | undefined; content: string }[] = [];
-  let open = false;
-  return {
-    update(update: Fields) {
-      const kind = update.sessionUpdate;
-      const role = kind === 'user_message_chunk' ? 'USER' : kind === 'agent_message_chunk' ? 'AGENT' : undefined;
-      if (!role) {
-        if (kind === 'tool_call') open = false;
-        return;
-      }
-      const id = typeof update.messageId === 'string' ? update.messageId : undefined;
-      const last = messages.at(-1);
-      if (open && last?.role === role && last.id === id) last.content += pieceOf(last.content, update.content);
-      else messages.push({ role, id, content: pieceOf('', update.content) });
-      open = true;
-    },
-    /**
-     * A replay has no times: all that is known is when the session changed last. What an agent said under one id before and after a
-     * tool call is two messages, each with an id of its own.
-     */
-    messages(timestamp: string): OutsideMessage[] {
-      const parts = new Map<string, number>();
-      return messages
-        .filter(({ content }) => content.trim() !== '')
-        .map(({ role, id, content }, index) => {
-          if (id === undefined) return { id: numbered(sessionId, index, content), role, content, timestamp };
-          const name = `${role} ${id}`;
-          const part = (parts.get(name) ?? 0) + 1;
-          parts.set(name, part);
-          return { id: listedName(role, id, part), role, content, timestamp };
-        });
-    },
-  };
-}
-
-/** For agents without ids: equal for the same message at the same place. */
-const numbered = (sessionId: string, index: number, content: string) =>
-  `${index} ${createHash('sha256').update(`${sessionId}\n${content}`).digest('hex').slice(0, 16)}`;
 
 function stampOf(path: string): string {
   try {

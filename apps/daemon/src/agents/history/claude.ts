@@ -2,8 +2,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { OutsideMessage } from '@relay/daemon-kit';
-import { type Format, type Row, joined, recordOf, textIn, wordsOf } from './native.ts';
+import { cancelledUpdate } from '@relay/daemon-kit';
+import { resultOf, toolOf } from './claude-tools.ts';
+import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 const folderOf = (env: NodeJS.ProcessEnv) => env.CLAUDE_CONFIG_DIR || join(env.HOME ?? homedir(), '.claude');
 
@@ -11,20 +12,25 @@ export const claudeFormat: Format = {
   root: (env) => join(folderOf(env), 'projects'),
   depth: 1,
   isSession: (name) => name.endsWith('.jsonl'),
-  parse(rows, path) {
-    const talk = rows.filter(isTalk);
-    const messages = joined(talk.map(messageOf));
-    const last = talk.at(-1);
+  about(rows, path) {
     const told = rows.findLast(({ type }) => type === 'summary' || type === 'ai-title' || type === 'custom-title');
-    const title = told ? textIn(told, 'summary') || textIn(told, 'aiTitle') || textIn(told, 'customTitle') : '';
     return {
       sessionId: basename(path, '.jsonl'),
-      title,
+      title: told ? textIn(told, 'summary') || textIn(told, 'aiTitle') || textIn(told, 'customTitle') : '',
       projectPath: rows.map((row) => textIn(row, 'cwd')).find((cwd) => cwd !== '') ?? '',
-      messages,
-      open:
-        last !== undefined && (last.type === 'user' || textIn(recordOf(last.message), 'stop_reason') === 'tool_use'),
     };
+  },
+  begins: (row) => isTalk(row) && row.type === 'user' && saidIn(row) !== '',
+  updates(rows) {
+    const reader = createReader();
+    return rows.flatMap(({ row, place }) =>
+      reader(row).map((update) => ({ update, at: textIn(row, 'timestamp'), place })),
+    );
+  },
+  open(rows) {
+    const last = rows.findLast(isTalk);
+    if (last === undefined || (last.type === 'user' && interrupted.test(saidIn(last)))) return false;
+    return last.type === 'user' || textIn(recordOf(last.message), 'stop_reason') === 'tool_use';
   },
   busy(env) {
     const busy = new Set<string>();
@@ -42,23 +48,89 @@ export const claudeFormat: Format = {
   },
 };
 
-const isTalk = (row: Row) =>
-  (row.type === 'user' || row.type === 'assistant') &&
-  row.isSidechain !== true &&
-  row.isMeta !== true &&
-  row.isApiErrorMessage !== true;
+const interrupted = /^\[Request interrupted by user/;
 
-function messageOf(row: Row): OutsideMessage {
-  const message = recordOf(row.message);
-  const words = wordsOf(message.content, ({ type }) => type === 'text');
-  const isUser = row.type === 'user';
-  return {
-    id: isUser ? textIn(row, 'uuid') : textIn(message, 'id') || textIn(row, 'uuid'),
-    role: isUser ? 'USER' : 'AGENT',
-    // Commands of the terminal and what they print are kept as words of the user.
-    content: isUser && /^\s*<(command-|local-command-|system-reminder)/.test(words) ? '' : words,
-    timestamp: textIn(row, 'timestamp'),
+const isSaid = (row: Row) =>
+  (row.type === 'user' || row.type === 'assistant') &&
+  row.isMeta !== true &&
+  row.isCompactSummary !== true &&
+  row.isApiErrorMessage !== true;
+const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
+
+/** What the person said; commands of the terminal and what they print are kept as words of the user too. */
+function saidIn(row: Row): string {
+  const words = wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
+  return /^\s*<(command-|local-command-|system-reminder)/.test(words) ? '' : words;
+}
+
+/** Tools that are told as a plan, or not at all. */
+const silent = /^Task(Create|Update|List|Get)$/;
+
+/** One row after the other → updates of ACP, as the adapter of this agent tells them. */
+function createReader(): (row: Row) => Row[] {
+  const calls = new Map<string, string>();
+  /** The call that other agents work for. */
+  let parent = '';
+
+  const called = (row: Row, block: Row): Row[] => {
+    const [id, name, input] = [textIn(block, 'id'), textIn(block, 'name'), recordOf(block.input)];
+    if (id === '' || silent.test(name)) return [];
+    if (name === 'TodoWrite') return [planOf(input)];
+    calls.set(id, name);
+    const belongs = row.isSidechain === true && parent !== '' ? { parentToolUseId: parent } : {};
+    if (row.isSidechain !== true && (name === 'Task' || name === 'Agent')) parent = id;
+    const told = toolOf(name, input, textIn(row, 'cwd'));
+    const call = { sessionUpdate: 'tool_call', toolCallId: id, name, status: 'pending', rawInput: input, ...told };
+    return [{ ...call, _meta: { claudeCode: { toolName: name, ...belongs } } }];
   };
+
+  const ended = (row: Row, block: Row): Row[] => {
+    const name = calls.get(textIn(block, 'tool_use_id'));
+    return name === undefined ? [] : [resultOf(name, block, recordOf(row.toolUseResult))];
+  };
+
+  return (row) => {
+    if (row.type === 'system' && row.subtype === 'compact_boundary')
+      return [{ sessionUpdate: 'compaction_update', status: 'completed', summary: textIn(row, 'content') }];
+    if (!isSaid(row)) return [];
+    const message = recordOf(row.message);
+    const blocks: unknown[] = Array.isArray(message.content) ? message.content : [];
+    if (row.type === 'user') {
+      const results = blocks.map(recordOf).flatMap((block) => (block.type === 'tool_result' ? ended(row, block) : []));
+      if (row.isSidechain === true) return results;
+      const said = saidIn(row);
+      const words = interrupted.test(said)
+        ? [{ sessionUpdate: cancelledUpdate }]
+        : chunk('USER', textIn(row, 'uuid'), said);
+      return [...results, ...words];
+    }
+    const id = textIn(message, 'id') || textIn(row, 'uuid');
+    const told = blocks.map(recordOf).flatMap((block) => {
+      if (block.type === 'tool_use') return called(row, block);
+      if (row.isSidechain === true) return [];
+      if (block.type === 'thinking') return chunk('thought', id, textIn(block, 'thinking'));
+      return block.type === 'text' ? chunk('AGENT', id, textIn(block, 'text')) : [];
+    });
+    // Of a turn the last word counts: what is told of it must not change any more.
+    const isLast = row.isSidechain !== true && message.stop_reason === 'end_turn';
+    return isLast ? [...told, ...usageOf(recordOf(message.usage))] : told;
+  };
+}
+
+function planOf(input: Row): Row {
+  const todos: unknown[] = Array.isArray(input.todos) ? input.todos : [];
+  const entries = todos.map(recordOf).map(({ content, activeForm, status }) => ({
+    content: status === 'in_progress' && activeForm ? activeForm : content,
+    status,
+    priority: 'medium',
+  }));
+  return { sessionUpdate: 'plan', entries };
+}
+
+function usageOf(usage: Row): Row[] {
+  const names = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'];
+  const used = names.map((name) => usage[name]).reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0); // prettier-ignore
+  return used === 0 ? [] : [{ sessionUpdate: 'usage_update', used }];
 }
 
 function namesIn(folder: string): string[] {

@@ -1,46 +1,82 @@
 /** Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, also of `codex exec` and of sessions that a process holds locked. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { OutsideMessage } from '@relay/daemon-kit';
-import { type Format, type Row, joined, recordOf, textIn, wordsOf } from './native.ts';
+import { cancelledUpdate } from '@relay/daemon-kit';
+import { toolOf } from './codex-tools.ts';
+import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const codexFormat: Format = {
   root: (env) => join(env.CODEX_HOME || join(env.HOME ?? homedir(), '.codex'), 'sessions'),
   depth: 3,
   isSession: (name) => name.startsWith('rollout-') && name.endsWith('.jsonl'),
-  parse(rows) {
+  about(rows) {
     const meta = recordOf(rows.find(({ type }) => type === 'session_meta')?.payload);
     const sessionId = textIn(meta, 'id');
-    if (sessionId === '') return undefined;
-    const events = rows.filter(({ type }) => type === 'event_msg');
-    const items = events.flatMap((row, index) => itemOf(row, index));
-    const state = events
-      .map(({ payload }) => textIn(recordOf(payload), 'type'))
-      .findLast((type) => /^(task|turn)_(started|complete|aborted)$/.test(type));
-    return {
-      sessionId,
-      title: '',
-      projectPath: textIn(meta, 'cwd'),
-      // Newer files say everything twice.
-      messages: joined(items.length > 0 ? items : events.flatMap((row, index) => olderOf(row, index))),
-      open: state?.endsWith('_started') ?? false,
-    };
+    return sessionId === '' ? undefined : { sessionId, title: '', projectPath: textIn(meta, 'cwd') };
   },
+  begins: (row) => /^(task|turn)_started$/.test(eventOf(row)),
+  updates(rows) {
+    const events = rows.filter(({ row }) => row.type === 'event_msg');
+    // Newer files say everything twice.
+    const isNew = events.some(({ row }) => eventOf(row) === 'item_completed');
+    let used: Row[] = [];
+    const read = (payload: Row, place: number, index: number): Row[] => {
+      const type = textIn(payload, 'type');
+      if (type === 'token_count') used = usageOf(recordOf(payload.info));
+      if (type === 'turn_aborted') return [{ sessionUpdate: cancelledUpdate }];
+      // Of a turn the last word counts: what is told of it must not change any more.
+      if (isOver.test(type)) return used.splice(0);
+      if (!isNew) return olderOf(payload, index);
+      return type === 'item_completed' ? itemOf(recordOf(payload.item), `row-${place}`) : planOf(payload);
+    };
+    return events.flatMap(({ row, place }, index) =>
+      read(recordOf(row.payload), place, index).map((update) => ({ update, at: textIn(row, 'timestamp'), place })),
+    );
+  },
+  open: (rows) =>
+    rows
+      .map(eventOf)
+      .findLast((type) => /^(task|turn)_(started|complete|aborted)$/.test(type))
+      ?.endsWith('_started') ?? false,
 };
 
-function itemOf(row: Row, index: number): OutsideMessage[] {
-  const payload = recordOf(row.payload);
-  if (payload.type !== 'item_completed') return [];
-  const item = recordOf(payload.item);
-  const role = item.type === 'UserMessage' ? 'USER' : item.type === 'AgentMessage' ? 'AGENT' : undefined;
-  if (!role) return [];
-  const content = textIn(item, 'text') || wordsOf(item.content);
-  return [{ id: textIn(item, 'id') || `row-${index}`, role, content, timestamp: textIn(row, 'timestamp') }];
+const eventOf = (row: Row) => (row.type === 'event_msg' ? textIn(recordOf(row.payload), 'type') : '');
+
+const isOver = /^(task|turn)_complete$/;
+
+function usageOf(info: Row): Row[] {
+  const used = recordOf(info.last_token_usage).total_tokens;
+  return typeof used === 'number' ? [{ sessionUpdate: 'usage_update', used, size: info.model_context_window }] : [];
 }
 
-function olderOf(row: Row, index: number): OutsideMessage[] {
-  const payload = recordOf(row.payload);
-  const role = payload.type === 'user_message' ? 'USER' : payload.type === 'agent_message' ? 'AGENT' : undefined;
-  if (!role) return [];
-  return [{ id: `row-${index}`, role, content: textIn(payload, 'message'), timestamp: textIn(row, 'timestamp') }];
+function itemOf(item: Row, unnamed: string): Row[] {
+  const id = textIn(item, 'id') || unnamed;
+  switch (item.type) {
+    case 'UserMessage':
+      return chunk('USER', id, textIn(item, 'text') || wordsOf(item.content));
+    case 'AgentMessage':
+      return chunk('AGENT', id, textIn(item, 'text') || wordsOf(item.content));
+    case 'Plan':
+      return chunk('AGENT', id, textIn(item, 'text'));
+    case 'Reasoning': {
+      const told = [item.summary_text, item.raw_content].find((texts) => Array.isArray(texts) && texts.length > 0);
+      return chunk('thought', id, wordsOf(told) || textIn(item, 'text'));
+    }
+    case 'ContextCompaction':
+      return [{ sessionUpdate: 'compaction_update', status: 'completed' }];
+    default:
+      return toolOf(id, item);
+  }
+}
+
+function olderOf({ type, ...payload }: Row, index: number): Row[] {
+  const role = type === 'user_message' ? 'USER' : type === 'agent_message' ? 'AGENT' : undefined;
+  return role === undefined ? [] : chunk(role, `row-${index}`, textIn(payload, 'message'));
+}
+
+function planOf({ type, plan }: Row): Row[] {
+  if (type !== 'plan_update') return [];
+  const steps: unknown[] = Array.isArray(plan) ? plan : [];
+  const entries = steps.map(recordOf).map(({ step, status }) => ({ content: step, status }));
+  return [{ sessionUpdate: 'plan', entries }];
 }

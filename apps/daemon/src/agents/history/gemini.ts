@@ -2,34 +2,37 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { OutsideMessage } from '@relay/daemon-kit';
-import { type Format, type Row, joined, recordOf, textIn, wordsOf } from './native.ts';
+import { type Format, type PlacedRow, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const geminiFormat: Format = {
   root: (env) => join(env.HOME ?? homedir(), '.gemini', 'tmp'),
   depth: 2,
   isSession: (name) => name.startsWith('session-') && name.endsWith('.jsonl'),
-  parse(rows, path) {
+  about(rows, path) {
     const sessionId = textIn(rows[0] ?? {}, 'sessionId');
-    if (sessionId === '') return undefined;
-    let talk: Row[] = [];
-    for (const row of rows) {
-      const all = recordOf(row.$set).messages;
-      // The conversation was written anew.
-      if (Array.isArray(all)) talk = all.map(recordOf);
-      else if (row.type === 'user' || row.type === 'gemini') talk.push(row);
-    }
-    const messages = joined(
-      talk.flatMap((row, index): OutsideMessage[] => {
-        const role = row.type === 'user' ? 'USER' : row.type === 'gemini' ? 'AGENT' : undefined;
-        if (!role) return [];
-        const id = textIn(row, 'id') || `row-${index}`;
-        return [{ id, role, content: wordsOf(row.content), timestamp: textIn(row, 'timestamp') }];
-      }),
-    );
-    return { sessionId, title: '', projectPath: projectOf(path), messages, open: talk.at(-1)?.type === 'user' };
+    return sessionId === '' ? undefined : { sessionId, title: '', projectPath: projectOf(path) };
   },
+  begins: ({ type }) => type === 'user',
+  updates: (rows) =>
+    talkOf(rows).flatMap(({ row, place }, index) => {
+      const id = textIn(row, 'id') || `row-${index}`;
+      const role = row.type === 'user' ? 'USER' : row.type === 'gemini' ? 'AGENT' : undefined;
+      const updates = role === undefined ? [] : chunk(role, id, wordsOf(row.content));
+      return updates.map((update) => ({ update, at: textIn(row, 'timestamp'), place }));
+    }),
+  open: (rows) => talkOf(rows.map((row) => ({ row, place: 0 }))).at(-1)?.row.type === 'user',
 };
+
+function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
+  let talk: PlacedRow[] = [];
+  for (const { row, place } of rows) {
+    const all = recordOf(row.$set).messages;
+    // The conversation was written anew.
+    if (Array.isArray(all)) talk = all.map((message) => ({ row: recordOf(message), place }));
+    else if (row.type === 'user' || row.type === 'gemini') talk.push({ row, place });
+  }
+  return talk;
+}
 
 function projectOf(path: string): string {
   try {

@@ -1,21 +1,30 @@
 /**
  * Readers of the files in which agents keep their sessions. Read only: nothing is opened for writing, moved or touched, and no agent is
- * asked, since loading a session moves its time in some of them. Each agent has a format; what is common to them is here.
+ * asked, since loading a session moves its time in some of them. Each agent has a format; what is common to them is here. A file is read
+ * from its end, a part at a time, so that one of any size costs no more than a small one.
  */
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Outside, type OutsideMessage, type OutsideSession, firstLine, keepHead } from '@relay/daemon-kit';
+import {
+  type Outside,
+  type OutsidePart,
+  type OutsideSession,
+  type PastUpdate,
+  firstLine,
+  keepHead,
+  recordOf,
+  textOf,
+} from '@relay/daemon-kit';
+import { type PlacedRow, type Row, rowsAtBeginning, rowsBefore } from './window.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
+export type { PlacedRow, Row } from './window.ts';
+export { recordOf };
 
-export interface Transcript {
+export interface About {
   sessionId: string;
   /** Empty when the agent gave it none. */
   title: string;
   projectPath: string;
-  messages: OutsideMessage[];
-  /** The last turn is not over. */
-  open: boolean;
 }
 
 export interface Format {
@@ -23,8 +32,14 @@ export interface Format {
   root: (env: NodeJS.ProcessEnv) => string;
   depth: number;
   isSession: (name: string) => boolean;
-  /** `path`: of the file. undefined for a file that holds no session. */
-  parse: (rows: readonly Row[], path: string) => Transcript | undefined;
+  /** What rows at the beginning and at the end of the file say of its session. `path`: of the file. Undefined for one that holds none. */
+  about: (rows: readonly Row[], path: string) => About | undefined;
+  /** A turn begins with this row: a part may begin there. */
+  begins: (row: Row) => boolean;
+  /** What happened, as ACP says it. Of a call that begins before these rows nothing is told. */
+  updates: (rows: readonly PlacedRow[]) => PastUpdate[];
+  /** The last turn is not over. */
+  open: (rows: readonly Row[]) => boolean;
   /** Sessions in which the agent itself says that a turn runs. */
   busy?: (env: NodeJS.ProcessEnv) => ReadonlySet<string>;
 }
@@ -32,7 +47,7 @@ export interface Format {
 const maxSessions = 500;
 /** New and changed files are read this long per look, newest first; the rest comes with the next look. */
 const scanBudgetMs = 250;
-const maxFileBytes = 64 * 1024 * 1024;
+const headBytes = 256 * 1024;
 const titleCharacters = 80;
 const lastMessageBytes = 2048;
 
@@ -47,11 +62,6 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
   /** By path. */
   const entries = new Map<string, Entry>();
   const pathOf = new Map<string, string>();
-
-  const read = (path: string): Transcript | undefined => {
-    const rows = readFileSync(path, 'utf8').split('\n').flatMap(rowOf);
-    return rows.length === 0 ? undefined : format.parse(rows, path);
-  };
 
   const scan = () => {
     const files = filesBelow(root, format.depth, format.isSession)
@@ -72,20 +82,25 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
 
   const summaryOf = (path: string, modifiedMs: number): Entry['session'] => {
     try {
-      const transcript = read(path);
-      const last = transcript?.messages.at(-1);
-      if (!transcript || !last) return undefined;
-      const first = transcript.messages.find(({ role }) => role === 'USER')?.content ?? last.content;
+      const end = rowsBefore(path);
+      // Of a large file what stands at its ends is enough to know it by.
+      const head = end.start === 0 ? [] : rowsAtBeginning(path, headBytes);
+      const rows = [...head, ...end.rows];
+      const about = format.about(bare(rows), path);
+      const messages = messagesOf(format.updates(rows));
+      const last = messages.at(-1);
+      if (!about || !last) return undefined;
+      const first = messages.find(({ role }) => role === 'USER')?.content ?? last.content;
       return {
-        sessionId: transcript.sessionId,
-        title: transcript.title || firstLine(first, titleCharacters),
-        projectPath: transcript.projectPath,
+        sessionId: about.sessionId,
+        title: about.title || firstLine(first, titleCharacters),
+        projectPath: about.projectPath,
         lastMessage: keepHead(last.content, lastMessageBytes),
-        lastActivity: last.timestamp || new Date(modifiedMs).toISOString(),
-        messageCount: transcript.messages.length,
+        lastActivity: last.at || new Date(modifiedMs).toISOString(),
+        messageCount: messages.length,
       };
     } catch {
-      // Half written, foreign, or not ours to read.
+      // Foreign, gone, or not ours to read.
       return undefined;
     }
   };
@@ -108,40 +123,68 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
       const path = pathOf.get(sessionId);
       return path === undefined ? undefined : stampOf(path)[0]?.stamp;
     },
-    read(sessionId) {
+    read(sessionId, before) {
       const path = located(sessionId);
-      const transcript = path === undefined ? undefined : read(path);
-      if (!transcript) return undefined;
-      return { projectPath: transcript.projectPath, messages: transcript.messages, open: transcript.open };
+      if (path === undefined) return undefined;
+      return partOf(format, path, before);
     },
   };
 }
 
-function rowOf(line: string): Row[] {
-  if (!line.startsWith('{')) return [];
-  try {
-    const row: unknown = JSON.parse(line);
-    return typeof row === 'object' && row !== null ? [row as Row] : [];
-  } catch {
-    // The last line may be torn, or just be written.
-    return [];
+/** The rows before this place, from the first turn that begins in them on. */
+function partOf(format: Format, path: string, before: number | undefined): OutsidePart | undefined {
+  const { rows, start } = rowsBefore(path, before);
+  const first = start === 0 ? 0 : rows.findIndex(({ row }) => format.begins(row));
+  // A turn that is larger than a part is told in several.
+  const part = rows.slice(Math.max(first, 0));
+  const head = start === 0 ? [] : rowsAtBeginning(path, headBytes);
+  const about = format.about(bare([...head, ...rows]), path);
+  if (!about) return undefined;
+  return {
+    projectPath: about.projectPath,
+    updates: format.updates(part),
+    open: before === undefined && format.open(bare(part)),
+    start: start === 0 ? 0 : (part[0]?.place ?? start),
+  };
+}
+
+const bare = (rows: readonly PlacedRow[]): Row[] => rows.map(({ row }) => row);
+
+interface Said {
+  role: 'USER' | 'AGENT';
+  id: unknown;
+  content: string;
+  at: string;
+}
+
+/** The words among these updates, as far as a list of sessions shows them. */
+function messagesOf(updates: readonly PastUpdate[]): Said[] {
+  const messages: Said[] = [];
+  let current: Said | undefined;
+  for (const { update, at } of updates) {
+    const kind = update.sessionUpdate;
+    const role = kind === 'user_message_chunk' ? 'USER' : kind === 'agent_message_chunk' ? 'AGENT' : undefined;
+    if (!role) {
+      if (kind === 'tool_call') current = undefined;
+      continue;
+    }
+    const content = textOf(update.content);
+    if (content.trim() === '') continue;
+    if (current?.role === role && current.id === update.messageId)
+      Object.assign(current, { content: current.content + content, at }); // prettier-ignore
+    else messages.push((current = { role, id: update.messageId, content, at }));
   }
+  return messages;
 }
 
 function stampOf(path: string): { path: string; stamp: string; modifiedMs: number }[] {
   try {
-    const { mtimeMs, size, isFile } = statOf(path);
-    if (!isFile || size > maxFileBytes) return [];
-    return [{ path, stamp: `${mtimeMs}:${size}`, modifiedMs: mtimeMs }];
+    const stat = statSync(path);
+    return stat.isFile() ? [{ path, stamp: `${stat.mtimeMs}:${stat.size}`, modifiedMs: stat.mtimeMs }] : [];
   } catch {
     return [];
   }
 }
-
-const statOf = (path: string) => {
-  const stat = statSync(path);
-  return { mtimeMs: stat.mtimeMs, size: stat.size, isFile: stat.isFile() };
-};
 
 function filesBelow(folder: string, depth: number, fits: (name: string) => boolean): string[] {
   let items;
@@ -157,8 +200,6 @@ function filesBelow(folder: string, depth: number, fits: (name: string) => boole
   });
 }
 
-export const recordOf = (value: unknown): Row =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : {};
 export const textIn = (row: Row, name: string): string => {
   const value = row[name];
   return typeof value === 'string' ? value : '';
@@ -173,14 +214,9 @@ export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => 
     .join('');
 }
 
-/** Parts of one message come in several rows: the text is joined, the time is that of the last. Empty ones say nothing. */
-export function joined(messages: readonly OutsideMessage[]): OutsideMessage[] {
-  const byId = new Map<string, OutsideMessage>();
-  for (const message of messages) {
-    if (message.content === '') continue;
-    const key = `${message.role} ${message.id}`;
-    const before = byId.get(key);
-    byId.set(key, before ? { ...message, content: `${before.content}${message.content}` } : message);
-  }
-  return [...byId.values()];
+/** Words as ACP says them; nothing for none. */
+export function chunk(role: 'USER' | 'AGENT' | 'thought', id: string, text: string): Row[] {
+  if (text === '') return [];
+  const kinds = { USER: 'user_message_chunk', AGENT: 'agent_message_chunk', thought: 'agent_thought_chunk' };
+  return [{ sessionUpdate: kinds[role], ...(id === '' ? {} : { messageId: id }), content: { type: 'text', text } }];
 }

@@ -1,28 +1,27 @@
 /** Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`. */
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type Format, joined, recordOf, textIn, wordsOf } from './native.ts';
+import { type Format, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const qwenFormat: Format = {
   root: (env) => join(env.HOME ?? homedir(), '.qwen', 'projects'),
   depth: 2,
   isSession: (name) => name.endsWith('.jsonl'),
-  parse(rows, path) {
-    const talk = rows.filter(({ type }) => type === 'user' || type === 'assistant');
-    const messages = joined(
-      talk.map((row, index) => ({
-        id: textIn(row, 'uuid') || `row-${index}`,
-        role: row.type === 'user' ? 'USER' : 'AGENT',
-        content: wordsOf(recordOf(row.message).parts, ({ thought }) => thought !== true),
-        timestamp: textIn(row, 'timestamp'),
-      })),
-    );
-    return {
-      sessionId: rows.map((row) => textIn(row, 'sessionId')).find((id) => id !== '') ?? basename(path, '.jsonl'),
-      title: '',
-      projectPath: rows.map((row) => textIn(row, 'cwd')).find((cwd) => cwd !== '') ?? '',
-      messages,
-      open: talk.at(-1)?.type === 'user',
-    };
-  },
+  about: (rows, path) => ({
+    sessionId: rows.map((row) => textIn(row, 'sessionId')).find((id) => id !== '') ?? basename(path, '.jsonl'),
+    title: '',
+    projectPath: rows.map((row) => textIn(row, 'cwd')).find((cwd) => cwd !== '') ?? '',
+  }),
+  begins: ({ type }) => type === 'user',
+  updates: (rows) =>
+    rows.flatMap(({ row, place }, index) => {
+      if (row.type !== 'user' && row.type !== 'assistant') return [];
+      const id = textIn(row, 'uuid') || `row-${index}`;
+      const { parts } = recordOf(row.message);
+      const thought = wordsOf(parts, (part) => part.thought === true);
+      const words = wordsOf(parts, (part) => part.thought !== true);
+      const updates = [...chunk('thought', id, thought), ...chunk(row.type === 'user' ? 'USER' : 'AGENT', id, words)];
+      return updates.map((update) => ({ update, at: textIn(row, 'timestamp'), place }));
+    }),
+  open: (rows) => rows.findLast(({ type }) => type === 'user' || type === 'assistant')?.type === 'user',
 };

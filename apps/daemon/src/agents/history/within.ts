@@ -12,9 +12,9 @@ export function within(outside: Outside, rules: ProjectRules): Outside {
       return sessions;
     },
     stamp: (sessionId) => (allowed.has(sessionId) ? outside.stamp(sessionId) : undefined),
-    read(sessionId) {
+    read(sessionId, before) {
       if (!allowed.has(sessionId)) return undefined;
-      const found = outside.read(sessionId);
+      const found = outside.read(sessionId, before);
       return found && isAllowed(found.projectPath, rules) ? found : undefined;
     },
     refresh: () => outside.refresh?.() ?? Promise.resolve(false),

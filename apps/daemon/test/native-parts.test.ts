@@ -1,0 +1,424 @@
+/** The files of Claude Code and Codex, in the shapes that were seen at their real versions, as items: like the same turn live. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, writeSync } from 'node:fs'; // prettier-ignore
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import type { Item } from '@relay/protocol';
+import { type Agent, type TranscriptSettings, type TurnReport } from '@relay/daemon-kit';
+import type { DoubleConnection } from '@relay/daemon-kit/conformance';
+import { presetOf } from '../src/agents/acp/presets.ts';
+import { historyOf } from '../src/agents/history/readers.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+type Row = Record<string, unknown>;
+const start = Date.UTC(2026, 0, 1);
+const time = (second: number) => new Date(start + second * 1000).toISOString();
+const lines = (rows: readonly unknown[]) =>
+  rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('');
+
+const claudeFile = (root: string) => join(root, '.claude/projects/-my-project/c1.jsonl');
+const codexFile = (root: string) => join(root, '.codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-x1.jsonl');
+const put = (path: string, rows: readonly unknown[]) => {
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, lines(rows));
+};
+
+let seconds = 0;
+const user = (uuid: string, content: unknown, more: Row = {}): Row => ({
+  type: 'user',
+  uuid,
+  cwd: '/my/project',
+  timestamp: time(seconds++),
+  message: { role: 'user', content },
+  ...more,
+});
+const agent = (id: string, block: Row, more: Row = {}): Row => ({
+  type: 'assistant',
+  uuid: `row-${seconds}`,
+  cwd: '/my/project',
+  timestamp: time(seconds++),
+  message: { id, role: 'assistant', content: [block], stop_reason: block.type === 'tool_use' ? 'tool_use' : 'end_turn', usage: { input_tokens: 100, output_tokens: 20 } }, // prettier-ignore
+  ...more,
+});
+const text = (words: string) => ({ type: 'text', text: words });
+const use = (id: string, name: string, input: Row) => ({ type: 'tool_use', id, name, input });
+const result = (id: string, content: unknown, more: Row = {}) => ({ type: 'tool_result', tool_use_id: id, content, ...more }); // prettier-ignore
+const patch = [{ oldStart: 7, newStart: 7, lines: [' same', '-made', '+changed'] }];
+
+/** A turn of Claude Code as it writes it down, and as its adapter told it. */
+const claudeTurn = (): Row[] => [
+  user('u1', [text('Fix it')]),
+  { type: 'attachment', attachment: { type: 'date' } },
+  agent('m1', { type: 'thinking', thinking: 'Hmm.' }),
+  agent('m1', text('I look.')),
+  agent('m1', use('c1', 'Bash', { command: 'npm test', description: 'tests' })),
+  user('r1', [result('c1', '42 passed')], { toolUseResult: { stdout: '42 passed', stderr: '' } }),
+  agent('m2', use('c2', 'Edit', { file_path: '/my/project/a.ts', old_string: 'made', new_string: 'changed' })),
+  user('r2', [result('c2', 'updated')], { toolUseResult: { filePath: '/my/project/a.ts', structuredPatch: patch } }),
+  agent('m3', use('c3', 'TodoWrite', { todos: [{ content: 'first', status: 'completed' }, { content: 'second', status: 'in_progress', activeForm: 'Doing' }] })), // prettier-ignore
+  user('r3', [result('c3', 'ok')]),
+  agent('m4', use('c4', 'Bash', { command: 'rm -r x' })),
+  user('r4', [result('c4', 'User refused permission to run tool', { is_error: true })]),
+  agent('m5', use('c5', 'Read', { file_path: '/my/project/a.png' })),
+  user('r5', [
+    result('c5', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } }]),
+  ]),
+  agent('m6', text('All done.')),
+];
+const claude = (toolName: string, more: Row = {}) => ({ _meta: { claudeCode: { toolName, ...more } } });
+const call = (toolCallId: string, more: Row) => ({
+  sessionUpdate: 'tool_call',
+  toolCallId,
+  status: 'pending',
+  ...more,
+});
+const done = (toolCallId: string, more: Row) => ({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', ...more }); // prettier-ignore
+const shown = (words: string) => [{ type: 'content', content: text(words) }];
+const claudeLive: Row[] = [
+  { sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: text('Hmm.') },
+  { sessionUpdate: 'agent_message_chunk', messageId: 'm1', content: text('I ') },
+  { sessionUpdate: 'agent_message_chunk', messageId: 'm1', content: text('look.') },
+  call('c1', { name: 'Bash', title: 'Terminal', kind: 'execute', rawInput: {}, content: [], ...claude('Bash') }),
+  { sessionUpdate: 'tool_call_update', toolCallId: 'c1', title: 'npm test', rawInput: { command: 'npm test', description: 'tests' }, content: shown('tests'), ...claude('Bash') }, // prettier-ignore
+  { sessionUpdate: 'tool_call_update', toolCallId: 'c1', ...claude('Bash', { toolResponse: { stdout: '42 passed' } }) },
+  done('c1', { rawOutput: '42 passed', content: shown('```console\n42 passed\n```'), ...claude('Bash') }),
+  call('c2', { name: 'Edit', title: 'Edit a.ts', kind: 'edit', rawInput: { file_path: '/my/project/a.ts', old_string: 'made', new_string: 'changed' }, locations: [{ path: '/my/project/a.ts' }], content: [{ type: 'diff', path: '/my/project/a.ts', oldText: 'made', newText: 'changed' }], ...claude('Edit') }), // prettier-ignore
+  { sessionUpdate: 'tool_call_update', toolCallId: 'c2', ...claude('Edit', { toolResponse: { filePath: '/my/project/a.ts', structuredPatch: patch } }) }, // prettier-ignore
+  done('c2', claude('Edit')),
+  { sessionUpdate: 'plan', entries: [{ content: 'first', status: 'completed', priority: 'medium' }, { content: 'Doing', status: 'in_progress', priority: 'medium' }] }, // prettier-ignore
+  call('c4', { name: 'Bash', title: 'rm -r x', kind: 'execute', rawInput: { command: 'rm -r x' }, content: [], ...claude('Bash') }), // prettier-ignore
+  { ...done('c4', { content: shown('```\nUser refused permission to run tool\n```') }), status: 'failed' },
+  call('c5', { name: 'Read', title: 'Read a.png', kind: 'read', rawInput: { file_path: '/my/project/a.png' }, locations: [{ path: '/my/project/a.png', line: 1 }], ...claude('Read') }), // prettier-ignore
+  done('c5', { content: [{ type: 'content', content: { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' } }] }),
+  { sessionUpdate: 'agent_message_chunk', messageId: 'm6', content: text('All done.') },
+];
+
+const event = (payload: Row): Row => ({ type: 'event_msg', timestamp: time(seconds++), payload });
+const item = (of: Row) => event({ type: 'item_completed', item: of });
+const codexMeta = (): Row => ({
+  type: 'session_meta',
+  timestamp: time(seconds++),
+  payload: { id: 'x1', cwd: '/my/project' },
+});
+const codexTurn = (): Row[] => [
+  event({ type: 'task_started' }),
+  item({ type: 'UserMessage', id: 'i1', content: [text('Fix it')] }),
+  item({ type: 'Reasoning', id: 'rs1', summary_text: ['Hmm.'], raw_content: [] }),
+  item({ type: 'AgentMessage', id: 'm1', content: [{ type: 'Text', text: 'I look.' }] }),
+  { type: 'response_item', timestamp: time(seconds), payload: { type: 'message', role: 'assistant', content: [] } },
+  item({ type: 'CommandExecution', id: 'c1', command: ['/bin/bash', '-lc', 'npm test'], cwd: 'file:///my/project', status: 'completed', aggregated_output: '42 passed', exit_code: 0 }), // prettier-ignore
+  item({ type: 'FileChange', id: 'c2', changes: { '/my/project/a.ts': { type: 'update', unified_diff: '@@ -1 +1 @@\n-made\n+changed\n', move_path: null } }, status: 'completed' }), // prettier-ignore
+  event({ type: 'plan_update', plan: [{ step: 'first', status: 'in_progress' }] }),
+  item({ type: 'CommandExecution', id: 'c3', command: ['/bin/bash', '-lc', 'rm -r x'], cwd: 'file:///my/project', status: 'declined', aggregated_output: '', exit_code: -1 }), // prettier-ignore
+  event({ type: 'token_count', info: { last_token_usage: { total_tokens: 120 }, model_context_window: 258400 } }),
+  item({ type: 'AgentMessage', id: 'm2', content: [{ type: 'Text', text: 'All done.' }] }),
+  event({ type: 'task_complete' }),
+];
+const codexLive: Row[] = [
+  { sessionUpdate: 'agent_thought_chunk', messageId: 'rs1', content: text('\n\n') },
+  { sessionUpdate: 'agent_thought_chunk', messageId: 'rs1', content: text('Hmm.') },
+  { sessionUpdate: 'agent_message_chunk', messageId: 'm1', content: text('I look.') },
+  call('c1', { status: 'in_progress', kind: 'execute', title: 'npm test', rawInput: { command: 'npm test', cwd: '/my/project' } }), // prettier-ignore
+  done('c1', { _meta: { terminal_output_delta: { data: '42 passed' }, terminal_exit: { exit_code: 0 } } }),
+  call('c2', { kind: 'edit', title: 'Editing files', locations: [{ path: '/my/project/a.ts' }], content: [{ type: 'diff', path: '/my/project/a.ts', oldText: 'made\n', newText: 'changed\n' }] }), // prettier-ignore
+  done('c2', {}),
+  { sessionUpdate: 'plan', entries: [{ content: 'first', status: 'in_progress' }] },
+  call('c3', { kind: 'execute', title: 'rm -r x', rawInput: { command: 'rm -r x', cwd: '/my/project' } }),
+  { ...done('c3', { _meta: { terminal_exit: { exit_code: -1 } } }), status: 'failed' },
+  { sessionUpdate: 'usage_update', used: 120, size: 258400 },
+  { sessionUpdate: 'agent_message_chunk', messageId: 'm2', content: text('All done.') },
+];
+
+/** An agent that says what the test gives it. */
+function puppet(
+  sessionId: string,
+  updates: readonly Row[],
+  onTurn: (report: TurnReport) => void = () => undefined,
+): Agent {
+  return {
+    tellsUpdates: true,
+    open: () => Promise.resolve({ sessionId, projectPath: '/my/project' }),
+    start(_turn, report) {
+      for (const update of updates) report.update?.(update);
+      onTurn(report);
+      report.complete('All done.');
+      return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
+    },
+  };
+}
+
+interface WorldOptions {
+  agent?: Agent;
+  transcript?: Partial<TranscriptSettings>;
+  storeDir?: string;
+}
+/** A daemon beside the files of an agent below `root`. */
+async function world(
+  preset: string,
+  root: string,
+  { agent = puppet('other', []), transcript, storeDir = home.folder() }: WorldOptions = {},
+) {
+  // prettier-ignore
+  const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+  const outside = historyOf(presetOf(preset), { HOME: root })!;
+  const timings = { watchIntervalMs: 20, reportIntervalMs: 50 };
+  const daemon = home.daemon(relay, agent, { outside, storeDir, timings, ...(transcript ? { transcript } : {}) });
+  return { daemon, connection: await relay.connection(), storeDir };
+}
+async function page(connection: DoubleConnection, sessionId: string, more: Row = {}) {
+  connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 200, parts: true, ...more }); // prettier-ignore
+  const frame = await connection.frame('messages');
+  return { items: (frame.messages ?? []) as Item[], hasMore: frame.has_more, error: frame.error };
+}
+const agents = [
+  { preset: 'claude_code', sessionId: 'c1', file: claudeFile, rows: claudeTurn, live: claudeLive },
+  { preset: 'codex', sessionId: 'x1', file: codexFile, rows: () => [codexMeta(), ...codexTurn()], live: codexLive },
+];
+/** What must be equal however a turn was met: all but places, times, the words of the user, and what only one of them tells. */
+const essence = (items: readonly Item[]) =>
+  items
+    .filter(({ role, part }) => role === 'AGENT' && part.kind !== 'usage')
+    .map(({ uuid, content, part: { name: _name, left: _left, ...part } }) => ({ uuid, content, part }));
+
+describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, file, rows, live }) => {
+  it('has the same items, uuids and order as the same turn live', async () => {
+    const root = home.folder();
+    put(file(root), rows());
+    const read = await page((await world(preset, root)).connection, sessionId);
+    const { connection } = await world(preset, home.folder(), { agent: puppet(sessionId, live) });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
+    await connection.event('TASK_COMPLETE', 't1');
+    const told = await page(connection, sessionId);
+    expect(essence(read.items)).toEqual(essence(told.items));
+    expect(read.items.map(({ part }) => part.kind)).toEqual(
+      expect.arrayContaining(['user', 'thought', 'text', 'tool', 'plan', 'usage']),
+    );
+    const edit = read.items.find(({ part }) => part.id === 'c2')!.part;
+    expect(edit).toMatchObject({ status: 'completed', diffs: [{ path: 'a.ts', added: 1, removed: 1 }] });
+    expect(read.items[0]).toMatchObject({ role: 'USER', content: 'Fix it', turn: read.items[0]!.uuid });
+  });
+
+  it('is the same after a restart of the daemon, and for another daemon', async () => {
+    const root = home.folder();
+    put(file(root), rows());
+    const { daemon, connection, storeDir } = await world(preset, root);
+    const before = await page(connection, sessionId);
+    await daemon.stop();
+    const { items } = await page((await world(preset, root, { storeDir })).connection, sessionId);
+    expect(items).toEqual(before.items);
+    const other = await page((await world(preset, root)).connection, sessionId);
+    expect(other.items.map(({ uuid, seq, content }) => [uuid, seq, content])).toEqual(
+      items.map(({ uuid, seq, content }) => [uuid, seq, content]),
+    );
+  });
+
+  it('that the daemon ran itself is there once, and what comes behind it at the desk too', async () => {
+    const root = home.folder();
+    seconds = (Date.now() - start) / 1000;
+    const write = () => put(file(root), rows());
+    const { connection } = await world(preset, root, { agent: puppet(sessionId, live, write) });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
+    await connection.event('TASK_COMPLETE', 't1');
+    await connection.frame('report_sessions');
+    const { items } = await page(connection, sessionId);
+    expect(items.filter(({ part }) => part.kind === 'user')).toHaveLength(1);
+    expect(items.at(-1)).toMatchObject({ content: 'All done.' });
+    seconds += 60;
+    const more = preset === 'codex' ? [event({ type: 'task_started' }), item({ type: 'UserMessage', id: 'i9', content: [text('And now?')] }), item({ type: 'AgentMessage', id: 'm9', content: [text('Now too.')] }), event({ type: 'task_complete' })] : [user('u9', 'And now?'), agent('m9', text('Now too.'))]; // prettier-ignore
+    put(file(root), more);
+    const after = await page(connection, sessionId);
+    expect(after.items.slice(0, items.length)).toEqual(items);
+    const added = after.items.slice(items.length).filter(({ part }) => part.kind !== 'usage');
+    expect(added.map(({ content }) => content)).toEqual(['And now?', 'Now too.']);
+  });
+
+  it('has no thoughts and no details where the person said so', async () => {
+    const root = home.folder();
+    put(file(root), rows());
+    const { connection } = await world(preset, root, { transcript: { detail: 'outline', thoughts: false } });
+    const { items } = await page(connection, sessionId);
+    expect(items.map(({ part }) => part.kind)).not.toContain('thought');
+    for (const { part } of items.filter(({ part: { kind } }) => kind === 'tool'))
+      expect(Object.keys(part)).not.toEqual(expect.arrayContaining(['command', 'output', 'diffs']));
+  });
+
+  it('is read whatever became of single lines of it', async () => {
+    const good = rows();
+    const path = file(home.folder());
+    const outside = historyOf(presetOf(preset), { HOME: path.slice(0, path.indexOf('/.')) })!;
+    const odd = fc.oneof(
+      fc.string(),
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+    );
+    const broken = fc.record({ at: fc.nat(good.length - 1), how: fc.constantFrom('cut', 'odd', 'twist'), with: odd, name: fc.nat(5) }); // prettier-ignore
+    mkdirSync(dirname(path), { recursive: true });
+    await fc.assert(
+      fc.asyncProperty(fc.array(broken, { maxLength: 4 }), async (faults) => {
+        const texts: string[] = good.map((row) => JSON.stringify(row));
+        for (const { at, how, with: what, name } of faults) {
+          // The first row of Codex names the session.
+          if (at === 0) continue;
+          if (how === 'cut') texts[at] = texts[at]!.slice(0, Math.floor(texts[at]!.length / 2));
+          else if (how === 'odd') texts[at] = what.replaceAll('\n', ' ');
+          else {
+            const row = good[at]!;
+            const key = Object.keys(row)[name % Object.keys(row).length]!;
+            texts[at] = JSON.stringify({ ...row, [key]: what });
+          }
+        }
+        const file = openSync(path, 'w');
+        writeSync(file, texts.join('\n'));
+        closeSync(file);
+        outside.sessions();
+        const read = outside.read(sessionId);
+        const whole = new Set(faults.map(({ at }) => at));
+        if (whole.has(good.length - 1) || whole.has(good.length - 2)) return;
+        expect(JSON.stringify(read?.updates)).toContain('All done.');
+        await Promise.resolve();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a turn in the files of an agent', () => {
+  it('that was interrupted keeps what was said, ends its tool, and says so', async () => {
+    const root = home.folder();
+    const interrupted = '[Request interrupted by user for tool use]';
+    put(claudeFile(root), [
+      ...claudeTurn().slice(0, 5),
+      user('r1', [result('c1', 'stopped', { is_error: true })]),
+      user('x', [text(interrupted)]),
+    ]);
+    const { items } = await page((await world('claude_code', root)).connection, 'c1');
+    expect(JSON.stringify(items)).not.toContain(interrupted);
+    expect(items.slice(-2).map(({ part }) => [part.kind, part.status ?? part.what])).toEqual([
+      ['tool', 'failed'],
+      ['mark', 'cancelled'],
+    ]);
+  });
+
+  it('that was cancelled from an app says so once, live and in the file', async () => {
+    const root = home.folder();
+    let end = (): void => undefined;
+    const slow: Agent = {
+      tellsUpdates: true,
+      open: () => Promise.resolve({ sessionId: 'c1', projectPath: '/my/project' }),
+      start(_turn, report) {
+        for (const update of claudeLive.slice(0, 3)) report.update?.(update);
+        const ended = new Promise<void>((resolve) => (end = resolve));
+        return { ended, cancel: () => Promise.resolve(end()) };
+      },
+    };
+    const { connection } = await world('claude_code', root, { agent: slow });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
+    await connection.event('SESSION_STARTED', 't1');
+    connection.send({ type: 'task_cancel', task_id: 't1' });
+    await connection.settle();
+    seconds = (Date.now() - start) / 1000 + 5;
+    put(claudeFile(root), [...claudeTurn().slice(0, 4), user('x', [text('[Request interrupted by user]')])]);
+    await connection.frame('report_sessions');
+    await connection.frame('report_sessions');
+    const { items } = await page(connection, 'c1');
+    expect(items.filter(({ part }) => part.kind === 'mark')).toHaveLength(1);
+    expect(items.filter(({ role }) => role === 'USER')).toHaveLength(1);
+  });
+
+  it('that still runs is told as far as it does not change any more', async () => {
+    const root = home.folder();
+    put(claudeFile(root), claudeTurn().slice(0, 5));
+    const { connection } = await world('claude_code', root);
+    const before = await page(connection, 'c1');
+    expect(before.items.map(({ part }) => part.kind)).toEqual(['user', 'thought', 'usage', 'text']);
+    seconds += 10;
+    put(claudeFile(root), claudeTurn().slice(5));
+    const { items } = await page(connection, 'c1');
+    expect(items.slice(0, 4)).toEqual(before.items);
+    expect(items.find(({ part }) => part.id === 'c1')?.part).toMatchObject({
+      status: 'completed',
+      output: '42 passed',
+    });
+  });
+
+  it('names the call for which another agent worked', async () => {
+    const root = home.folder();
+    const side = { isSidechain: true };
+    put(claudeFile(root), [
+      user('u1', 'Look'),
+      agent('m1', use('a1', 'Task', { description: 'Looking around' })),
+      agent('s1', text('inside'), side),
+      agent('s1', use('a2', 'Bash', { command: 'ls' }), side),
+      user('s2', [result('a2', 'a.ts')], side),
+      user('r1', [result('a1', 'found')]),
+      agent('m2', text('Found.')),
+    ]);
+    const { items } = await page((await world('claude_code', root)).connection, 'c1');
+    expect(
+      items.filter(({ part }) => part.kind === 'tool').map(({ part }) => [part.id, part.title, part.parent]),
+    ).toEqual([
+      ['a1', 'Looking around', undefined],
+      ['a2', 'ls', 'a1'],
+    ]);
+    expect(JSON.stringify(items)).not.toContain('inside');
+  });
+});
+
+describe('a file of 200 MB', () => {
+  const turns = 200;
+  /** Each turn with a line of a megabyte between; holes cost the disk nothing. */
+  const large = (root: string) => {
+    const path = claudeFile(root);
+    mkdirSync(dirname(path), { recursive: true });
+    const file = openSync(path, 'w');
+    let size = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      const rows = Buffer.from(
+        lines([user(`u${turn}`, `question ${turn}`), agent(`m${turn}`, text(`answer ${turn}`))]),
+      );
+      size += writeSync(file, rows, 0, rows.length, size);
+      ftruncateSync(file, (size += 1024 * 1024));
+      size += writeSync(file, '\n', size);
+    }
+    closeSync(file);
+    return path;
+  };
+  const readBytes = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
+  it('costs a page to be opened, and is paged to its beginning, once and in order', async () => {
+    const root = home.folder();
+    expect(statSync(large(root)).size).toBeGreaterThan(200 * 1024 * 1024);
+    const { connection, storeDir } = await world('claude_code', root);
+    await connection.frame('report_sessions');
+    const before = readBytes();
+    const first = await page(connection, 'c1', { limit: 6 });
+    expect(readBytes() - before).toBeLessThan(32 * 1024 * 1024);
+    expect(first.items.at(-2)).toMatchObject({ content: `answer ${turns - 1}` });
+    const all = [...first.items];
+    for (let more = first.hasMore; more;) {
+      const older = await page(connection, 'c1', { limit: 50, before_uuid: all[0]!.uuid });
+      expect(older.error).toBeUndefined();
+      all.unshift(...older.items);
+      more = older.hasMore;
+    }
+    const said = all.filter(({ part }) => part.kind !== 'usage').map(({ content }) => content);
+    expect(said).toEqual(Array.from({ length: turns }, (_, turn) => [`question ${turn}`, `answer ${turn}`]).flat());
+    expect(all.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq).toSorted((one, other) => one - other));
+    expect(new Set(all.map(({ uuid }) => uuid)).size).toBe(all.length);
+    const folder = join(storeDir, 'sessions');
+    expect(statSync(join(folder, readdirSync(folder)[0]!)).size).toBeLessThan(1024 * 1024);
+  }, 60_000);
+
+  it('answers a cursor that an earlier process gave, and one that is none', async () => {
+    const root = home.folder();
+    large(root);
+    const { connection } = await world('claude_code', root);
+    const newest = await page(connection, 'c1', { limit: 20 });
+    const older = await page(connection, 'c1', { limit: 2, before_uuid: newest.items[0]!.uuid });
+    const other = await world('claude_code', root);
+    expect((await page(other.connection, 'c1', { limit: 2, before_uuid: newest.items[0]!.uuid })).items).toEqual(older.items); // prettier-ignore
+    expect((await page(other.connection, 'c1', { limit: 2, before_uuid: 'nobody' })).error).toContain('before_uuid');
+  }, 60_000);
+});

@@ -1,0 +1,75 @@
+/**
+ * What an agent tells or has written of a session → its items, by the mapper of live turns: with the same uuids, in the same order. An item
+ * for which the agent has no id, and which stands beside nothing that has one, is named after its place and its words.
+ */
+import { createHash } from 'node:crypto';
+import { type Item, itemAfter } from '@relay/protocol';
+import { foreignUuid } from '@relay/protocol/identity';
+import { isClosed } from '../session-file.ts';
+import type { Fields } from './content.ts';
+import { type MapperOptions, createMapper } from './mapper.ts';
+
+/** An update of ACP that was told or written earlier. */
+export interface PastUpdate {
+  update: Fields;
+  /** When it happened, ISO 8601. */
+  at: string;
+  /** Where it stands in what is read, in bytes; grows by more than the items that an update makes. Absent: unknown. */
+  place?: number;
+}
+
+export type ReplaySettings = Pick<MapperOptions, 'sessionId' | 'cwd' | 'idOf' | 'detail' | 'thoughts'>;
+
+const unnamedMark = '?';
+
+/** `open`: the last turn is not over. Of that only what does not change any more is told: the first item that may, and what follows, is not. */
+export function replayed(updates: Iterable<PastUpdate>, settings: ReplaySettings, open: boolean): Item[] {
+  const items = new Map<string, Item>();
+  let unnamed = 0;
+  let seq = 0;
+  const mapper = createMapper({
+    ...settings,
+    replay: true,
+    now: () => 0,
+    unnamed: () => `${unnamedMark}${unnamed++}`,
+  });
+  const apply = (changes: ReturnType<typeof mapper.update>, at: string, place: number) => {
+    for (const change of changes) {
+      const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
+      const known = items.get(uuid);
+      if (change.op === 'put' && !known) seq = Math.max(seq + 1, place + 1);
+      const op = change.op === 'put' ? { op: change.op, item: { ...change.item, timestamp: at, seq } } : change;
+      const item = itemAfter(known, op);
+      if (item) items.set(uuid, item);
+    }
+    mapper.spoken();
+  };
+  let last = '';
+  for (const { update, at, place = 0 } of updates) {
+    last = at;
+    apply(mapper.update(update, at), at, place);
+  }
+  if (!open) apply(mapper.close('interrupted'), last, 0);
+  const all = named([...items.values()], settings.sessionId);
+  const changing = all.findIndex((item) => !isClosed(item));
+  return changing < 0 ? all : all.slice(0, changing);
+}
+
+/** The items with uuids for those that have none: messages as they ever were, so that nothing that is stored changes. */
+function named(items: readonly Item[], sessionId: string): Item[] {
+  const names = new Map<string, string>();
+  let messages = 0;
+  for (const [index, { uuid, role, content, part }] of items.entries()) {
+    const isMessage = part.kind === 'user' || part.kind === 'text';
+    const place = isMessage ? messages++ : index;
+    if (!uuid.startsWith(unnamedMark)) continue;
+    const hash = createHash('sha256').update(`${sessionId}\n${content}`).digest('hex').slice(0, 16);
+    names.set(uuid, foreignUuid(sessionId, isMessage ? `${place} ${hash}` : `${part.kind} ${role} ${place} ${hash}`));
+  }
+  const nameOf = (uuid: string) => names.get(uuid) ?? uuid;
+  return items.map((item) => ({
+    ...item,
+    uuid: nameOf(item.uuid),
+    ...(item.turn === undefined ? {} : { turn: nameOf(item.turn) }),
+  }));
+}
