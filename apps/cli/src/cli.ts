@@ -1,6 +1,7 @@
 /** The command line: words → one command → an exit code. */
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
+import { completionOf, shells } from './commands/completion.ts';
 import { addConversationCommands } from './commands/conversation.ts';
 import { Failure, exitCodes, reasonOf } from './failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,5 +66,14 @@ function createProgram(terminal: Terminal, json: boolean, done: (exitCode: numbe
     .addHelpText('after', generalHelp);
   addAccountCommands(program, terminal, done);
   addConversationCommands(program, terminal, done);
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .argument('<shell>', shells.join(', '))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(relay completion bash)\n  relay completion fish > ~/.config/fish/completions/relay.fish',
+    )
+    .action((shell: string) => terminal.out(completionOf(program, shell)));
   return program;
 }

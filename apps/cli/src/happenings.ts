@@ -16,7 +16,7 @@ export type Happening =
 
 export interface HappeningsWish {
   relay: Relay;
-  /** Also `task_output`. */
+  /** Also `task_output`, of daemons that have no transcript. */
   output: boolean;
   /** Ends it in order. */
   signal: AbortSignal;
@@ -31,7 +31,7 @@ export async function* happenings({ relay, output, signal }: HappeningsWish): As
   /** The stream says once at its beginning that it knows nothing: neither does the command yet. */
   let isBeginning = true;
   try {
-    for await (const item of relay.attention({ signal, events: output ? ['output'] : [] })) {
+    for await (const item of relay.attention({ signal, events: output ? ['output', 'transcript'] : ['transcript'] })) {
       if (item.type === 'resync') {
         if (!isBeginning) yield { kind: 'gap' };
         isBeginning = false;

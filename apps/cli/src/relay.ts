@@ -21,6 +21,8 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   listConnections: ['connections'],
   listSessions: ['sessions'],
   readSession: ['id', 'messages'],
+  readMessages: ['messages'],
+  updateSession: ['id'],
   createSession: ['id', 'taskId'],
   sendMessage: ['taskId', 'sessionId'],
   listCommands: ['commands'],
@@ -31,7 +33,7 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   watch: ['sessionId', 'watched'],
   unwatch: ['sessionId', 'watched'],
 };
-const lists = new Set(['devices', 'connections', 'sessions', 'commands']);
+const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands']);
 
 export function relayOf(access: Access): Relay {
   const { url } = access;

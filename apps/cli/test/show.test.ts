@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemory } from '../src/memory.ts';
 import { shortNames } from '../src/naming.ts';
-import { promptText } from '../src/show/said.ts';
+import { promptText } from '../src/show/question.ts';
 import { styleOf } from '../src/show/style.ts';
 import { tableOf } from '../src/show/table.ts';
 import { fitted, oneLine, plain, widthOf } from '../src/show/text.ts';
@@ -10,6 +10,8 @@ import type { Terminal } from '../src/terminal.ts';
 
 const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) =>
   ({ outIsScreen: true, columns, env, mark: '\u001b' }) as Terminal;
+
+const plainStyle = styleOf({ ...screen(), outIsScreen: false });
 
 describe('text of strangers', () => {
   it('S6: shows everything that could steer the terminal as text, drops colours, and keeps the rest', () => {
@@ -31,11 +33,11 @@ describe('a question', () => {
   const asked = { prompt: 'Permission required for: Bash', result: '', options: [], at: '2026-01-01T00:00:00.000Z' };
 
   it('F4: is shown with what it is about, once', () => {
-    expect(promptText({ ...asked, context: 'rm -rf ./build' }, 'd:a:n')).toContain(
+    expect(promptText({ ...asked, context: 'rm -rf ./build' }, 'd:a:n', plainStyle)).toContain(
       'The agent asks: Permission required for: Bash\nrm -rf ./build\n',
     );
-    expect(promptText({ ...asked, context: 'Bash' }, 'd:a:n')).toMatch(/for: Bash\nAnswer with/);
-    expect(promptText(asked, 'd:a:n')).toMatch(/for: Bash\nAnswer with/);
+    expect(promptText({ ...asked, context: 'Bash' }, 'd:a:n', plainStyle)).toMatch(/for: Bash\nAnswer with/);
+    expect(promptText(asked, 'd:a:n', plainStyle)).toMatch(/for: Bash\nAnswer with/);
   });
 });
 

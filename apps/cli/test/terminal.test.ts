@@ -136,7 +136,7 @@ describe('the terminal of relay', () => {
         const { terminal, written } = screen();
         const session = one as unknown as Session;
         const message = { uuid: 'u', role: other, content: text, timestamp: other, truncated: true };
-        const view = createConversationView(terminal, true);
+        const view = createConversationView(terminal, { heading: true });
         const overview = createOverview(terminal, { sessions: [session], devices: [one as unknown as Device] });
         for (const said of [
           { type: 'session_update', session },
@@ -163,7 +163,10 @@ describe('the terminal of relay', () => {
   it('S6: keeps its own styles, and gives strangers no way to write one', () => {
     const { terminal, written } = screen();
     terminal.out(
-      createConversationView(terminal, true)({ type: 'task_output', output: '\u001b[31mred' } as unknown as Said).out!,
+      createConversationView(terminal, { heading: true })({
+        type: 'task_output',
+        output: '\u001b[31mred',
+      } as unknown as Said).out!,
     );
     terminal.out('\u001b[31mred\n');
     expect(written()).toBe('\u001b[2mred\n\u001b[22m\\u001b[31mred\n');

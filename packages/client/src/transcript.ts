@@ -62,6 +62,11 @@ export class TranscriptCopy {
     return this.#byUuid.get(uuid);
   }
 
+  /** Something else told that the copy is not whole: a message that reads differently here, for instance. */
+  doubt(): void {
+    this.#isBehind = true;
+  }
+
   /** A frame of the session. Returns the items that changed. */
   hear(frame: TranscriptFrame): Item[] {
     if (this.#v !== undefined && frame.v <= this.#v) return [];

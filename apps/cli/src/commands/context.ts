@@ -1,5 +1,6 @@
 /** What every command that talks to a relay has: which one, who is asking, and how to say the result. */
 import { currentAddress } from '../address.ts';
+import { reasonOf } from '../failure.ts';
 import { type Home, homeOf } from '../home.ts';
 import { type Relay, relayOf } from '../relay.ts';
 import { type Access, createAccess } from '../sign-in/access.ts';
@@ -34,6 +35,15 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
   };
 }
 
+/** One JSON document on one line. What cannot be written (a part of ten thousand levels) is told as such: it must not end a stream. */
+export function jsonLine(record: unknown): string {
+  try {
+    return `${JSON.stringify(record)}\n`;
+  } catch (error) {
+    return `${JSON.stringify({ type: 'unreadable', error: reasonOf(error) })}\n`;
+  }
+}
+
 export function speech({ json = false }: CommonOptions, terminal: Terminal): Pick<Context, 'json' | 'say'> {
-  return { json, say: (record, text) => terminal.out(json ? `${JSON.stringify(record)}\n` : text()) };
+  return { json, say: (record, text) => terminal.out(json ? jsonLine(record) : text()) };
 }

@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type CancelOptions, cancelCommand } from './cancel.ts';
+import { archiveCommand, deleteCommand, renameCommand } from './change-session.ts';
 import { type Done, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
 import type { SendingOptions } from './message.ts';
+import { type MessagesOptions, messagesCommand } from './messages.ts';
 import { type NewOptions, newCommand } from './new.ts';
 import { type QueueOptions, queueCommand } from './queue.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
@@ -20,10 +22,15 @@ const withImages = (command: Command): Command =>
     (file: string, earlier: readonly string[] = []) => [...earlier, file],
   );
 
-const sending = (command: Command): Command =>
+const reading = (command: Command): Command =>
   command
+    .option('--thoughts', 'also what the agent thinks')
+    .option('--full', 'whole outputs and diffs of tools, not only their beginning');
+
+const sending = (command: Command): Command =>
+  reading(command)
     .option('--watch', 'stay until the task has ended, and print what is said')
-    .option('--output', 'with --watch: also print verbose output')
+    .option('--output', 'with --watch: also print verbose output, of daemons without items')
     .option('--no-queue', 'fail when the device is offline instead of letting the message wait')
     .option('--ttl <seconds>', 'how long it may wait for the device (default 900)')
     .option('--key <text>', 'idempotency key: running this again with the same key sends nothing twice');
@@ -104,9 +111,9 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     addCommand(
       program,
       'answer',
-      'answer what the agent asks; without a text, show it',
+      'answer what the agent asks; without an answer, show every open question',
       'relay answer k3j9x2ab',
-      'relay answer k3j9x2ab --option 2 --watch',
+      'relay answer k3j9x2ab --question 2f4a6c8e --option 2 --watch',
       'relay answer k3j9x2ab "Yes, but only on the branch"',
     )
       .argument('<session>', 'id or a part of it')
@@ -154,18 +161,62 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
       ) => done(await queueCommand(session, { action, task, text }, options, terminal)),
     );
 
+  reading(
+    addCommand(
+      program,
+      'messages',
+      'print what was said in a session, with calls of tools, diffs and plans',
+      'relay messages k3j9x2ab',
+      'relay messages k3j9x2ab -n 200 --full',
+      'relay messages k3j9x2ab --json | jq -r "select(.part.kind == \\"tool\\").part.title"',
+    )
+      .argument('<session>', 'id or a part of it')
+      .option('-n, --lines <number>', 'how many of the newest, up to 200', '50')
+      .option('--before <uuid>', 'older ones than this'),
+  ).action(async (session: string, options: MessagesOptions) =>
+    done(await messagesCommand(session, options, terminal)),
+  );
+
+  addCommand(program, 'rename', 'give a session another title', 'relay rename k3j9x2ab "The build"')
+    .argument('<session>', 'id or a part of it')
+    .argument('<title>', 'the new title')
+    .action(async (session: string, title: string, options: CommonOptions) =>
+      done(await renameCommand(session, title, options, terminal)),
+    );
+
   addCommand(
     program,
-    'tail',
-    'print what was said in a session, then what is said, until Ctrl-C',
-    'relay tail k3j9x2ab',
-    'relay tail k3j9x2ab -n 0 --once && notify-send done      wait for the end of what runs',
+    'archive',
+    'take sessions off the ordinary list',
+    'relay archive k3j9x2ab',
+    'relay archive k3j9x2ab --undo',
   )
+    .argument('<session...>', 'ids or parts of them')
+    .option('--undo', 'list them again')
+    .action(async (sessions: string[], options: CommonOptions & { undo?: boolean }) =>
+      done(await archiveCommand(sessions, options, terminal)),
+    );
+
+  addCommand(program, 'delete', 'delete a session from the relay', 'relay delete k3j9x2ab --yes')
     .argument('<session>', 'id or a part of it')
-    .option('--once', 'end with the task that runs now; exit code 1 when it does not succeed')
-    .option('-n, --lines <number>', 'messages of the past, up to 200', '20')
-    .option('--no-output', 'without verbose output')
-    .action(async (session: string, options: TailOptions) => done(await tailCommand(session, options, terminal)));
+    .option('-y, --yes', 'do not ask')
+    .action(async (session: string, options: CommonOptions & { yes?: boolean }) =>
+      done(await deleteCommand(session, options, terminal)),
+    );
+
+  reading(
+    addCommand(
+      program,
+      'tail',
+      'print what was said in a session, then what is said, until Ctrl-C',
+      'relay tail k3j9x2ab',
+      'relay tail k3j9x2ab -n 0 --once && notify-send done      wait for the end of what runs',
+    )
+      .argument('<session>', 'id or a part of it')
+      .option('--once', 'end with the task that runs now; exit code 1 when it does not succeed')
+      .option('-n, --lines <number>', 'messages of the past, up to 200', '20')
+      .option('--no-output', 'without verbose output, of daemons without items'),
+  ).action(async (session: string, options: TailOptions) => done(await tailCommand(session, options, terminal)));
 
   addCommand(
     program,

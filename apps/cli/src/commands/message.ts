@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import type { ImageOptions } from './images.ts';
+import type { ReadingOptions } from './messages.ts';
 
-export interface SendingOptions extends CommonOptions, ImageOptions {
+export interface SendingOptions extends ReadingOptions, ImageOptions {
   watch?: boolean;
   output?: boolean;
   /** `--no-queue` makes it false. */

@@ -62,5 +62,7 @@ export async function newCommand(
     output: options.output ?? false,
     once: true,
     heading: false,
+    thoughts: options.thoughts,
+    full: options.full,
   });
 }

@@ -1,9 +1,9 @@
 /** `relay send` and `relay answer`: a message into a session, at most once. */
-import type { AnswerPrompt, SentMessage, Session } from '@relay/protocol';
+import type { AnswerPrompt, Prompt, SentMessage } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { type Relay, isReplay } from '../relay.ts';
-import { promptText } from '../show/said.ts';
+import { promptText, questionsOf } from '../show/question.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
@@ -32,8 +32,8 @@ export interface AnswerOptions extends SendingOptions {
 }
 
 /**
- * Without a text it shows what is asked. A session that asks nothing gets nothing, and an answer reaches the question that was read here or
- * none: it is bound to its id (rules, 5.1).
+ * Without an answer it shows everything that is asked. A session that asks nothing gets nothing, and an answer reaches the question that was
+ * read here or none: it is bound to its id (rules, 5.1).
  */
 export async function answerCommand(
   typedSession: string,
@@ -46,7 +46,13 @@ export async function answerCommand(
   const context = contextOf(options, terminal);
   const session = await findSession(context.relay, typedSession);
   const { id, status } = session;
-  const prompt = questionOf(session, options.question);
+  const open = questionsOf(session);
+  const answers = typedText !== undefined || options.option !== undefined;
+  if (answers && options.question === undefined && open.length > 1)
+    throw usage(
+      `${open.length} questions are open. Say which with --question; "relay answer ${nameOf(id)}" shows them.`,
+    );
+  const prompt = questionOf(open, options.question);
   if (!prompt && options.question !== undefined) {
     throw new Failure(
       'PROMPT_SUPERSEDED',
@@ -60,35 +66,39 @@ export async function answerCommand(
     );
   }
   const { relay } = context;
-  const answers = prompt.id === undefined ? {} : { answers: prompt.id };
+  const bound = prompt.id === undefined ? {} : { answers: prompt.id };
   if (options.option !== undefined) {
     const option = optionOf(prompt, options.option);
     const { id: uuid, digest } = prompt;
     const isPlain = options.image === undefined && options.ttl === undefined && options.queue;
     if (uuid === undefined || option.id === undefined || !isPlain)
-      return deliver(context, await messageTo(relay, id, { content: option.label, ...answers }, options), options);
+      return deliver(context, await messageTo(relay, id, { content: option.label, ...bound }, options), options);
     const chosen = { option: option.id, ...(digest === undefined ? {} : { digest }) };
     return deliver(context, choiceOf(relay, id, uuid, chosen, options), options);
   }
   if (typedText !== undefined) {
     const content = await messageOf(typedText, terminal);
-    return deliver(context, await messageTo(relay, id, { content, ...answers }, options), options);
+    return deliver(context, await messageTo(relay, id, { content, ...bound }, options), options);
   }
-  context.say({ sessionId: id, prompt }, () => `${promptText(prompt, id).trimStart()}\n`);
+  const shown = options.question === undefined ? open : [prompt];
+  context.say({ sessionId: id, prompt, prompts: shown }, () =>
+    shown
+      .map((one) => `${promptText(one, id, context.style, open)}\n`)
+      .join('')
+      .trimStart(),
+  );
   return exitCodes.ok;
 }
 
-/** The question whose id begins so; without one, the oldest that is open. @throws Failure BAD_USAGE when several begin so */
-function questionOf({ prompt, prompts = [] }: Session, typed: string | undefined): Session['prompt'] {
-  if (typed === undefined) return prompt;
-  const found = (prompts.length > 0 || !prompt ? prompts : [prompt]).filter(({ id }) =>
-    id?.startsWith(typed.toLowerCase()),
-  );
+/** The question whose id begins so; without one, the oldest. @throws Failure BAD_USAGE when several begin so */
+function questionOf(open: readonly Prompt[], typed: string | undefined): Prompt | undefined {
+  if (typed === undefined) return open[0];
+  const found = open.filter(({ id }) => id?.startsWith(typed.toLowerCase()));
   if (found.length > 1) throw usage('Several questions begin with this id. Give more of it.');
   return found[0];
 }
 
-function optionOf({ options }: NonNullable<Session['prompt']>, typed: string): (typeof options)[number] {
+function optionOf({ options }: Prompt, typed: string): Prompt['options'][number] {
   const option = /^\d+$/.test(typed) ? options[Number(typed) - 1] : undefined;
   if (option) return option;
   throw usage(
@@ -152,6 +162,8 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
     output: options.output ?? false,
     once: true,
     heading: false,
+    thoughts: options.thoughts,
+    full: options.full,
   });
 }
 

@@ -1,22 +1,18 @@
 /** `relay tail`: what was said in a session, then what is said. */
-import { limits } from '@relay/protocol';
-import { usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
+import { type ReadingOptions, linesOf } from './messages.ts';
 import { tell } from './telling.ts';
 
-export interface TailOptions extends CommonOptions {
+export interface TailOptions extends ReadingOptions {
   once?: boolean;
   lines: string;
   output: boolean;
 }
 
 export async function tailCommand(typed: string, options: TailOptions, terminal: Terminal): Promise<number> {
-  const history = Number(options.lines);
-  if (!/^\d+$/.test(options.lines) || history > limits.historyPage) {
-    throw usage(`-n must be a number from 0 to ${limits.historyPage}.`);
-  }
+  const history = linesOf(options.lines);
   const context = contextOf(options, terminal);
   // Before anything is listened to: a name that leads nowhere is said at once.
   const sessionId = await findSessionId(context.relay, typed);
@@ -26,5 +22,7 @@ export async function tailCommand(typed: string, options: TailOptions, terminal:
     output: options.output,
     once: options.once ?? false,
     heading: true,
+    thoughts: options.thoughts,
+    full: options.full,
   });
 }

@@ -2,19 +2,19 @@
 import type { Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
 import { type FollowWish, follow, hasEnded } from '../follow.ts';
-import { createConversationView } from '../show/said.ts';
+import { type ConversationWish, createConversationView } from '../show/said.ts';
 import { oneLine } from '../show/text.ts';
 import { untilInterrupted } from '../terminal.ts';
-import type { Context } from './context.ts';
+import { type Context, jsonLine } from './context.ts';
 
-export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & {
-  /** Say first what session that is. */
-  heading: boolean;
-};
+export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
 /** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
-export async function tell({ terminal, relay, json }: Context, { heading, ...wish }: TellingWish): Promise<number> {
-  const show = createConversationView(terminal, heading);
+export async function tell(
+  { terminal, relay, json }: Context,
+  { heading, thoughts, full, ...wish }: TellingWish,
+): Promise<number> {
+  const show = createConversationView(terminal, { heading, thoughts, full });
   const { signal, release } = untilInterrupted();
   let ended: Task | undefined;
   let removed = false;
@@ -22,7 +22,8 @@ export async function tell({ terminal, relay, json }: Context, { heading, ...wis
     for await (const said of follow({ relay, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
       if (said.type === 'session_removed') removed = true;
-      if (json) terminal.out(`${JSON.stringify(said)}\n`);
+      // An item that grows is told as soon as it has another state, once and as a whole.
+      if (json) terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
       else {
         const { out, err } = show(said);
         if (out) terminal.out(out);

@@ -2,11 +2,12 @@
 import { exitCodes, usage } from '../failure.ts';
 import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
+import { createRecentItems } from '../recent-items.ts';
 import { allSessions } from '../relay.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/said.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
-import { type Context, contextOf } from './context.ts';
+import { type Context, contextOf, jsonLine } from './context.ts';
 
 export interface WatchOptions extends CommonOptions {
   /** `--no-follow` makes it false. */
@@ -56,6 +57,12 @@ export async function unwatchCommand(
 async function print({ terminal, relay, json }: Context, ids: Set<string>): Promise<void> {
   const { signal, release } = untilInterrupted();
   const isWanted = wanted(ids);
+  const items = createRecentItems();
+  /** Operations are told as the items that they make. */
+  const recordsOf = (frame: AnyFrame): object[] =>
+    frame.type === 'transcript'
+      ? items.hear(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))
+      : [lineFor(frame)];
   // Frames name sessions and devices by id alone: what they are called must be asked.
   const load = async () => {
     const [sessions, { devices }] = await Promise.all([
@@ -66,17 +73,18 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
   };
   let lineOf = json ? () => '' : await load();
   let wasConnected = false;
-  const note = (record: object, text: string) =>
-    json ? terminal.out(`${JSON.stringify(record)}\n`) : terminal.err(text);
+  const note = (record: object, text: string) => (json ? terminal.out(jsonLine(record)) : terminal.err(text));
   const missed = async () => {
     note({ type: 'resync' }, 'Something may have been missed meanwhile. "relay sessions" shows how things stand.\n');
     if (!json) lineOf = await load();
   };
   const handle = async (happening: Happening) => {
     if (happening.kind === 'frame') {
-      if (!isWanted(happening.frame)) return;
-      terminal.out(json ? `${JSON.stringify(lineFor(happening.frame))}\n` : lineOf(happening.frame));
-      if (!json && happening.frame.type === 'sessions_changed') lineOf = await load();
+      const { frame } = happening;
+      if (!isWanted(frame)) return;
+      if (json) for (const record of recordsOf(frame)) terminal.out(jsonLine(record));
+      else terminal.out(lineOf(frame));
+      if (!json && frame.type === 'sessions_changed') lineOf = await load();
     } else if (happening.kind === 'lost') {
       const { why, waitMs } = happening;
       note({ type: 'connection', state: 'lost', why, waitMs }, lostText(happening));

@@ -1,8 +1,11 @@
 /** Everything that happens, one line each: which machine, which session, what. */
-import type { Device, Session } from '@relay/protocol';
+import type { Device, Prompt, Session } from '@relay/protocol';
 import type { AnyFrame } from '../happenings.ts';
 import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
+import { createRecentItems } from '../recent-items.ts';
+import { itemLine } from './item.ts';
+import { questionsOf } from './question.ts';
 import { paintOf, styleOf } from './style.ts';
 import { fitted, oneLine } from './text.ts';
 import { clockTime } from './times.ts';
@@ -17,6 +20,7 @@ export function createOverview(
   const style = styleOf(terminal);
   const sessions = new Map(known.sessions.map((session) => [session.id, session]));
   const devices = new Map(known.devices.map(({ id, name }) => [id, oneLine(name)]));
+  const items = createRecentItems();
 
   const line = (where: string, what: string, paint = paintOf(what)) => {
     const start = `${style('dim', clockTime(new Date().toISOString()))} ${where}: `;
@@ -40,10 +44,12 @@ export function createOverview(
     if (now.progress && now.progress.at !== before?.progress?.at) {
       lines.push(line(place(now.id), `${now.progress.action} ${now.progress.target}`, 'dim'));
     }
-    if (now.prompt && now.status === 'waiting' && now.prompt.at !== before?.prompt?.at) {
-      lines.push(
-        line(place(now.id), `asks: ${[now.prompt.prompt, now.prompt.context].filter(Boolean).join(' · ')}`, 'yellow'),
-      );
+    const nameOfQuestion = ({ id, at }: Prompt) => id ?? at;
+    const known = new Set(before ? questionsOf(before).map(nameOfQuestion) : []);
+    for (const prompt of now.status === 'waiting' ? questionsOf(now) : []) {
+      if (known.has(nameOfQuestion(prompt))) continue;
+      const about = [prompt.prompt, prompt.context ?? prompt.subject?.command].filter(Boolean).join(' · ');
+      lines.push(line(place(now.id), `asks: ${about}`, 'yellow'));
     }
     return lines.join('');
   };
@@ -65,6 +71,13 @@ export function createOverview(
           `${role === 'USER' ? 'you' : role.toLowerCase()}: ${content.slice(0, 2000)}`,
         );
       }
+      case 'transcript':
+        return items
+          .hear(frame)
+          .map(itemLine)
+          .filter((text) => text !== '')
+          .map((text) => line(place(frame.sessionId), text, 'dim'))
+          .join('');
       case 'device_status':
         return line(deviceName(frame.deviceId), frame.status);
       case 'session_removed':

@@ -1,11 +1,12 @@
 /** A conversation on a screen: messages as paragraphs, everything else as a line between them. */
-import { type Message, type Prompt, type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
+import { type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
 import type { Said } from '../follow.ts';
 import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Paint, paintOf, styleOf } from './style.ts';
+import { createItemsView } from './items.ts';
+import { promptText, questionsOf } from './question.ts';
+import { paintOf, styleOf } from './style.ts';
 import { oneLine, plain } from './text.ts';
-import { clockTime } from './times.ts';
 
 export interface Shown {
   /** What was said: results. */
@@ -14,24 +15,38 @@ export interface Shown {
   err?: string;
 }
 
-const speakers: Readonly<Record<string, readonly [name: string, paint: Paint]>> = {
-  USER: ['you', 'cyan'],
-  AGENT: ['agent', 'green'],
-  SYSTEM: ['relay', 'yellow'],
-};
+export interface ConversationWish {
+  /** Say first what session that is. */
+  heading: boolean;
+  thoughts?: boolean | undefined;
+  full?: boolean | undefined;
+}
 
 /**
  * Returns what to print for each thing that happens; remembers what the person has seen of the session. With `heading` the
  * first thing is what session that is.
  */
-export function createConversationView(terminal: Terminal, heading: boolean): (said: Said) => Shown {
+export function createConversationView(
+  terminal: Terminal,
+  { heading, thoughts = false, full = false }: ConversationWish,
+): (said: Said) => Shown {
   const style = styleOf(terminal);
+  const columns = terminal.outIsScreen ? terminal.columns : Infinity;
+  const items = createItemsView({ style, columns, thoughts, full });
+  /** Calls of tools are told as items: what the agent does right now says the same. */
+  let hasItems = false;
+  /** Questions that were shown, the newest of them. */
+  const asked = new Set<string>();
   let seen: Session | undefined;
 
-  const message = ({ role, content, timestamp, truncated }: Message) => {
-    const [name, paint] = speakers[role] ?? [role.toLowerCase(), 'dim'];
-    const cut = truncated ? style('dim', '\n(cut at 256 KiB)') : '';
-    return `\n${style(paint, name)} ${style('dim', clockTime(timestamp))}\n${plain(content).trimEnd()}${cut}\n`;
+  /** Those that were not shown yet. Many at once are shown with their numbers. */
+  const questions = (now: Session): string[] => {
+    if (now.status !== 'waiting') return [];
+    const open = questionsOf(now);
+    const fresh = open.filter((prompt) => !asked.has(prompt.id ?? prompt.at));
+    for (const prompt of fresh) asked.add(prompt.id ?? prompt.at);
+    for (const old of asked) if (asked.size > mostAsked) asked.delete(old);
+    return fresh.map((prompt) => promptText(prompt, now.id, style, open));
   };
 
   const session = (now: Session): string => {
@@ -47,19 +62,20 @@ export function createConversationView(terminal: Terminal, heading: boolean): (s
     if (before && isPlaceholder(nativeOf(before)) && before.id !== now.id) {
       lines.push(style('dim', `· session ${nameOf(now.id)}`));
     }
-    if (now.progress && now.progress.at !== before?.progress?.at) {
+    if (now.progress && !hasItems && now.progress.at !== before?.progress?.at) {
       lines.push(style('dim', `· ${oneLine(`${now.progress.action} ${now.progress.target}`)}`));
     }
-    if (now.prompt && now.status === 'waiting' && now.prompt.at !== before?.prompt?.at) {
-      lines.push(promptText(now.prompt, now.id));
-    }
+    lines.push(...questions(now));
     return lines.map((line) => `${line}\n`).join('');
   };
 
-  return (said) => {
+  const show = (said: Said): Shown => {
     switch (said.type) {
       case 'new_message':
-        return { out: message(said.message) };
+        return { out: items.message(said.message) };
+      case 'item':
+        hasItems = true;
+        return { out: items.item(said.item) };
       case 'session_update':
         return { out: session(said.session) };
       case 'task_output':
@@ -78,7 +94,17 @@ export function createConversationView(terminal: Terminal, heading: boolean): (s
         return {};
     }
   };
+  return (said) => {
+    const shown = show(said);
+    if (said.type === 'item' || said.type === 'new_message') return shown;
+    // A text that still grows ends its line before anything else is said.
+    if (shown.out) return { out: `${items.interrupt()}${shown.out}` };
+    return shown.err ? { ...shown, out: items.interrupt() } : shown;
+  };
 }
+
+/** Questions that are remembered as shown. */
+const mostAsked = 1000;
 
 const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';
 
@@ -86,13 +112,3 @@ export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
   `Connection lost: ${oneLine(why)}. Trying again in ${Math.max(1, Math.round(waitMs / 1000))} s.\n`;
 
 export const resyncText = 'Something may have been missed meanwhile; the newest state is loaded again.\n';
-
-/** What the agent asks, and how to answer it. */
-export function promptText({ id, prompt, context, options }: Prompt, sessionId: string): string {
-  const about = context && !prompt.includes(context) ? `\n${plain(context).trim()}` : '';
-  const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
-  const how = options.length > 0 ? '--option <number>' : '<text>';
-  // An answer typed later must not reach a question that came meanwhile.
-  const which = id === undefined ? '' : ` --question ${id.slice(0, 8)}`;
-  return `\nThe agent asks: ${plain(prompt).trim()}${about}\n${choices}Answer with: relay answer ${nameOf(sessionId)}${which} ${how}`;
-}

@@ -1,5 +1,6 @@
 /** Colours where somebody looks and wants them (no-color.org). */
 import type { Terminal } from '../terminal.ts';
+import { entryOf } from './shape.ts';
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -38,4 +39,4 @@ const ofStatus: Readonly<Record<string, Paint>> = {
 };
 
 /** The colour of a status of a device, a session or a task. */
-export const paintOf = (status: string): Paint | undefined => ofStatus[status];
+export const paintOf = (status: string): Paint | undefined => entryOf(ofStatus, status);

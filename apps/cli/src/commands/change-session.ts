@@ -1,0 +1,62 @@
+/** `relay rename`, `relay archive` and `relay delete`: what a session is called, whether it is listed, and its end. */
+import { limits } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { findSession, findSessionId, nameOf } from '../naming.ts';
+import { fitted, oneLine } from '../show/text.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export async function renameCommand(
+  typed: string,
+  title: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (title.trim() === '' || title.length > limits.nameCharacters)
+    throw usage(`A title has 1 to ${limits.nameCharacters} characters.`);
+  const { relay, say } = contextOf(options, terminal);
+  const session = await relay.call('updateSession', {
+    params: { id: await findSessionId(relay, typed) },
+    body: { title },
+  });
+  say(session, () => `${nameOf(session.id)} is called "${oneLine(session.title)}" now.\n`);
+  return exitCodes.ok;
+}
+
+export async function archiveCommand(
+  typed: readonly string[],
+  options: CommonOptions & { undo?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const archived = !options.undo;
+  const ids: string[] = [];
+  for (const text of typed) ids.push(await findSessionId(relay, text));
+  for (const id of ids) {
+    const session = await relay.call('updateSession', { params: { id }, body: { archived } });
+    const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
+    say(session, () => `${nameOf(session.id)} ${where}.\n`);
+  }
+  return exitCodes.ok;
+}
+
+export async function deleteCommand(
+  typed: string,
+  options: CommonOptions & { yes?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { id, title } = await findSession(relay, typed);
+  const name = `"${fitted(oneLine(title), 60)}" (${nameOf(id)})`;
+  if (!options.yes) {
+    if (!terminal.inIsScreen) throw usage(`Add --yes to delete ${name}: no one is here to confirm it.`);
+    const question = `Delete ${name}? It is gone from the relay then; what its machine has of it stays. [y/N] `;
+    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
+      terminal.err('Nothing was changed.\n');
+      return exitCodes.failed;
+    }
+  }
+  await relay.call('deleteSession', { params: { id } });
+  say({ id, deleted: true }, () => `${name} is deleted.\n`);
+  return exitCodes.ok;
+}

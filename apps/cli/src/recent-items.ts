@@ -1,0 +1,30 @@
+/**
+ * Items of many sessions, as far as frames tell of them: no daemon is asked, so what began before is not known, and what was lost is missing.
+ * For an overview; a conversation is followed with a `TranscriptCopy`.
+ */
+import { type Attention, type Item, isOperation, itemAfter, uuidOf } from '@relay/protocol';
+
+const mostItems = 2000;
+const textCharacters = 64 * 1024;
+
+export function createRecentItems() {
+  const items = new Map<string, Item>();
+  return {
+    /** The items that are in another state after the frame. Text alone is no other state. */
+    hear({ sessionId, v, ops }: Attention<'transcript'>): Item[] {
+      const changed = new Map<string, Item>();
+      for (const operation of ops as readonly unknown[]) {
+        if (!isOperation(operation)) continue;
+        const key = `${sessionId} ${uuidOf(operation)}`;
+        const before = items.get(key);
+        if (operation.op === 'add' && (before?.content.length ?? 0) > textCharacters) continue;
+        const item = itemAfter(before, operation, v);
+        if (!item) continue;
+        items.set(key, item);
+        if (operation.op !== 'add' || changed.has(key)) changed.set(key, item);
+        if (items.size > mostItems) items.delete(items.keys().next().value!);
+      }
+      return [...changed.values()];
+    },
+  };
+}

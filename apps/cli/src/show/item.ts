@@ -1,0 +1,145 @@
+/** One item of a conversation as text: what was said as a paragraph, everything else as a line. Pure: nothing is remembered here. */
+import type { Item } from '@relay/protocol';
+import { diffText } from './diff.ts';
+import { type Fields, countOf, entryOf, fieldsOf, listOf, sizeOf, textOf } from './shape.ts';
+import type { Paint, Style } from './style.ts';
+import { fitted, oneLine, plain } from './text.ts';
+import { clockTime } from './times.ts';
+
+export interface ItemWish {
+  style: Style;
+  /** Columns of the screen; Infinity for a file. */
+  columns: number;
+  /** Whole outputs and diffs instead of their beginning. */
+  full: boolean;
+}
+
+const speakers: Readonly<Record<string, readonly [name: string, paint: Paint]>> = {
+  USER: ['you', 'cyan'],
+  AGENT: ['agent', 'green'],
+  SYSTEM: ['relay', 'yellow'],
+};
+/** Of a text of a stranger that stands in a line: a megabyte of it must not be measured first. */
+const short = (value: unknown, most = 200): string => oneLine(textOf(value).slice(0, most));
+const timeOf = (timestamp: unknown): string => fitted(oneLine(clockTime(textOf(timestamp).slice(0, 200))), 40);
+
+/** Who speaks, and since when: the line above their words. */
+export function headingOf({ role, timestamp }: Pick<Item, 'role' | 'timestamp'>, style: Style, doing = ''): string {
+  const [name, paint] = entryOf(speakers, textOf(role)) ?? [fitted(short(role).toLowerCase(), 20), 'dim'];
+  return `${style(paint, name)}${doing} ${style('dim', timeOf(timestamp))}\n`;
+}
+
+const states: Readonly<Record<string, readonly [icon: string, paint: Paint | undefined]>> = {
+  pending: ['○', 'dim'],
+  running: ['▶', 'cyan'],
+  in_progress: ['▶', 'cyan'],
+  completed: ['✔', 'green'],
+  answered: ['✔', 'green'],
+  failed: ['✘', 'red'],
+};
+/** Also of a state of a later release. */
+export const iconOf = (state: string): readonly [icon: string, paint: Paint | undefined] =>
+  entryOf(states, state) ?? ['⊘', 'yellow'];
+
+/** Lines of output below a call that failed, and of diffs, unless all of them are wanted. */
+const [fewOutputLines, fewDiffLines] = [5, 40];
+const [manyOutputLines, manyDiffLines] = [2000, 20_000];
+
+function outputText(part: Fields, { style, full }: ItemWish): string {
+  const output = textOf(part.output).slice(-64 * 1024);
+  const all = output.trim() === '' ? [] : plain(output).replace(/\n+$/, '').split('\n');
+  const failed = part.status === 'failed' || (countOf(part.exit) ?? 0) !== 0;
+  const shown = full ? all.slice(-manyOutputLines) : failed ? all.slice(-fewOutputLines) : [];
+  const left = countOf(part.left) ?? 0;
+  const gap = full && left > 0 ? [`… ${sizeOf(left)} of it are not shown`] : [];
+  return [...gap, ...shown].map((line) => `${style('dim', `    ${line}`)}\n`).join('');
+}
+
+/** What a call does, in a line. */
+function callOf({ title, command, name }: Fields): string {
+  const words = short(title, 4096) || short(name) || 'tool';
+  const ran = short(command, 4096);
+  return ran === '' || words.includes(ran) ? words : `${words}  $ ${ran}`;
+}
+
+/** One line with icon, time, what it does and how it stands; diffs, and the end of the output of a call that failed, below it. */
+export function toolText(item: Item, wish: ItemWish): string {
+  const { style, columns, full } = wish;
+  const part = fieldsOf(item.part);
+  const state = textOf(part.status) || 'completed';
+  const [icon, paint] = iconOf(state);
+  const what = callOf(part);
+  const exit = countOf(part.exit) ?? 0;
+  const how = ` · ${fitted(short(state, 64), 20)}${exit === 0 ? '' : `, exit ${exit}`}`;
+  const indent = textOf(part.parent) === '' ? '' : '  ';
+  const time = timeOf(item.timestamp);
+  const room = Math.max(20, columns - indent.length - time.length - how.length - 4);
+  const line = `${indent}${style(paint, icon)} ${style('dim', time)} ${fitted(what, Number.isFinite(room) ? room : 1000)}${style('dim', how)}\n`;
+  if (['pending', 'running'].includes(state)) return line;
+  return (
+    line +
+    diffText(part.diffs, { style, mostLines: full ? manyDiffLines : fewDiffLines, indent: `${indent}  ` }) +
+    outputText(part, wish)
+  );
+}
+
+const mostEntries = 200;
+export function planText(item: Item, { style }: ItemWish): string {
+  const entries = listOf(fieldsOf(item.part).entries, mostEntries).flatMap((entry) => {
+    const { text, status } = fieldsOf(entry);
+    const [icon, paint] = iconOf(textOf(status) || 'pending');
+    return typeof text === 'string' ? [`  ${style(paint, icon)} ${fitted(short(text, 4096), 500)}\n`] : [];
+  });
+  return entries.length === 0 ? '' : `${style('bold', 'Plan')}\n${entries.join('')}`;
+}
+
+/** What became of a question; empty while it is open, because then it is asked. */
+export function questionText(item: Item, { style }: ItemWish): string {
+  const { question, state, answer } = fieldsOf(item.part);
+  const { title, options } = fieldsOf(question);
+  if (state === 'open') return '';
+  const [icon, paint] = iconOf(textOf(state));
+  const { option, text, by } = fieldsOf(answer);
+  const chosen = listOf(options, 1000)
+    .map(fieldsOf)
+    .find(({ id }) => typeof id === 'string' && id === option);
+  const said = textOf(text) || textOf(chosen?.label);
+  const who = textOf(by) === '' ? '' : ` (${fitted(short(by), 60)})`;
+  const asked = fitted(short(textOf(title) || item.content, 4096), 300);
+  return `${style(paint, icon)} ${asked} → ${said === '' ? short(state, 64) : fitted(short(said, 4096), 300)}${who}\n`;
+}
+
+export function imageText(image: unknown, { style }: Pick<ItemWish, 'style'>): string {
+  const { mime, bytes } = fieldsOf(image);
+  const facts = [fitted(short(mime), 60), countOf(bytes) === undefined ? '' : sizeOf(countOf(bytes)!)];
+  return `${style('cyan', '▣')} image ${style('dim', facts.filter((fact) => fact !== '').join(', '))}\n`;
+}
+
+const happened: Readonly<Record<string, string>> = {
+  cancelled: 'Cancelled',
+  interrupted: 'Interrupted: the program on the machine ended',
+  compacted: 'The conversation was compacted',
+  mode: 'Mode',
+};
+export function markText(item: Item, { style }: ItemWish): string {
+  const { what, text } = fieldsOf(item.part);
+  const kind = entryOf(happened, textOf(what));
+  const words = fitted(short(textOf(text) || item.content, 4096), 500);
+  const shown = what === 'mode' && words !== '' ? `Mode: ${words}` : words || kind || short(what, 64);
+  return shown === '' ? '' : `${style('dim', `── ${shown}`)}\n`;
+}
+
+/** An item of a kind that this release does not know: its content, which is always a complete text. */
+export const unknownText = (item: Item, style: Style): string =>
+  item.content.trim() === ''
+    ? `${style('dim', `(something of the kind "${fitted(short(item.part.kind), 60)}", which this release does not know)`)}\n`
+    : `\n${headingOf(item, style)}${plain(item.content).trimEnd()}\n`;
+
+/** A call that ended, or a mark, without styles; empty for anything else, which is told as a message. */
+export function itemLine(item: Item): string {
+  const part = fieldsOf(item.part);
+  if (part.kind === 'mark') return short(part.text, 1000) || short(part.what);
+  const state = textOf(part.status);
+  if (part.kind !== 'tool' || ['', 'pending', 'running'].includes(state)) return '';
+  return `${iconOf(state)[0]} ${callOf(part)} · ${short(state, 64)}`;
+}

@@ -1,0 +1,67 @@
+/** What an agent asks: by number, with what it is about, and how to answer exactly this. */
+import type { Prompt, Session } from '@relay/protocol';
+import { nameOf } from '../naming.ts';
+import { diffText } from './diff.ts';
+import { fieldsOf, listOf, textOf } from './shape.ts';
+import type { Style } from './style.ts';
+import { fitted, oneLine, plain } from './text.ts';
+import { clockTime } from './times.ts';
+
+const shortest = 8;
+/** Lines of a diff that is asked about. */
+const diffLines = 200;
+
+/** Every open question, oldest first, also of a relay that knows only one. */
+export const questionsOf = ({ prompt, prompts }: Pick<Session, 'prompt' | 'prompts'>): readonly Prompt[] =>
+  prompts && prompts.length > 0 ? prompts : prompt ? [prompt] : [];
+
+/** The beginning of the id that no other open question has. */
+function shortIdOf(id: string, open: readonly Prompt[]): string {
+  let length = shortest;
+  const isTaken = () => open.some((other) => other.id !== id && other.id?.startsWith(id.slice(0, length)));
+  while (length < id.length && isTaken()) length += 1;
+  return id.slice(0, length);
+}
+
+/** What would be done: the command, the files, or the tool with what it is given. */
+function subjectText(subject: unknown, style: Style): string {
+  const { command, cwd, diffs, tool, input } = fieldsOf(subject);
+  const lines: string[] = [];
+  const where = textOf(cwd) === '' ? '' : style('dim', `  (in ${fitted(oneLine(textOf(cwd)), 200)})`);
+  if (textOf(command) !== '') lines.push(`  $ ${plain(textOf(command)).trim().replaceAll('\n', '\n    ')}${where}\n`);
+  if (textOf(tool) !== '') lines.push(`  ${fitted(oneLine(textOf(tool)), 200)}\n`);
+  if (textOf(input) !== '') lines.push(`  ${plain(textOf(input)).trim().replaceAll('\n', '\n  ')}\n`);
+  return lines.join('') + diffText(diffs, { style, mostLines: diffLines, indent: '  ' });
+}
+
+const fieldsText = (fields: unknown): string =>
+  listOf(fields, 100)
+    .map((field) => {
+      const { title, name, type, required } = fieldsOf(field);
+      const kind = [textOf(type), required === true ? 'required' : ''].filter((word) => word !== '').join(', ');
+      return `  - ${fitted(oneLine(textOf(title) || textOf(name)), 200)}${kind === '' ? '' : ` (${oneLine(kind)})`}\n`;
+    })
+    .join('');
+
+/** One of the open questions of a session, without a line end behind it. */
+export function promptText(
+  prompt: Prompt,
+  sessionId: string,
+  style: Style,
+  open: readonly Prompt[] = [prompt],
+): string {
+  const { id, context, options, subject, fields, expires, text } = prompt;
+  const title = plain(prompt.prompt).trim();
+  const number = open.indexOf(prompt) + 1;
+  const which = open.length > 1 && number > 0 ? ` (${number} of ${open.length})` : '';
+  const until = expires === undefined ? '' : style('dim', ` (until ${clockTime(oneLine(expires))})`);
+  const what = subjectText(subject, style);
+  // The subject says the same in parts.
+  const about = what === '' && context && !prompt.prompt.includes(context) ? `${plain(context).trim()}\n` : '';
+  const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
+  const how = options.length > 0 ? '--option <number>' : '<text>';
+  const words = options.length > 0 && text === true ? ', or with words instead of --option' : '';
+  // An answer typed later must not reach a question that came meanwhile.
+  const bound = id === undefined ? '' : ` --question ${oneLine(shortIdOf(id, open))}`;
+  return `\n${style('yellow', `The agent asks${which}:`)} ${title}${until}\n${about}${what}${fieldsText(fields)}${choices}Answer with: relay answer ${nameOf(sessionId)}${bound} ${how}${words}`;
+}
