@@ -8,6 +8,8 @@ export interface Asked {
   kind: 'start' | 'resume';
   /** The words of the user; '' when they are no longer known. */
   instruction: string;
+  /** What of its answer is known, by which it is found when the words of the user are not; '' without any. */
+  said?: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;
   /** The result of the task before it; '' without one. */
@@ -46,6 +48,10 @@ function beginning({ messages, hasMore }: Page, asked: Asked): number | undefine
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
   // A message was sent locally since: the same words of long ago are another turn.
   if (exact >= 0) return exact === last || !isOld(messages[exact]!, asked) ? exact : undefined;
+  const { said = '' } = asked;
+  const known =
+    words !== '' || said === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, said));
+  if (known >= 0) return messages.findLastIndex(({ role }, at) => at < known && role === 'USER');
   // Some daemons wrap what they pass on; and of an ended task the words are gone.
   const wrapped = last >= 0 && !isOld(messages[last]!, asked) && messages[last]!.content.includes(words);
   if (wrapped) return last;

@@ -109,7 +109,8 @@ export function createEndings(deps: EndingDeps): Endings {
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     memory.rememberEnd(taskId);
     if (notified || isAgain) deps.notify();
-    if (isNew && asked) deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
+    if (asked && (isNew || ended === 'confirmed'))
+      deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
     void deps.writer.drain(connection);
   };
 }

@@ -88,10 +88,12 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         if (!asked?.doubtful) return undefined;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const [record] = await readSessions(tx, [asked.sessionKey]);
-        return { ended, record };
+        return { ended, record, said: asked.said };
       });
-      if (corrected?.record && corrected.ended === 'settled')
-        await publish(connection, corrected.record, answer, undefined);
+      if (!corrected?.record || corrected.ended !== 'settled') return;
+      // Its words came late before, and were shown.
+      if (corrected.said.trim() === answer.content.trim()) await publisher.session(corrected.record);
+      else await publish(connection, corrected.record, answer, undefined);
     },
     addText: async (connection, { id: taskId, sessionKey, sentAtMs }, answer, always) => {
       const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx) => {

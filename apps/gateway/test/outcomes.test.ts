@@ -135,6 +135,22 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done']);
   });
 
+  it('F1, F3: that was guessed too early is put right when the daemon ends it without a text', async () => {
+    const { daemon, task, id } = await start({ neverActive: true, emptyResult: true });
+    daemon.say(task, 'a long tool begins');
+    await daemon.drop();
+    await daemon.connect();
+    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'a long tool begins' });
+    daemon.finish(task, 'the tool is done');
+    await app.next('new_message', (frame) => messageIn(frame).content === 'the tool is done');
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'the tool is done' });
+    const followUp = await say(relay, id, 'go on');
+    daemon.finish(await daemon.nextTask(), 'gone on');
+    await app.next('new_message', (frame) => messageIn(frame).content === 'gone on');
+    expect(await readTask(relay, followUp)).toMatchObject({ state: 'completed' });
+    expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done', 'gone on']);
+  });
+
   it('F1: is lost as before when the history has none, or cannot be asked', async () => {
     for (const habits of [{}, { noHistory: true }]) {
       const { daemon, task, id } = await start(habits);

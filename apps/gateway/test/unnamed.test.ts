@@ -151,6 +151,25 @@ describe('a session that was never named', () => {
     },
   );
 
+  it('has the outcome of its first task in its history, when a late end of that was heard and shown', async () => {
+    const daemon = await daemonWith({ emptyStatus: true, neverNames: true, hidesItsSessions: true });
+    const { pendingId, task } = await begin(daemon, 'paint it blue');
+    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
+    await daemon.drop();
+    daemon.finish(task, 'it is blue');
+    await daemon.connect();
+    await ended(pendingId, 'unknown');
+    const late = { type: 'event', task_id: task.id, event_type: 'TASK_COMPLETE', session_id: task.native };
+    daemon.send({ ...late, result: 'it is blue' });
+    const id = idOf(daemon, task.native);
+    await app.next('session_update', (frame) => {
+      const session = sessionIn(frame);
+      return session.id === id && session.lastTask?.state === 'completed';
+    });
+    const shown = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
+    expect(shown.filter((frame) => messageIn(frame).content === 'it is blue')).toHaveLength(1);
+  });
+
   describe('F1, F18: whose connection ends while its history is asked', () => {
     const begun = async (instruction: string) => {
       const daemon = await connectDaemon(relay);

@@ -20,9 +20,10 @@ export type Outcome =
 /**
  * What became of an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost or had its answer from
  * the history, or was unknown until the history had it, and is now what this says, with a note; `late` — it was cancelled or is unknown, which it stays, and only the text is
- * news; `repeated` — the same text again, no text, or another end of what the daemon had ended: nothing changed.
+ * news; `confirmed` — the daemon itself says, without a text, that the task is completed, whose answer was found in the history: that may have
+ * more by now; `repeated` — the same text again, no text, or another end of what the daemon had ended. After both nothing changed.
  */
-export type Ended = 'ended' | 'settled' | 'late' | 'repeated';
+export type Ended = 'ended' | 'settled' | 'late' | 'confirmed' | 'repeated';
 
 /** How the outcome of a task was learned, when no event told it in time: the `note` of its record. */
 export const notes = {
@@ -96,13 +97,14 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const isLost = task.error_code === 'TASK_LOST';
   // The same words may be asked again: a daemon that names its questions says so.
   const asksAgain = asked?.alone === false && !known;
-  if (!isLost && !asksAgain && (said === '' || isSaid(task.result, said))) return 'repeated';
-  const hadNoText = task.state === 'completed' && task.result === '' && outcome.kind === 'completed';
   // The history has the instruction: it was delivered after all.
   if (task.state === 'unknown' && note === notes.history) {
     await go('find', note);
     return 'settled';
   }
+  if (said.trim() === '' && outcome.kind === 'completed' && task.note === notes.history) return 'confirmed';
+  if (!isLost && !asksAgain && (said === '' || isSaid(task.result, said))) return 'repeated';
+  const hadNoText = task.state === 'completed' && task.result === '' && outcome.kind === 'completed';
   const isCorrected = task.note !== null && task.state !== 'cancelled';
   if (task.state === 'waiting' || isLost || isCorrected || hadNoText) {
     await go(moves[outcome.kind].later, note ?? notes.later);

@@ -47,6 +47,8 @@ export interface AskedTask {
   doubtful: boolean;
   /** '' once it has ended, unless it ended without a text a moment ago. */
   instruction: string;
+  /** Its result, as far as it is known; '' without one. */
+  said: string;
   sentAtMs: number;
   /** What the task before it in the session ended with; '' without one. */
   previous: string;
@@ -65,6 +67,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       ended: boolean;
       doubtful: boolean;
       instruction: string;
+      said: string;
       sent_at: Date;
       previous: string | null;
       previous_ended_at: Date | null;
@@ -72,6 +75,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
   >`
     SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ${underWay} AS ended,
       COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
+      COALESCE(t.result, '') AS said,
       before.result AS previous, before.finished_at AS previous_ended_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key
       LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
@@ -88,6 +92,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       ended: row.ended,
       doubtful: row.doubtful,
       instruction: row.instruction,
+      said: row.said,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',
       ...(row.previous_ended_at && { previousEndedAtMs: row.previous_ended_at.getTime() }),
