@@ -8,7 +8,7 @@ export interface Asked {
   kind: 'start' | 'resume';
   /** The words of the user; '' when they are no longer known. */
   instruction: string;
-  /** What of its answer is known, by which it is found when the words of the user are not; '' without any. */
+  /** The part of its answer that is known, by which its turn is found when the words of the user are not; '' without any. */
   said?: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;

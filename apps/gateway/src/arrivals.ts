@@ -24,16 +24,18 @@ const enough = 2;
 export function createArrivals({ database, questions, over }: ArrivalDeps) {
   const find = async (connection: DaemonConnection, asked: AskedTask, { arrived, otherwise }: ArrivalOutcome) => {
     const { id, nativeId } = asked;
+    const { tasks } = connection.memory;
+    const entry = tasks.get(id);
     let without = 0;
     await questions.repeat(connection, async (last) => {
-      const { clockAheadMs, tasks } = connection.memory;
+      const { clockAheadMs } = connection.memory;
       const found = await questions.read(
         connection,
         asked,
         (page, task) => hasArrived(page, task, clockAheadMs) || undefined,
       );
-      // A frame may have named it meanwhile.
-      if (!connection.live || tasks.get(id)?.state !== 'sent') return true;
+      // Meanwhile a frame may have named it, or it was given back and this connection has written it.
+      if (!connection.live || entry?.state !== 'sent' || tasks.get(id) !== entry) return true;
       if (found === undefined) without += 1;
       // Without an answer nothing is known, and an agent that has just begun may not have written down its instruction yet.
       if (found !== true && without < enough && !last) return false;

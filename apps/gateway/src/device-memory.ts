@@ -2,7 +2,7 @@
  * The gateway's memory of a device while it holds its connection: the tasks under way, the sessions the daemon was
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
-import type { SessionRecord } from '@relay/database';
+import type { ClaimedTask, SessionRecord } from '@relay/database';
 import type { Command, DaemonEvent, FromDaemon, Reply } from '@relay/protocol';
 import type { Answer as Said } from './answer.ts';
 import type { EarlierPage } from './pages.ts';
@@ -95,11 +95,14 @@ export class DeviceMemory {
   readonly doubted = new SparseMap<string, true>();
 
   /**
-   * Whether this connection shows that the daemon already has the task. A task that is queued all the same was queued again by a
-   * database that was set back in time (rules, 15.6).
+   * Whether the daemon may already have this task, which was queued. Then a database that was set back in time has queued it again
+   * (rules, 15.6). A task that was sent when this connection began, and that the connection which had claimed it gave back since, was
+   * not written.
    */
-  wasWritten(taskId: string): boolean {
-    return this.tasks.has(taskId) || this.over.has(taskId) || this.strangers.has(taskId);
+  mayHave({ id, givenBackUnder }: Pick<ClaimedTask, 'id' | 'givenBackUnder'>): boolean {
+    const known = this.tasks.get(id);
+    const isGivenBack = known?.state === 'sent' && known.writtenAtMs === undefined && known.fence === givenBackUnder;
+    return (known !== undefined && !isGivenBack) || this.over.has(id) || this.strangers.has(id);
   }
 
   rememberEnd(taskId: string): void {

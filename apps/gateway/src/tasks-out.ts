@@ -119,10 +119,10 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     // Large tasks come last: the others need not wait until the daemon has read them.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
-      if (memory.wasWritten(task.id)) {
+      if (memory.mayHave(task)) {
         connection.logger.warn(
           { taskId: task.id },
-          'a task that the daemon already has was queued again; it is not sent again',
+          'the database was set back: it had queued a task that the daemon may have; the task is not sent again',
         );
         remember(connection, task);
         written.push(task.sessionKey);

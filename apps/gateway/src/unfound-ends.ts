@@ -1,5 +1,5 @@
 /**
- * What earlier connections did not find (contract §10): the history was not asked, or the connection ended before it answered. Every
+ * Ends that earlier connections did not find (rules, 3.4): the history was not asked, or the connection ended before it answered. Every
  * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again.
  */
 import { type Database, findAskedTask, unfoundEnds } from '@relay/database';

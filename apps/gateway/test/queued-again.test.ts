@@ -1,11 +1,20 @@
-/** Promise: a task that the database queues again, because it was set back in time, does not reach its daemon a second time (R10, R11). */
+/**
+ * Promise: a task that the database queues again, because it was set back in time, does not reach its daemon a second time (R10, R11); one
+ * that was given back, because it was certainly not written, reaches it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectDaemon } from '@relay/testing';
-import { type Scene, end, openScene, readTask, run, say, tick } from './conversation.ts';
+import { claimTasks, unclaimTask, withDevice } from '@relay/database';
+import { type Frame, connectDaemon } from '@relay/testing';
+import { type Scene, begin, end, openScene, readTask, run, say, tick, until } from './conversation.ts';
 
 describe('a task that the database queues again', () => {
   let { relay, daemon, app } = {} as Scene;
-  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
+  beforeAll(
+    async () =>
+      void ({ relay, daemon, app } = await openScene({
+        config: { outcomeAskMs: 40, daemonReplyTimeoutMs: 60_000, sweepIntervalMs: 600_000 },
+      })),
+  );
   afterAll(() => relay.stop());
 
   const setBack = (id: string) =>
@@ -51,5 +60,37 @@ describe('a task that the database queues again', () => {
     expect(timesWritten(followUp)).toBe(0);
     await end(daemon, app, followUp, 'TASK_COMPLETE', { session_id: 'listed', result: 'the second' });
     expect(await readTask(relay, followUp)).toMatchObject({ state: 'completed' });
+  });
+  it('because the connection that had claimed it ended before the write, is written by the next one', async () => {
+    const { prisma } = relay.database;
+    const { registration, deviceId } = daemon;
+    const sessions = [await run(relay, daemon, app, 'given back'), await run(relay, daemon, app, 'not given back')];
+    for (const { taskId } of sessions) await end(daemon, app, taskId, 'TASK_COMPLETE', { result: `done ${taskId}` });
+    await daemon.close();
+    const [givenBack, doubtful] = [
+      await say(relay, sessions[0]!.id, 'go on'),
+      await say(relay, sessions[1]!.id, 'go on'),
+    ];
+    // An older connection claims both, and its socket closes before the first is written; it can say so only when the next one has begun.
+    const older = await withDevice(prisma, deviceId, async (tx, device) => {
+      await claimTasks(tx, deviceId, device!.fence);
+      return device!.fence;
+    });
+    daemon = await connectDaemon(relay, { registration });
+    const questions = [await daemon.next('get_messages'), await daemon.next('get_messages')];
+    await withDevice(prisma, deviceId, (tx) => unclaimTask(tx, givenBack, older));
+    await begin(relay, daemon, { message: 'wakes the queue' });
+    await daemon.next('task_resume', (frame) => frame.task_id === givenBack);
+    const answer = ({ request_id, session_id }: Frame) =>
+      daemon.send({ type: 'messages', request_id, session_id, messages: [], has_more: false });
+    for (const question of questions) answer(question);
+    const answerMore = async (): Promise<void> => {
+      for (;;) answer(await daemon.next('get_messages'));
+    };
+    answerMore().catch(() => undefined);
+    await until(async () => (await readTask(relay, doubtful)).state === 'unknown');
+    await end(daemon, app, givenBack, 'TASK_COMPLETE', { session_id: 'given back', result: 'gone on' });
+    expect(await readTask(relay, givenBack)).toMatchObject({ state: 'completed', result: 'gone on' });
+    expect([timesWritten(givenBack), timesWritten(doubtful)]).toEqual([1, 0]);
   });
 });

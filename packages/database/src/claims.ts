@@ -29,6 +29,8 @@ export interface ClaimedTask {
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
+  /** The fence of an earlier claim of it, which was given back: not written under that one. Absent without one. */
+  givenBackUnder?: number;
 }
 
 /** While a session waits: what answers a question goes, whenever it was accepted, and else only what was accepted after the question. */
@@ -54,10 +56,11 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
       project_path: string;
       prompt_uuid: string | null;
       answer: PromptAnswer | null;
+      before: bigint | null;
     }[]
   >`
     WITH next AS (
-      SELECT DISTINCT ON (t.session_key) t.id
+      SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
       FROM tasks t JOIN sessions s ON s.key = t.session_key
       WHERE t.device_id = ${deviceId} AND ${isDue('t')} AND NOT s.queue_held
         AND (t.kind = 'start' OR NOT s.placeholder)
@@ -67,8 +70,8 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
       LIMIT 100
     ), moved AS (${moveTasks('claim', Prisma.sql`t.id IN (SELECT id FROM next)`, [Prisma.sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, touched.native_id, touched.project_path
-    FROM moved m JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.project_path
+    FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind,
@@ -79,6 +82,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     projectPath: row.project_path,
     ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
     ...(row.answer ? { answer: row.answer } : {}),
+    ...(row.before === null ? {} : { givenBackUnder: Number(row.before) }),
   }));
 }
 

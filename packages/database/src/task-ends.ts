@@ -133,7 +133,7 @@ export interface UnfoundEnd {
   lacks: 'wordless' | 'unnamed' | 'doubtful';
 }
 
-/** Those of the last hour, the newest thousand of these devices, oldest first; by device. */
+/** Such ends of the last hour by device, oldest first: the newest thousand of all these devices. */
 export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, UnfoundEnd[]>> {
   const rows = await db.$queryRaw<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }[]>`
     SELECT t.id, t.device_id,

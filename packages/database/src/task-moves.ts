@@ -32,7 +32,8 @@ export interface Move {
 const writes = {
   nothing: [],
   sent: [Prisma.sql`sent_at = now()`],
-  unsent: [Prisma.sql`sent_at = NULL, fence = NULL`],
+  // Its fence stays: it says which claim was given back.
+  unsent: [Prisma.sql`sent_at = NULL`],
   said: [Prisma.sql`finished_at = now(), images = NULL, answer = NULL`],
   ended: [Prisma.sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
   expired: [Prisma.sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
