@@ -5,7 +5,7 @@
 #   docker build --build-arg BASE_IMAGE=docker.io/library/debian:trixie-slim -t relay .
 ARG BASE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
-# What runs and what builds stand on the same ground: Node, tini, certificates.
+# Build and runtime use the same base: Node, tini, certificates.
 FROM ${BASE_IMAGE} AS ground
 RUN set -eu; \
     apt-get update; \
@@ -40,7 +40,9 @@ RUN set -eu; \
     find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete; \
     rm -rf node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext; \
     find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.tsbuildinfo' \) -delete; \
-    rm -rf conformance apps/cli apps/daemon packages/testing package-lock.json; \
+    rm -rf conformance apps/cli packages/testing package-lock.json; \
+    find apps/daemon -type f ! -name relay-daemon.tgz -delete; \
+    find apps/daemon -type d -empty -delete; \
     find packages apps -mindepth 2 -maxdepth 2 ! -name dist ! -name package.json ! -name node_modules -exec rm -rf {} +
 
 FROM ground

@@ -23,6 +23,7 @@ import { peopleRoutes } from './routes/people.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { createTeller } from './tell.ts';
+import { mountDownloads } from './downloads.ts';
 import { mountWeb } from './web.ts';
 
 export interface Api {
@@ -140,6 +141,7 @@ export function createApi(deps: ApiDeps): Api {
     ...peopleRoutes(operations),
   };
   mountRoutes(app, handlers, deps, createRateLimits(config, backplane));
+  if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');

@@ -36,7 +36,7 @@ const pages = [
 ];
 
 /** Addresses of programs: a request for one of these wants JSON, even when it does not exist. */
-const ofPrograms = /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics)(\/|$)/;
+const ofPrograms = /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics|install\.sh|relay-daemon\.tgz)(\/|$)/;
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

@@ -9,7 +9,7 @@ import { statusCommand } from './commands/status.ts';
 import type { CommonOptions, Terminal } from './commands/terminal.ts';
 import { type UnregisterOptions, unregisterCommand } from './commands/unregister.ts';
 import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
-import { daemonVersion } from './version.ts';
+import { daemonVersion } from './files.ts';
 
 const exitCodesHelp = `
 Exit codes:

@@ -1,6 +1,6 @@
 /** The door of the daemon for whoever runs it inside their own process: tests, tours, other programs. */
 export * from '@relay/daemon-kit';
-export { demoScriptFile } from './agents/demo-script.ts';
+export { demoScriptFile } from './files.ts';
 export { type CommandOptions, type CommandTimings, commandAgent } from './agents/command.ts';
 export { type AcpOptions, type AcpTimings, acpAgent } from './agents/acp/agent.ts';
 export { type Preset, presetOf, presets } from './agents/acp/presets.ts';

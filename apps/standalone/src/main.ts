@@ -15,6 +15,7 @@ import { keptSecret } from './secret.ts';
 setFlagsFromString('--liftoff-only');
 
 const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
+const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemon.tgz', import.meta.url)) };
 const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.';
 /** A person waits for the process to end; what takes longer is asked again. */
 const lastAnswersMs = 1000;
@@ -30,7 +31,7 @@ async function start() {
   const instance = await openInstance('standalone', config, { version: versionOf(import.meta.url) });
   return instance.serve(async () => {
     const announce = (line: string) => process.stderr.write(`${line}\n`);
-    const { api, welcome } = await openApi({ ...instance.deps('api'), web, announce });
+    const { api, welcome } = await openApi({ ...instance.deps('api'), web, downloads, announce });
     const gateway = createGateway(instance.deps('gateway'));
     const more = config.authDevIssuer ? [...welcome, devIssuerOn] : welcome;
     return { ...bothDoors(api, gateway), lastAnswersMs, welcome: more };

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type Agent,
   Failure,
@@ -20,7 +19,7 @@ import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
-import { demoScriptFile } from './demo-script.ts';
+import { demoAgentFile, demoScriptFile } from '../files.ts';
 import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
 
@@ -30,9 +29,6 @@ export interface ChoiceOptions {
   mode?: string;
   script?: string;
 }
-
-/** The demonstration agent, which speaks ACP and is installed with this program. */
-export const demoAgentFile = fileURLToPath(new URL('../../scripts/demo-agent.mjs', import.meta.url));
 
 const usage = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
 

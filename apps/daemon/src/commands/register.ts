@@ -1,7 +1,7 @@
 /** `relay-daemon register`: connects this machine to an account. */
 import { hostname as thisHost } from 'node:os';
 import { resolve } from 'node:path';
-import qrcode from 'qrcode-terminal';
+import { renderUnicodeCompact } from 'uqr';
 import { type ChoiceOptions, choiceOf } from '../agents/choice.ts';
 import { presetOf } from '../agents/acp/presets.ts';
 import { fromHome } from '../agents/project.ts';
@@ -63,7 +63,7 @@ export async function registerCommand(
       if (options.json) say({ event: 'code', link, user_code: userCode, expires_in: expiresInMs / 1000 });
       else {
         terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
-        if (options.qr ?? terminal.isScreen) terminal.out(`${drawing(link)}\n`);
+        if (options.qr ?? terminal.isScreen) terminal.out(`${renderUnicodeCompact(link, { border: 2 })}\n`);
       }
     },
     onWait: (remainingMs, problem) => progress.waiting(remainingMs, problem),
@@ -100,13 +100,6 @@ function chosenSentence(name: string | undefined): string {
   const preset = presetOf(name ?? '');
   if (preset) return `Agent: ${preset.title}, which is installed here.`;
   return 'Agent: the demonstration, because none that is known is installed here ("relay-daemon agents" shows them).';
-}
-
-/** The link as a picture for the camera of a phone. */
-function drawing(link: string): string {
-  let drawn = '';
-  qrcode.generate(link, { small: true }, (picture) => (drawn = picture));
-  return drawn;
 }
 
 function refuseIfRegistered(home: ReturnType<typeof homeOf>): void {

@@ -16,7 +16,7 @@ import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { refuseClear } from '../insecure.ts';
 import { lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
-import { daemonVersion } from '../version.ts';
+import { daemonVersion } from '../files.ts';
 import { keyboardOf } from './keyboard.ts';
 import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Failure, exitCodes } from '@relay/daemon-kit';
+import { programFile } from '../files.ts';
 import { type ServicePlan, launchdLabel, launchdPlist, serviceName, systemdUnit, windowsTask } from './definitions.ts';
 
 export type Action = 'start' | 'stop' | 'logs';
@@ -101,7 +101,7 @@ export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: read
   const kept = keptVariables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
   return {
     node: process.execPath,
-    script: fileURLToPath(new URL('../main.js', import.meta.url)),
+    script: programFile,
     args: ['up', ...args],
     env: Object.fromEntries(kept),
     user: [env.USERDOMAIN, env.USERNAME].filter(Boolean).join('\\'),

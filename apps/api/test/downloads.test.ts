@@ -1,0 +1,125 @@
+/** The daemon as the relay serves it: a script that says what it does, and does nothing when anything is wrong. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { send } from '@relay/testing';
+import express from 'express';
+import { mountDownloads } from '../src/downloads.ts';
+import { installScript } from '../src/install-script.ts';
+
+const run = promisify(execFile);
+
+describe('the daemon that the relay serves', () => {
+  let folder: string;
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-downloads-'));
+    await mkdir(join(folder, 'package', 'dist'), { recursive: true });
+    await writeFile(join(folder, 'package', 'dist', 'main.js'), '#!/usr/bin/env node\nconsole.log("1.2.3");\n');
+    await run('tar', ['-czf', 'daemon.tgz', 'package'], { cwd: folder });
+    const app = express();
+    server = createServer((request, response) => void app(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    mountDownloads(app, { daemon: join(folder, 'daemon.tgz'), publicUrl: url, version: '1.2.3' });
+  });
+  afterAll(async () => {
+    server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs a script in a home of its own. Resolves with its exit code, its output, and the files of that home. */
+  async function install(script: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+    const home = await mkdtemp(join(folder, 'home-'));
+    const file = join(folder, `install-${String(args.length)}.sh`);
+    await writeFile(file, script);
+    const ended = await run('sh', [file, ...args], { env: { PATH: process.env.PATH, HOME: home, ...env } }).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+    const files = await readdir(home, { recursive: true });
+    return { home, code: ended.code, stdout: ended.stdout, stderr: ended.stderr, files };
+  }
+  const served = async () => String((await send('GET', `${url}/install.sh`)).text);
+
+  it('is installed for one user, as a link to a folder of its version', async () => {
+    const { home, code, stdout } = await install(await served());
+    expect(code).toBe(0);
+    expect(stdout).toContain(`register --server ${url} --agent auto`);
+    const { stdout: version } = await run(join(home, '.local', 'bin', 'relay-daemon'));
+    expect(version).toBe('1.2.3\n');
+    expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual(['1.2.3']);
+  });
+
+  it('is installed again over itself', async () => {
+    const script = await served();
+    const { home } = await install(script);
+    const again = await run('sh', ['-c', script], { env: { PATH: process.env.PATH, HOME: home } });
+    expect(again.stdout).toContain('Installed.');
+    expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual(['1.2.3']);
+  });
+
+  it('is described before anything changes, and with --dry-run nothing does', async () => {
+    const { stdout, files } = await install(await served(), ['--dry-run']);
+    expect(stdout).toContain('This installs relay-daemon 1.2.3');
+    expect(files).toEqual([]);
+  });
+
+  it('is refused when its checksum is another one', async () => {
+    const script = installScript({ base: url, version: '1.2.3', sha256: '0'.repeat(64) });
+    const { code, stderr, home } = await install(script);
+    expect(code).toBe(1);
+    expect(stderr).toContain('another checksum');
+    expect(existsSync(join(home, '.local', 'bin', 'relay-daemon'))).toBe(false);
+    expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual([]);
+  });
+
+  it('is refused where Node is missing, with what to install', async () => {
+    const tools = join(folder, 'tools');
+    await mkdir(tools, { recursive: true });
+    const { stdout: sh } = await run('sh', ['-c', 'command -v sh']);
+    await run('ln', ['-sf', sh.trim(), join(tools, 'sh')]);
+    const { code, stderr, files } = await install(await served(), [], { PATH: tools });
+    expect(code).toBe(1);
+    expect(stderr).toContain('install Node 20.19 or newer');
+    expect(files).toEqual([]);
+  });
+
+  it('does nothing when its script arrives in part', async () => {
+    const script = await served();
+    const { files } = await install(script.slice(0, script.indexOf('main "$@"')));
+    expect(files).toEqual([]);
+  });
+
+  it('comes from an address that no shell can misread', () => {
+    const base = "https://relay.example/a'$(touch x)`b`";
+    expect(installScript({ base, version: '1.2.3', sha256: 'ab' })).toContain(
+      String.raw`base='https://relay.example/a'\''$(touch x)` + "`b`'",
+    );
+  });
+
+  it('is not there where it was not built', async () => {
+    const app = express();
+    mountDownloads(app, { daemon: join(folder, 'nothing.tgz'), publicUrl: url, version: '1.2.3' });
+    const other = createServer((request, response) => void app(request, response)).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { status } = await send('GET', `http://127.0.0.1:${(other.address() as AddressInfo).port}/install.sh`);
+    other.close();
+    expect(status).toBe(404);
+  });
+
+  it('has the checksum that its script names', async () => {
+    const bytes = await readFile(join(folder, 'daemon.tgz'));
+    expect(await served()).toContain(createHash('sha256').update(bytes).digest('hex'));
+  });
+});

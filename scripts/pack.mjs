@@ -1,0 +1,37 @@
+// Packs what people install: programs without dependencies, and libraries. Prints what each of them weighs.
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { packLibrary } from './pack/library.mjs';
+import { packProgram } from './pack/program.mjs';
+import { libraries, programs } from './pack/programs.mjs';
+
+const usage = `Usage: npm run pack [-- --into <folder>] [--json]
+
+Builds, then packs every package for people: the relay, the daemon, the command line, and the libraries. Each archive installs
+without a clone: npm install <archive>.
+  --into <folder>   where the archives go (default: release)
+  --json            prints one object per package and line
+`;
+
+const options = process.argv.slice(2);
+const at = options.indexOf('--into');
+const into = resolve(at < 0 ? 'release' : (options[at + 1] ?? 'release'));
+const isJson = options.includes('--json');
+
+const fileOf = (name) => join(into, `${name.replace('@', '').replace('/', '-')}.tgz`);
+
+async function packAll() {
+  for (const [name, pack] of [
+    ...Object.keys(programs).map((name) => [name, packProgram]),
+    ...Object.keys(libraries).map((name) => [name, packLibrary]),
+  ]) {
+    const file = fileOf(name);
+    await pack(name, file);
+    const { size: bytes } = await stat(file);
+    if (isJson) console.log(JSON.stringify({ name, file, bytes }));
+    else console.log(`${name.padEnd(36)} ${String(Math.ceil(bytes / 1024)).padStart(6)} KiB  ${file}`);
+  }
+}
+
+if (options.includes('--help')) process.stdout.write(usage);
+else await packAll();
