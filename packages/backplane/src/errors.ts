@@ -1,7 +1,7 @@
-/** Why nobody answered. Callers branch on `code`; the message is for logs and holds no body. */
+/** Why a call failed. Callers branch on `code`; the message is for logs and holds no body. */
 
 /**
- * - `OFFLINE`: no live owner took the command; it reached no socket
+ * - `OFFLINE`: no live owner accepted the command; it reached no socket
  * - `TIMEOUT`: no answer in time; the command may have been carried out
  * - `CLOSED`: this instance, or the one that owed the answer, closed first
  * - `OVERLOADED`: too many calls of this instance wait already; nothing was sent
@@ -20,7 +20,7 @@ export class BackplaneError extends Error {
   }
 }
 
-/** UNAVAILABLE where nobody knows whether it was carried out: it left, and no answer came. */
+/** UNAVAILABLE where the outcome is unknown: the command left, and no answer came. */
 export class UncertainError extends BackplaneError {
   constructor(message: string) {
     super('UNAVAILABLE', message);

@@ -1,21 +1,21 @@
 /**
- * A user's frames as one app reads them: what it missed, then live, without gap or duplicate, or told that there is a gap. What this
- * instance heard is delivered behind a gap too: some readers cannot be told, and have nothing else.
- * Works on any backplane: it only subscribes and reads, and believes the chain of offsets instead of the order of arrival.
+ * A user's frames as one app reads them: the missed ones, then live, without gap or duplicate, or with a notice that there is a gap.
+ * Frames that this instance received are delivered after a gap too: some readers cannot resync, and have nothing else.
+ * Works on any backplane: it only subscribes and reads, and trusts the chain of offsets instead of the order of arrival.
  */
-import type { Backplane, UserFrame } from './backplane.ts';
+import type { UserFrame, UserFrames } from './user-frames.ts';
 
 /** Called one at a time, in order. They must not throw. */
 export interface FollowHandlers {
   onFrame(frame: UserFrame): void;
-  /** Entries may be missing before the next frame: the reader must load its state afresh. */
+  /** Entries may be missing before the next frame: the reader must resync. */
   onGap(): void;
 }
 
 export interface Following {
   /**
    * Delivers every entry after `since`, then what is live; resolves when the reader has caught up. Called once.
-   * Without `since` (undefined, '') delivery begins with what was heard since `follow` resolved.
+   * Without `since` (undefined, '') delivery begins with the first frame after `follow` resolved.
    * Never rejects: a history that cannot be read is a gap.
    */
   resume(since?: string): Promise<void>;
@@ -23,40 +23,40 @@ export interface Following {
   stop(): Promise<void>;
 }
 
-/** Frames that may wait while the history is read; past it they are dropped, and the history is read again. */
+/** Frames that may wait while the history is read; past it they are discarded, and the history is read again. */
 const maxWaiting = 256;
 
 /** Resolves when the subscription is live. Nothing is delivered before `resume`. */
 export async function follow(
-  backplane: Pick<Backplane, 'subscribe' | 'read'>,
+  backplane: Pick<UserFrames, 'subscribe' | 'read'>,
   user: string,
   handlers: FollowHandlers,
 ): Promise<Following> {
   let state: 'waiting' | 'reading' | 'live' | 'stopped' = 'waiting';
   let waiting: UserFrame[] = [];
   let overflowed = false;
-  /** Offset the reader is at; undefined until a reader who begins afresh has heard its first frame. */
+  /** Offset the reader is at; undefined until a reader without `since` has its first frame. */
   let last: string | undefined;
-  /** What the last read of the history delivered: it may be heard yet. */
+  /** Offsets that the last read of the history delivered: the same frames may still arrive live. */
   let delivered = new Set<string>();
 
   const isStopped = () => state === 'stopped';
 
   /**
-   * False: the frame does not follow the last entry, so it is an old one heard late, or something was lost in between. A hot
-   * frame counts too: a reader goes on from the offset it carries.
+   * False: the frame does not follow the last entry, so it is an old one that arrived late, or something was lost in between. A
+   * hot frame counts too: a reader continues from the offset it carries.
    */
   const deliver = (frame: UserFrame): boolean => {
     const before = frame.hot ? frame.offset : frame.previous;
     if (last !== undefined && before !== last) return false;
-    // A hot frame of an empty history says nothing about where a reader is who begins afresh.
+    // A hot frame of an empty history does not tell where a reader without `since` is.
     if (frame.offset !== '') last = frame.offset;
     handlers.onFrame(frame);
     return true;
   };
 
-  /** Behind a gap nothing follows anything: all that was heard counts, in the order in which it was heard. */
-  const deliverHeard = (frames: readonly UserFrame[]): void => {
+  /** After a gap no frame follows another: all that arrived count, in the order of arrival. */
+  const deliverAll = (frames: readonly UserFrame[]): void => {
     for (const frame of frames) {
       if (isStopped()) return;
       if (!frame.hot && delivered.has(frame.offset)) continue;
@@ -65,7 +65,7 @@ export async function follow(
     }
   };
 
-  const takeWaiting = (): boolean => {
+  const deliverWaiting = (): boolean => {
     const frames = waiting;
     waiting = [];
     let followed = !overflowed;
@@ -74,19 +74,19 @@ export async function follow(
     return followed;
   };
 
-  const readOn = async (): Promise<void> => {
-    // An entry is in the history before it is heard, so a whole page covers every entry that waits already. Hot frames among
-    // them are older than what the page ends with.
-    const heard = waiting;
+  const readHistory = async (): Promise<void> => {
+    // An entry is in the history before it arrives, so a recovered page covers every entry that waits already. Hot frames among
+    // them are older than the end of the page.
+    const arrived = waiting;
     waiting = [];
     overflowed = false;
     const page = await backplane.read(user, last).catch(() => undefined);
     if (isStopped()) return;
-    // Without an offset there is nothing to go on from: what was lost cannot be named.
+    // Without an offset there is nothing to continue from: the missing frames cannot be named.
     if (!page?.recovered || !last) {
       last = page?.top;
       handlers.onGap();
-      deliverHeard([...heard, ...waiting.splice(0)]);
+      deliverAll([...arrived, ...waiting.splice(0)]);
       return;
     }
     delivered = new Set(page.items.map(({ offset }) => offset));
@@ -99,12 +99,12 @@ export async function follow(
     }
   };
 
-  /** Reads until what was heard during the last read follows it. Ends: only frames heard during a read lead to another. */
+  /** Reads until the frames that arrived during the last read follow it. Ends: only such frames lead to another read. */
   const catchUp = async (): Promise<void> => {
     state = 'reading';
     do {
-      await readOn();
-    } while (!isStopped() && !takeWaiting());
+      await readHistory();
+    } while (!isStopped() && !deliverWaiting());
     if (!isStopped()) state = 'live';
   };
 
@@ -124,7 +124,7 @@ export async function follow(
     waiting = [];
   };
 
-  /** Frames may have been lost without a trace: the history knows, from where the reader is. */
+  /** Frames may have been lost without a trace: the history knows, from the reader's offset on. */
   const onInterrupted = (): void => {
     if (state === 'live') void catchUp();
     else overflowed = true;
@@ -138,7 +138,7 @@ export async function follow(
         return catchUp();
       }
       state = 'live';
-      if (overflowed || !takeWaiting()) await catchUp();
+      if (overflowed || !deliverWaiting()) await catchUp();
     },
     async stop() {
       state = 'stopped';

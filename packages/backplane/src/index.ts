@@ -1,23 +1,18 @@
-/** The door of the backplane. The suite that every implementation passes is behind `@relay/backplane/contract`. */
-export type {
-  Backplane,
-  BackplaneOptions,
-  Command,
-  Counted,
-  HistoryItem,
-  HistoryPage,
-  Lease,
-  RouteOutcome,
-  UserFrame,
-} from './backplane.ts';
+/** The entry of the backplane. The suite that every implementation passes is behind `@relay/backplane/contract`. */
+export type { Backplane, BackplaneInstance, BackplaneOptions } from './backplane.ts';
+export type { Command, Commands, RouteOutcome } from './commands.ts';
 export { BackplaneError } from './errors.ts';
 export type { BackplaneErrorCode } from './errors.ts';
 export { follow } from './follow.ts';
 export type { FollowHandlers, Following } from './follow.ts';
+export type { Lease, Leases } from './leases.ts';
 export { createMemoryBus } from './memory.ts';
 export type { MemoryBus, MemoryBusOptions } from './memory.ts';
 export { createRedisBackplane } from './redis.ts';
-export { RedisTrouble } from './redis/trouble.ts';
-export type { RedisBackplane, RedisBackplaneOptions } from './redis.ts';
+export type { RedisBackplane } from './redis.ts';
+export { RedisConnectionError } from './redis/connection-errors.ts';
+export type { RedisBackplaneOptions } from './redis/options.ts';
 export { RedisAddressError, parseRedisUrl } from './redis/url.ts';
 export type { RedisAddress, RedisNodeAddress } from './redis/url.ts';
+export type { Counted, Shared } from './shared.ts';
+export type { HistoryItem, HistoryPage, UserFrame, UserFrames, VersionedState } from './user-frames.ts';

@@ -1,41 +1,35 @@
 /**
- * The backplane of a single process. It behaves like one between machines: several instances share a bus, they hear each
- * other asynchronously, and only text passes. Redis must be able to do everything that is done here, and nothing else is.
+ * The backplane of a single process. It behaves like one between machines: several instances share a bus, they receive each
+ * other's messages asynchronously, and only text passes. It does nothing that Redis cannot do.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  type Backplane,
-  type Command,
-  type BackplaneOptions,
-  type VersionedState,
-  type Counted,
-  type UserFrame,
-  type Lease,
-  withDefaults,
-} from './backplane.ts';
-import { Commands } from './commands.ts';
-import { BackplaneError } from './errors.ts';
-import { type Post, Inbox } from './memory/inbox.ts';
+import { type Backplane, type BackplaneOptions, withDefaults } from './backplane.ts';
+import { CommandExchange } from './command-exchange.ts';
+import { compose } from './compose.ts';
+import type { Lease, Leases } from './leases.ts';
+import { Listeners } from './listeners.ts';
+import { type Delivery, Mailbox } from './memory/mailbox.ts';
 import { Store } from './memory/store.ts';
+import type { Shared } from './shared.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { requireText, tell } from './text.ts';
+import type { UserFrames } from './user-frames.ts';
 
 export interface MemoryBusOptions extends Partial<BackplaneOptions> {
-  /** Milliseconds since 1970. Leases, histories, tickets and what is remembered follow it; deadlines and timeouts do not. */
+  /** Milliseconds since 1970. Leases, histories, tickets and remembered keys follow it; deadlines and timeouts do not. */
   now?: () => number;
   /** How many keys `once`, and how many values `put`, remember at most; the oldest go first. Default 100,000. */
   maxKeys?: number;
-  /** Hears what a listener threw. Default: a process warning. */
+  /** Called with what a listener threw. Default: a process warning. */
   onError?: (error: unknown) => void;
 }
 
 export interface MemoryBus {
   connect(name: string): Backplane;
-  /** For tests: the instance vanishes like a killed process. Nothing is released, nobody is told. */
+  /** For tests: the instance vanishes like a killed process. Nothing is released, no other instance is notified. */
   kill(instance: string): void;
   /** For tests: everything stored is lost, as from a store that was emptied. Instances and subscriptions stay. */
   flush(): void;
-  /** For tests: the instance may have missed what was said to it, as after a connection that was lost. */
+  /** For tests: the instance may have missed messages, as after a lost connection. */
   interrupt(instance: string): void;
   /** Closes every instance. */
   close(): Promise<void>;
@@ -45,32 +39,31 @@ export function createMemoryBus(options: MemoryBusOptions = {}): MemoryBus {
   const settings = withDefaults(options);
   const store = new Store(settings, options.maxKeys ?? 100_000, options.now ?? Date.now);
   const onError = options.onError ?? ((error) => process.emitWarning(`a backplane listener threw: ${String(error)}`));
-  const members = new Map<string, MemoryBackplane>();
+  const members = new Map<string, MemoryInstance>();
   return {
     connect(name) {
-      const member = new MemoryBackplane(name, store, settings, onError, () => members.delete(member.instance));
+      const member = new MemoryInstance(name, store, settings, onError, () => members.delete(member.instance));
       members.set(member.instance, member);
-      return member;
+      return member.backplane();
     },
     kill: (instance) => members.get(instance)?.vanish(),
     flush: () => store.forget(),
-    interrupt: (instance) => members.get(instance)?.interrupted(),
+    interrupt: (instance) => members.get(instance)?.interrupt(),
     close: async () => {
       await Promise.all([...members.values()].map((member) => member.close()));
     },
   };
 }
 
-class MemoryBackplane implements Backplane {
+class MemoryInstance {
   readonly instance: string;
   readonly #store: Store;
-  readonly #commands: Commands;
-  readonly #onError: (error: unknown) => void;
   readonly #onLeave: () => void;
-  readonly #evictListeners: ((lease: Lease) => void)[] = [];
-  readonly #controlListeners: ((body: string) => void)[] = [];
-  readonly #restoredListeners: (() => void)[] = [];
+  readonly #commands: CommandExchange;
   readonly #subscriptions: Subscriptions;
+  readonly #evictions: Listeners<Lease>;
+  readonly #control: Listeners<string>;
+  readonly #restored: Listeners;
   #closed = false;
 
   constructor(
@@ -82,210 +75,136 @@ class MemoryBackplane implements Backplane {
   ) {
     this.instance = `${name}-${randomBytes(6).toString('hex')}`;
     this.#store = store;
-    this.#onError = onError;
     this.#onLeave = onLeave;
     this.#subscriptions = new Subscriptions(onError);
-    const post = {
-      toOwner: (id: string, command: Omit<Command, 'fence'>, deadline: number) =>
-        Promise.resolve(store.postToOwner(id, this.instance, command, deadline)),
-      toInstance: (to: string, mail: Post) => {
-        // The ACK of a command that was being delivered when this instance went is lost with it.
-        if (!this.#closed) store.post(to, mail);
+    this.#evictions = new Listeners(onError);
+    this.#control = new Listeners(onError);
+    this.#restored = new Listeners(onError);
+    const transport: ConstructorParameters<typeof CommandExchange>[1] = {
+      toOwner: (id, command, deadline) => Promise.resolve(store.postToOwner(id, this.instance, command, deadline)),
+      toInstance: (to, answer) => {
+        // The acknowledgement of a command that was being delivered when this instance closed is lost with it.
+        if (!this.#closed) store.post(to, answer);
         return Promise.resolve();
       },
     };
-    this.#commands = new Commands(this.instance, post, options, onError);
-    store.join(this.instance, new Inbox((post) => this.#receive(post)));
+    this.#commands = new CommandExchange(this.instance, transport, options, onError);
+    store.join(this.instance, new Mailbox((delivery) => this.#receive(delivery)));
   }
 
-  // Methods are async so that a refusal is a rejection here as it is over a network.
-  /* eslint-disable @typescript-eslint/require-await */
-
-  async claim(device: string, connection: string): Promise<{ fence: number; previous?: Lease }> {
-    this.#requireOpen();
-    return this.#store.claim(device, connection, this.instance);
-  }
-
-  async refresh(leases: readonly Pick<Lease, 'device' | 'connection' | 'fence'>[]): Promise<string[]> {
-    this.#requireOpen();
-    return leases
-      .filter((lease) => !this.#store.leases.refresh(lease.device, lease.connection, lease.fence, this.instance))
-      .map((lease) => lease.device);
-  }
-
-  async release(device: string, fence: number): Promise<boolean> {
-    this.#requireOpen();
-    return this.#store.leases.release(device, fence);
-  }
-
-  async owners(devices: readonly string[]): Promise<Map<string, Lease>> {
-    this.#requireOpen();
-    const leases = devices.map((device) => this.#store.leases.get(device)).filter((lease) => lease !== undefined);
-    return new Map(leases.map((lease) => [lease.device, lease]));
-  }
-
-  async route(device: string, body: string, deadlineMs?: number): ReturnType<Backplane['route']> {
-    this.#requireOpen();
-    requireText(body);
-    return this.#commands.route(device, body, deadlineMs);
-  }
-
-  async request(device: string, body: string, timeoutMs: number): Promise<string> {
-    this.#requireOpen();
-    requireText(body);
-    return this.#commands.request(device, body, timeoutMs);
-  }
-
-  onCommand(listener: (command: Command) => boolean | Promise<boolean>): void {
-    this.#commands.listen(listener);
-  }
-
-  onEvict(listener: (lease: Lease) => void): void {
-    this.#evictListeners.push(listener);
-  }
-
-  async reply(to: string, correlation: string, body: string): Promise<void> {
-    this.#requireOpen();
-    requireText(body);
-    return this.#commands.reply(to, correlation, body);
-  }
-
-  async append(user: string, body: string): Promise<{ offset: string; receivers: number }> {
-    this.#requireOpen();
-    requireText(body);
-    return this.#store.append(user, body);
-  }
-
-  async appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
-    this.#requireOpen();
-    requireText(body);
-    const isFirst = this.#store.once(user, keys, ttlMs);
-    if (isFirst) this.#store.append(user, body);
-    return isFirst;
-  }
-
-  async appendNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
-    this.#requireOpen();
-    requireText(body);
-    const isNewest = this.#store.isNewest(user, state);
-    if (isNewest) this.#store.append(user, body);
-    return isNewest;
-  }
-
-  async publishNewest(user: string, body: string, state: VersionedState): Promise<boolean> {
-    this.#requireOpen();
-    requireText(body);
-    const isNewest = this.#store.isNewest(user, state);
-    if (isNewest) this.#store.publish(user, body);
-    return isNewest;
-  }
-
-  async publish(user: string, body: string): Promise<number> {
-    this.#requireOpen();
-    requireText(body);
-    return this.#store.publish(user, body);
-  }
-
-  async read(user: string, since?: string): ReturnType<Backplane['read']> {
-    this.#requireOpen();
-    return this.#store.histories.read(user, since);
-  }
-
-  async forget(user: string): Promise<void> {
-    this.#requireOpen();
-    this.#store.histories.forget(user);
-  }
-
-  async subscribe(
-    user: string,
-    listener: (frame: UserFrame) => void,
-    onInterrupted?: () => void,
-  ): Promise<() => Promise<void>> {
-    this.#requireOpen();
-    const subscription = { listener, onInterrupted };
-    this.#subscriptions.add(user, subscription);
-    this.#store.subscribe(user, this.instance);
-    return async () => {
-      if (this.#subscriptions.remove(user, subscription)) this.#store.unsubscribe(user, this.instance);
+  backplane(): Backplane {
+    const self = {
+      instance: this.instance,
+      onRestored: (listener: () => void) => this.#restored.add(listener),
+      health: () => this.#health(),
+      close: () => this.close(),
     };
-  }
-
-  async audience(user: string): Promise<number> {
-    this.#requireOpen();
-    return this.#store.audience(user);
-  }
-
-  async once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean> {
-    this.#requireOpen();
-    return this.#store.once(scope, keys, ttlMs);
-  }
-
-  async mark(scope: string, keys: readonly string[], ttlMs: number): Promise<void> {
-    this.#requireOpen();
-    this.#store.mark(scope, keys, ttlMs);
-  }
-
-  async take(key: string): Promise<string | undefined> {
-    this.#requireOpen();
-    return this.#store.values.take(key);
-  }
-
-  async put(key: string, value: string, ttlMs: number): Promise<void> {
-    this.#requireOpen();
-    requireText(value);
-    this.#store.values.set(key, value, ttlMs);
-  }
-
-  async count(key: string, by: number, windowMs: number): Promise<Counted> {
-    this.#requireOpen();
-    return this.#store.count(key, by, windowMs);
-  }
-
-  async publishControl(body: string): Promise<void> {
-    this.#requireOpen();
-    requireText(body);
-    this.#store.postAll({ kind: 'control', body });
-  }
-
-  onControl(listener: (body: string) => void): void {
-    this.#controlListeners.push(listener);
-  }
-
-  onRestored(listener: () => void): void {
-    this.#restoredListeners.push(listener);
-  }
-
-  async health(): Promise<{ ok: boolean; probeMs: number }> {
-    if (this.#closed) return { ok: false, probeMs: 0 };
-    const startedAt = performance.now();
-    // Closing while the probe is under way drops it, so the answer comes with the turn at the latest.
-    const heard = await new Promise<boolean>((resolve) => {
-      this.#store.post(this.instance, { kind: 'probe', heard: () => resolve(true) });
-      setImmediate(() => setImmediate(resolve, false));
-    });
-    return { ok: heard, probeMs: performance.now() - startedAt };
+    const parts = {
+      leases: this.#leases(),
+      commands: this.#commands,
+      frames: this.#frames(),
+      shared: this.#shared(),
+    };
+    return compose(parts, self, () => this.#closed);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#store.leases.releaseAll(this.instance);
-    const told = this.#commands.close();
+    const notified = this.#commands.close();
     this.#leave();
-    await told;
+    await notified;
   }
 
-  /* eslint-enable @typescript-eslint/require-await */
-
-  /** What `kill` does: gone without a word. */
+  /** The end by `kill`: no message to any other instance. */
   vanish(): void {
     this.#leave();
     void this.#commands.close();
   }
 
-  /** What `interrupt` does. */
-  interrupted(): void {
-    this.#restoredListeners.forEach((listener) => tell(listener, undefined, this.#onError));
-    for (const user of this.#subscriptions.users()) this.#subscriptions.interrupted(user);
+  interrupt(): void {
+    this.#restored.emit();
+    for (const user of this.#subscriptions.users()) this.#subscriptions.interrupt(user);
+  }
+
+  // Methods are async so that a refusal is a rejection here as it is over a network.
+  /* eslint-disable @typescript-eslint/require-await */
+
+  #leases(): Leases {
+    const store = this.#store;
+    return {
+      claim: async (device, connection) => store.claim(device, connection, this.instance),
+      refresh: async (leases) =>
+        leases
+          .filter((lease) => !store.leases.refresh(lease.device, lease.connection, lease.fence, this.instance))
+          .map((lease) => lease.device),
+      release: async (device, fence) => store.leases.release(device, fence),
+      owners: async (devices) => {
+        const leases = devices.map((device) => store.leases.get(device)).filter((lease) => lease !== undefined);
+        return new Map(leases.map((lease) => [lease.device, lease]));
+      },
+      onEvict: (listener) => this.#evictions.add(listener),
+    };
+  }
+
+  #frames(): UserFrames {
+    const store = this.#store;
+    return {
+      append: async (user, body) => store.append(user, body),
+      appendOnce: async (user, body, keys, ttlMs) => {
+        const isFirst = store.once(user, keys, ttlMs);
+        if (isFirst) store.append(user, body);
+        return isFirst;
+      },
+      appendNewest: async (user, body, state) => {
+        const isNewest = store.isNewest(user, state);
+        if (isNewest) store.append(user, body);
+        return isNewest;
+      },
+      publishNewest: async (user, body, state) => {
+        const isNewest = store.isNewest(user, state);
+        if (isNewest) store.publish(user, body);
+        return isNewest;
+      },
+      publish: async (user, body) => store.publish(user, body),
+      read: async (user, since) => store.histories.read(user, since),
+      forget: async (user) => store.histories.forget(user),
+      subscribe: async (user, listener, onInterrupted) => {
+        const subscription = { listener, onInterrupted };
+        this.#subscriptions.add(user, subscription);
+        store.subscribe(user, this.instance);
+        return async () => {
+          if (this.#subscriptions.remove(user, subscription)) store.unsubscribe(user, this.instance);
+        };
+      },
+      audience: async (user) => store.audience(user),
+    };
+  }
+
+  #shared(): Shared {
+    const store = this.#store;
+    return {
+      once: async (scope, keys, ttlMs) => store.once(scope, keys, ttlMs),
+      mark: async (scope, keys, ttlMs) => store.mark(scope, keys, ttlMs),
+      take: async (key) => store.values.take(key),
+      put: async (key, value, ttlMs) => store.values.set(key, value, ttlMs),
+      count: async (key, by, windowMs) => store.count(key, by, windowMs),
+      publishControl: async (body) => store.postAll({ kind: 'control', body }),
+      onControl: (listener) => this.#control.add(listener),
+    };
+  }
+
+  /* eslint-enable @typescript-eslint/require-await */
+
+  async #health(): Promise<{ ok: boolean; probeMs: number }> {
+    if (this.#closed) return { ok: false, probeMs: 0 };
+    const startedAt = performance.now();
+    // Closing while the probe is under way discards it, so the answer comes with the next tick at the latest.
+    const ok = await new Promise<boolean>((resolve) => {
+      this.#store.post(this.instance, { kind: 'probe', received: () => resolve(true) });
+      setImmediate(() => setImmediate(resolve, false));
+    });
+    return { ok, probeMs: performance.now() - startedAt };
   }
 
   #leave(): void {
@@ -295,21 +214,13 @@ class MemoryBackplane implements Backplane {
     this.#onLeave();
   }
 
-  #receive(post: Post): void {
-    if (post.kind === 'frame') return this.#subscriptions.hear(post.user, post.frame);
-    if (post.kind === 'probe') return post.heard();
-    if (post.kind === 'control') return this.#tellAll(this.#controlListeners, post.body);
-    if (post.kind === 'evicted') return this.#tellAll(this.#evictListeners, post.lease);
-    // An event loop that was stuck: whoever sent it has given up.
-    if (post.kind === 'command' && performance.now() > post.deadline) return;
-    this.#commands.receive(post);
-  }
-
-  #tellAll<T>(listeners: readonly ((said: T) => void)[], said: T): void {
-    for (const listener of listeners) tell(listener, said, this.#onError);
-  }
-
-  #requireOpen(): void {
-    if (this.#closed) throw new BackplaneError('CLOSED', `${this.instance} is closed`);
+  #receive(delivery: Delivery): void {
+    if (delivery.kind === 'frame') return this.#subscriptions.deliver(delivery.user, delivery.frame);
+    if (delivery.kind === 'probe') return delivery.received();
+    if (delivery.kind === 'control') return this.#control.emit(delivery.body);
+    if (delivery.kind === 'evicted') return this.#evictions.emit(delivery.lease);
+    // The event loop was stuck: the sender has given up.
+    if (delivery.kind === 'command' && performance.now() > delivery.deadline) return;
+    this.#commands.receive(delivery);
   }
 }

@@ -1,6 +1,6 @@
-/** Who listens to which user within this instance. Knows nothing of other instances. */
-import type { UserFrame } from './backplane.ts';
-import { tell } from './text.ts';
+/** The listeners of each user within this instance. Knows nothing of other instances. */
+import { callSafely } from './listeners.ts';
+import type { UserFrame } from './user-frames.ts';
 
 export interface Subscription {
   readonly listener: (frame: UserFrame) => void;
@@ -20,7 +20,7 @@ export class Subscriptions {
     this.#byUser.set(user, subscriptions.add(subscription));
   }
 
-  /** True when it was the last one of its user. False also when it is gone already: there may be others' by now. */
+  /** True when it was the last one of its user. False also when it was removed before: others may have been added since. */
   remove(user: string, subscription: Subscription): boolean {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions?.delete(subscription) || subscriptions.size > 0) return false;
@@ -29,17 +29,17 @@ export class Subscriptions {
   }
 
   clear(): void {
-    // A listener may clear while it is called: who comes after it hears nothing more.
+    // A listener may clear while it is called: those after it are not called.
     for (const subscriptions of this.#byUser.values()) subscriptions.clear();
     this.#byUser.clear();
   }
 
-  hear(user: string, frame: UserFrame): void {
-    this.#each(user, ({ listener }) => tell(listener, frame, this.#onError));
+  deliver(user: string, frame: UserFrame): void {
+    this.#each(user, ({ listener }) => callSafely(listener, frame, this.#onError));
   }
 
-  interrupted(user: string): void {
-    this.#each(user, ({ onInterrupted }) => onInterrupted && tell(onInterrupted, undefined, this.#onError));
+  interrupt(user: string): void {
+    this.#each(user, ({ onInterrupted }) => onInterrupted && callSafely(onInterrupted, undefined, this.#onError));
   }
 
   users(): string[] {
@@ -49,7 +49,7 @@ export class Subscriptions {
   #each(user: string, act: (subscription: Subscription) => void): void {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions) return;
-    // A listener may end another one's subscription, and that one hears nothing more from then on.
+    // A listener may remove another subscription, which is not called from then on.
     for (const subscription of subscriptions.size === 1 ? subscriptions : [...subscriptions])
       if (subscriptions.has(subscription)) act(subscription);
   }

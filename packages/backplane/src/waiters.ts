@@ -1,4 +1,4 @@
-/** One bounded table of those who wait for an answer. Each has a clock, and closing tells every one of them. */
+/** One bounded table of calls that wait for an answer. Each has a timeout, and closing settles all of them. */
 import { BackplaneError } from './errors.ts';
 
 interface Waiter<T> {

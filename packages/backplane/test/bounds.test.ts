@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { Commands } from '../src/commands.ts';
+import { CommandExchange } from '../src/command-exchange.ts';
 import { createMemoryBus } from '../src/index.ts';
-import type { Mail } from '../src/mail.ts';
+import type { Answer } from '../src/instance-message.ts';
 import { Expiring } from '../src/memory/expiring.ts';
 import { Histories } from '../src/memory/histories.ts';
-import { Leases } from '../src/memory/leases.ts';
+import { LeaseTable } from '../src/memory/lease-table.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -37,7 +37,7 @@ describe('what a bus remembers', () => {
 
   it('forgets a device a day after its lease ended, and its fence not before', () => {
     const clock = createClock();
-    const leases = new Leases(clock.now, 60_000);
+    const leases = new LeaseTable(clock.now, 60_000);
     const { fence } = leases.claim('old', 'c1', 'gateway');
     leases.release('old', fence);
     clock.advance(-hourMs);
@@ -63,13 +63,13 @@ describe('what a bus remembers', () => {
     const told: string[] = [];
     const post = {
       toOwner: () => Promise.resolve('offline' as const),
-      toInstance: (_: string, mail: Mail) => {
-        if (mail.kind === 'abandoned') told.push(mail.correlation);
+      toInstance: (_: string, answer: Answer) => {
+        if (answer.kind === 'abandoned') told.push(answer.correlation);
         return Promise.resolve();
       },
     };
-    const commands = new Commands('gateway', post, { maxPending: 2, ownerGoneRetryMs: 1 }, () => undefined);
-    commands.listen(() => true);
+    const commands = new CommandExchange('gateway', post, { maxPending: 2, ownerGoneRetryMs: 1 }, () => undefined);
+    commands.onCommand(() => true);
     for (const correlation of ['first', 'second', 'third']) {
       const command = { device: 'device', fence: 1, body: 'question', correlation, replyTo: 'api' };
       commands.receive({ kind: 'command', id: correlation, from: 'api', command, deadline: Infinity });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { historyEntryBytes } from '../src/backplane.ts';
+import { historyEntryBytes } from '../src/user-frames.ts';
 import { type Backplane, type UserFrame, type Following, follow, createMemoryBus } from '../src/index.ts';
 
 const historyLimit = 5;

@@ -1,6 +1,7 @@
 /** Promises about commands: from any instance to the one that owns the device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane, BackplaneOptions, Command, RouteOutcome } from '../backplane.ts';
+import type { Backplane, BackplaneOptions } from '../backplane.ts';
+import type { Command, RouteOutcome } from '../commands.ts';
 import { type MakeBus, passing, codeOf, createEar, createStage, createGate, until } from './harness.ts';
 
 export function describeCommands(makeBus: MakeBus): void {

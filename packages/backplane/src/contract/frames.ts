@@ -1,6 +1,7 @@
 /** Promises about a user's frames: the history, what is live, and what is hot. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Backplane, type UserFrame, historyEntryBytes } from '../backplane.ts';
+import type { Backplane } from '../backplane.ts';
+import { type UserFrame, historyEntryBytes } from '../user-frames.ts';
 import { type MakeBus, passing, createEar, createStage, until } from './harness.ts';
 
 const bodies = (frames: readonly { body: string }[]) => frames.map(({ body }) => body);

@@ -1,4 +1,4 @@
-/** Values that live for a while: what was said once, and tickets. */
+/** Values that expire: claimed keys, tickets, counters. */
 
 const sweepEveryMs = 30_000;
 

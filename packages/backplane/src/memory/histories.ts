@@ -1,6 +1,7 @@
 /** The newest entries of every user, chained: each names its predecessor, so a gap cannot be mistaken for a continuation. */
 import { randomBytes } from 'node:crypto';
-import { type BackplaneOptions, type HistoryPage, historyEntryBytes } from '../backplane.ts';
+import type { BackplaneOptions } from '../backplane.ts';
+import { type HistoryPage, historyEntryBytes } from '../user-frames.ts';
 
 interface Entry {
   readonly offset: string;
@@ -10,7 +11,7 @@ interface Entry {
 }
 
 interface Chain {
-  /** Random for every new chain: an offset of a chain that was forgotten is never met again. */
+  /** Random for every new chain: an offset of a discarded chain never appears again. */
   readonly epoch: string;
   count: number;
   top: string;

@@ -1,12 +1,16 @@
-/** What all instances of one process share: the place Redis has among many. Every method is one atomic step. */
-import type { BackplaneOptions, Command, Counted, Lease, UserFrame, VersionedState } from '../backplane.ts';
+/** The state that all instances of one process share, in place of Redis. Every method is one atomic step. */
+import type { BackplaneOptions } from '../backplane.ts';
+import type { Command } from '../commands.ts';
+import type { Lease } from '../leases.ts';
+import type { Counted } from '../shared.ts';
+import type { UserFrame, VersionedState } from '../user-frames.ts';
 import { Expiring } from './expiring.ts';
 import { Histories } from './histories.ts';
-import type { Inbox, Post } from './inbox.ts';
-import { Leases } from './leases.ts';
+import { LeaseTable } from './lease-table.ts';
+import type { Delivery, Mailbox } from './mailbox.ts';
 
 interface Kept {
-  leases: Leases;
+  leases: LeaseTable;
   histories: Histories;
   remembered: Expiring<true>;
   values: Expiring<string>;
@@ -16,14 +20,14 @@ interface Kept {
 
 export class Store {
   readonly #create: () => Kept;
-  readonly #inboxes = new Map<string, Inbox>();
+  readonly #mailboxes = new Map<string, Mailbox>();
   readonly #subscribers = new Map<string, Set<string>>();
   readonly #now: () => number;
   #kept: Kept;
 
   constructor(options: BackplaneOptions, maxKeys: number, now: () => number) {
     this.#create = () => ({
-      leases: new Leases(now, options.leaseTtlMs),
+      leases: new LeaseTable(now, options.leaseTtlMs),
       histories: new Histories(now, options),
       remembered: new Expiring(now, maxKeys),
       values: new Expiring(now, maxKeys),
@@ -34,7 +38,7 @@ export class Store {
     this.#kept = this.#create();
   }
 
-  get leases(): Leases {
+  get leases(): LeaseTable {
     return this.#kept.leases;
   }
 
@@ -46,31 +50,31 @@ export class Store {
     return this.#kept.values;
   }
 
-  /** Loses everything that is stored; who listens goes on listening. */
+  /** Loses everything that is stored; subscriptions stay. */
   forget(): void {
     this.#kept = this.#create();
   }
 
-  join(instance: string, inbox: Inbox): void {
-    this.#inboxes.set(instance, inbox);
+  join(instance: string, mailbox: Mailbox): void {
+    this.#mailboxes.set(instance, mailbox);
   }
 
-  /** The instance hears nothing more. Its leases are not touched. */
+  /** Nothing more is delivered to the instance. Its leases are not touched. */
   leave(instance: string): void {
-    this.#inboxes.get(instance)?.close();
-    this.#inboxes.delete(instance);
+    this.#mailboxes.get(instance)?.close();
+    this.#mailboxes.delete(instance);
     for (const user of [...this.#subscribers.keys()]) this.unsubscribe(user, instance);
   }
 
-  /** False when nobody listens under that name. */
-  post(instance: string, post: Post): boolean {
-    const inbox = this.#inboxes.get(instance);
-    inbox?.post(post);
-    return inbox !== undefined;
+  /** False when there is no such instance. */
+  post(instance: string, delivery: Delivery): boolean {
+    const mailbox = this.#mailboxes.get(instance);
+    mailbox?.post(delivery);
+    return mailbox !== undefined;
   }
 
-  postAll(post: Post): void {
-    for (const inbox of this.#inboxes.values()) inbox.post(post);
+  postAll(delivery: Delivery): void {
+    for (const mailbox of this.#mailboxes.values()) mailbox.post(delivery);
   }
 
   claim(device: string, connection: string, instance: string): { fence: number; previous?: Lease } {
@@ -87,17 +91,17 @@ export class Store {
   ): 'posted' | 'offline' | 'owner_gone' {
     const lease = this.leases.get(command.device);
     if (!lease) return 'offline';
-    const mail = { kind: 'command', id, from, command: { ...command, fence: lease.fence }, deadline } as const;
-    return this.post(lease.instance, mail) ? 'posted' : 'owner_gone';
+    const message = { kind: 'command', id, from, command: { ...command, fence: lease.fence }, deadline } as const;
+    return this.post(lease.instance, message) ? 'posted' : 'owner_gone';
   }
 
   append(user: string, body: string): { offset: string; receivers: number } {
     const { offset, previous } = this.histories.append(user, body);
-    return { offset, receivers: this.#tell(user, { body, offset, previous, hot: false }) };
+    return { offset, receivers: this.#deliver(user, { body, offset, previous, hot: false }) };
   }
 
   publish(user: string, body: string): number {
-    return this.#tell(user, { body, offset: this.histories.top(user), hot: true });
+    return this.#deliver(user, { body, offset: this.histories.top(user), hot: true });
   }
 
   subscribe(user: string, instance: string): void {
@@ -146,8 +150,8 @@ export class Store {
     return { count, leftMs: endsAt - now, endsAt };
   }
 
-  #tell(user: string, frame: UserFrame): number {
-    // All listeners share the object: who changes it must fail here as it would have no effect elsewhere.
+  #deliver(user: string, frame: UserFrame): number {
+    // All listeners share the object: changing it must fail here, because it would have no effect over a network.
     Object.freeze(frame);
     const instances = this.#subscribers.get(user) ?? [];
     for (const instance of instances) this.post(instance, { kind: 'frame', user, frame });

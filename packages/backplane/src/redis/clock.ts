@@ -1,5 +1,5 @@
 /**
- * What time it is at Redis, told from here, as a range that holds the truth: every answer of a script brings the time it ran at,
+ * The time at Redis, estimated from here, as a range that contains it: every answer of a script has the time it ran at,
  * which lies between the sending and the receiving. Clocks drift, so only the last minute counts.
  */
 

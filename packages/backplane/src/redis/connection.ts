@@ -1,4 +1,4 @@
-/** How this room talks to a Redis server: never resend, never queue while away, always with a clock, and no secret in an error. */
+/** A connection to Redis: never resends, never queues while Redis is away, always with a timeout, and no secret in an error. */
 import { type RedisOptions, Redis } from 'ioredis';
 import { BackplaneError, UncertainError } from '../errors.ts';
 import type { RedisAddress, RedisNodeAddress } from './url.ts';
@@ -12,13 +12,14 @@ export interface ConnectionTimes {
 }
 
 /**
- * Opens a connection that comes back by itself, for ever. With `node` it goes to that node of a cluster, otherwise to the
- * server or, by way of the sentinels, to the master. `onTrouble` hears why it is not connected; the text holds no secret.
+ * Opens a connection that reconnects by itself, for ever. With `node` it goes to that node of a cluster, otherwise to the
+ * server or, through the sentinels, to the master. `onFailure` is called with the reason why it is not connected, which holds no
+ * secret.
  */
 export function openConnection(
   address: RedisAddress,
   times: ConnectionTimes,
-  onTrouble: (reason: string) => void,
+  onFailure: (reason: string) => void,
   node: RedisNodeAddress | undefined = address.nodes[0],
 ): Redis {
   const retryStrategy = (attempt: number) =>
@@ -33,7 +34,7 @@ export function openConnection(
     commandTimeout: times.commandTimeoutMs,
     connectTimeout: times.connectTimeoutMs,
     retryStrategy,
-    // A server that became a replica refuses writes for ever: look again for the master.
+    // A server that became a replica refuses writes for ever: the sentinels know the new master.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...(address.username === undefined ? {} : { username: address.username }),
     ...(address.password === undefined ? {} : { password: address.password }),
@@ -60,10 +61,10 @@ export function openConnection(
   const connection = new Redis(options);
   // Errors of the library carry the command with its arguments, AUTH among them: only the message goes on.
   connection.on('error', (error: Error) => {
-    // The library listens for one error of a socket. TLS may say a second one, which would end the process.
+    // The library handles one error of a socket. TLS may emit a second one, which would end the process.
     const stream = connection.stream as Redis['stream'] | undefined;
     if (stream?.listenerCount('error') === 0) stream.on('error', () => undefined);
-    onTrouble(reasonOf(error));
+    onFailure(reasonOf(error));
   });
   return connection;
 }
@@ -78,7 +79,7 @@ function reasonOf(error: Error & { code?: string; hostname?: string }): string {
 
 /**
  * Connects again when the library has given up: a failover that is noticed while it asks the sentinels for the master ends the
- * connection for good. Not when `isOver` says that it was ended by us.
+ * connection for good. Not when `isOver`: then it was ended here.
  */
 export function keepAlive(connection: Redis, isOver: () => boolean): void {
   connection.on('end', () => {
@@ -91,13 +92,13 @@ export function keepAlive(connection: Redis, isOver: () => boolean): void {
 
 const reviveMs = 50;
 
-/** What a caller is told when Redis cannot be asked, or does not do what it was asked. */
+/** For a caller when Redis cannot be asked, or refuses. */
 export function unavailable(error: unknown): BackplaneError {
   const reason = error instanceof Error ? error.message : String(error);
   return new BackplaneError('UNAVAILABLE', `Redis did not answer: ${reason.slice(0, 200)}`);
 }
 
-/** The same when nobody knows whether it was done. */
+/** The same when the outcome is unknown. */
 export function uncertain(reason: string): UncertainError {
   return new UncertainError(`Redis was asked and did not answer: ${reason.slice(0, 200)}`);
 }

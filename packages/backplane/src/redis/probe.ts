@@ -1,43 +1,45 @@
 /**
- * Whether this instance hears what is said to it. A connection can look alive and be deaf: after a failover it may hang on a
- * server to which nobody publishes any more.
+ * Whether this instance receives what is sent to it. A connection can look alive and receive nothing: after a failover it may stay on a
+ * server to which no instance publishes any more.
  */
 import { Waiters } from '../waiters.ts';
-import type { Fleet, Node } from './fleet.ts';
+import type { Run } from './operations.ts';
+import type { RedisNode, Topology } from './topology.ts';
+import { encodeRecord } from './wire.ts';
 
 export interface ProbeOptions {
-  /** How long an ear may hear nothing before it is tested; up to twice that, by chance. */
+  readonly instance: string;
+  readonly topology: Topology;
+  readonly run: Run;
+  /** How long a subscriber may receive nothing before it is tested; up to twice that, at random. */
   readonly silenceMs: number;
-  /** How long the test may take before the connection is made anew. */
+  /** How long the test may take before the connection is rebuilt. */
   readonly patienceMs: number;
-  /** Publishes to the channel that this instance holds in a partition; resolves to the number of those who heard it. */
-  send(partition: number, id: string): Promise<number>;
 }
 
 export class Probe {
-  readonly #fleet: Fleet;
   readonly #options: ProbeOptions;
   readonly #waiters = new Waiters<boolean>(10_000);
-  readonly #testing = new Set<Node>();
+  readonly #testing = new Set<RedisNode>();
   readonly #timer: NodeJS.Timeout;
   #lastId = 0;
 
-  constructor(fleet: Fleet, options: ProbeOptions) {
-    this.#fleet = fleet;
+  constructor(options: ProbeOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#watch(), options.silenceMs / 4);
+    this.#timer = setInterval(() => this.#check(), options.silenceMs / 4);
     this.#timer.unref();
   }
 
-  heard(id: string): void {
+  received(id: string): void {
     this.#waiters.settle(id, true);
   }
 
-  /** Whether every server is heard within the time. Never rejects. */
+  /** Whether a message through every server comes within the time. Never rejects. */
   async all(timeoutMs: number): Promise<boolean> {
-    if (!this.#fleet.up) return false;
-    const tests = [...this.#fleet.owners().values()].map((partition) => this.#test(partition, timeoutMs));
-    return (await Promise.all(tests)).every((heard) => heard === true);
+    const { topology, instance } = this.#options;
+    if (!topology.up) return false;
+    const tests = [...topology.channelByNode(instance).values()].map((channel) => this.#test(channel, timeoutMs));
+    return (await Promise.all(tests)).every((received) => received === true);
   }
 
   close(): void {
@@ -45,30 +47,31 @@ export class Probe {
     this.#waiters.settleAll(false);
   }
 
-  /** Undefined: the question could not be asked, which says nothing about the ear. */
-  async #test(partition: number, timeoutMs: number): Promise<boolean | undefined> {
+  /** Undefined: the probe could not be sent, which says nothing about the subscriber. */
+  async #test(channel: string, timeoutMs: number): Promise<boolean | undefined> {
     this.#lastId += 1;
     const id = String(this.#lastId);
     try {
-      const heard = this.#waiters.wait(id, timeoutMs, () => false);
-      const receivers = await this.#options.send(partition, id);
+      const received = this.#waiters.wait(id, timeoutMs, () => false);
+      const receivers = await this.#options.run('probe', { channel, record: encodeRecord({ kind: 'probe', id }) });
       if (receivers === 0) this.#waiters.settle(id, false);
-      return await heard;
+      return await received;
     } catch {
       this.#waiters.settle(id, false);
       return undefined;
     }
   }
 
-  #watch(): void {
-    const silentSince = performance.now() - this.#options.silenceMs * (1 + Math.random());
-    for (const [node, partition] of this.#fleet.owners()) {
-      const { listening } = node;
-      if (!listening.up || listening.heardAt > silentSince || this.#testing.has(node)) continue;
+  #check(): void {
+    const { topology, instance, silenceMs, patienceMs } = this.#options;
+    const silentSince = performance.now() - silenceMs * (1 + Math.random());
+    for (const [node, channel] of topology.channelByNode(instance)) {
+      const { subscriber } = node;
+      if (!subscriber.up || subscriber.receivedAt > silentSince || this.#testing.has(node)) continue;
       this.#testing.add(node);
-      void this.#test(partition, this.#options.patienceMs).then((heard) => {
+      void this.#test(channel, patienceMs).then((received) => {
         this.#testing.delete(node);
-        if (heard === false) listening.rebuild();
+        if (received === false) subscriber.rebuild();
       });
     }
   }

@@ -1,4 +1,4 @@
-/** One Redis server to which operations are sent: the script, its clock, and whether it can be reached. */
+/** One Redis server for commands: its script, its clock, and whether it can be reached. */
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
@@ -6,34 +6,45 @@ import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
 import { keepAlive, uncertain, unavailable } from './connection.ts';
 
-export interface ServerEvents {
-  /** It can be asked, for the first time or again. */
-  onUp(): void;
-  /** What it answered says that the map of the cluster is old, or that it cannot serve now. */
-  onMoved(): void;
-}
-
-/** Says that nothing was carried out and the same may be asked of another node. */
+/** Nothing was carried out; another node of the cluster has the key. */
 export class MovedError extends Error {}
 
 export class RedisServer {
   readonly clock = new RedisClock();
+  /** Resolves when it can be asked for the first time. */
+  readonly ready: Promise<void>;
   readonly #connection: Redis;
   readonly #script: string;
   readonly #sha: string;
-  readonly #events: ServerEvents;
+  #onUp: () => void = () => undefined;
+  readonly #onMoved: () => void;
   readonly #timeoutMs: number;
   #up = false;
   #closed = false;
 
-  /** `connection` is this server's from now on. */
-  constructor(connection: Redis, script: string, timeoutMs: number, events: ServerEvents) {
+  /**
+   * The server owns the connection from now on. `onUp`: it can be asked, for the first time or again; `onMoved`: it answered that
+   * the map of the cluster is out of date, or that it cannot serve now.
+   */
+  constructor(
+    connection: Redis,
+    script: string,
+    timeoutMs: number,
+    onUp: () => void = () => undefined,
+    onMoved: () => void = () => undefined,
+  ) {
     this.#connection = connection;
     this.#script = script;
     this.#sha = createHash('sha1').update(script).digest('hex');
     this.#timeoutMs = timeoutMs;
-    this.#events = events;
-    connection.on('ready', () => void this.#greet());
+    this.ready = new Promise((resolve) => {
+      this.#onUp = () => {
+        resolve();
+        onUp();
+      };
+    });
+    this.#onMoved = onMoved;
+    connection.on('ready', () => void this.#prepare());
     connection.on('close', () => (this.#up = false));
     keepAlive(connection, () => this.#closed);
   }
@@ -43,16 +54,17 @@ export class RedisServer {
   }
 
   /**
-   * Carries out operations within the time a command may take, or not at all: past it the script refuses them, however late
-   * a frozen server or a full socket brings them. Returns one value per operation; one that failed is an `Error`.
+   * Carries out operations within the time that a command may take, or not at all: after it the script refuses them, however late
+   * they reach it through a frozen server or a full socket. Puts that time into `args[0]`. Returns one value per operation; one that
+   * failed is an `Error`.
    * @throws BackplaneError UNAVAILABLE, at once when the server is away; MovedError
    */
   async run(key: string, args: (string | number)[]): Promise<unknown[]> {
     if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
     const sentAt = performance.now();
-    args[0] = this.until(sentAt);
     let answer: unknown;
     try {
+      args[0] = this.until(sentAt);
       answer = await this.#evaluate(key, args);
     } catch (error) {
       throw this.#explain(error);
@@ -70,13 +82,15 @@ export class RedisServer {
     return Math.floor(this.clock.earliest(now + this.#timeoutMs));
   }
 
-  /** From now on commands are kept, until `letGo` writes all of them at once: a write costs more than a command. */
-  gather(): void {
-    this.#stream()?.cork();
-  }
-
-  letGo(): void {
-    this.#stream()?.uncork();
+  /** Calls `send` and writes its commands to the socket at once: a write costs more than a command. */
+  together(send: () => void): void {
+    const stream = this.#stream();
+    stream?.cork();
+    try {
+      send();
+    } finally {
+      stream?.uncork();
+    }
   }
 
   /** Any other command. @throws BackplaneError UNAVAILABLE */
@@ -89,7 +103,7 @@ export class RedisServer {
     }
   }
 
-  /** Ends the connection and makes a new one: what it had not sent yet is not sent any more. */
+  /** Ends the connection and makes a new one: commands that it had not written yet are never sent. */
   rebuild(): void {
     this.#up = false;
     this.#connection.disconnect(true);
@@ -101,34 +115,34 @@ export class RedisServer {
     this.#connection.disconnect();
   }
 
-  /** Of the library, which does not name it: what its commands are written to. Another one after a reconnect. */
+  /** The socket of the library, which does not declare it. Another one after a reconnect. */
   #stream(): Writable | undefined {
     return (this.#connection as unknown as { stream?: Writable }).stream;
   }
 
-  async #evaluate(key: string, args: (string | number)[]): Promise<unknown> {
+  async #evaluate(key: string, args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await this.#connection.evalsha(this.#sha, 1, key, ...args);
     } catch (error) {
-      // Nothing was done. The script was loaded when the connection began, so somebody has thrown all scripts away.
+      // Nothing was done. The script was loaded when the connection began: since then the server discarded all scripts.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return this.#connection.eval(this.#script, 1, key, ...args);
     }
   }
 
-  /** The script is there and the time is known before the first operation is sent. */
-  async #greet(): Promise<void> {
+  /** Loads the script and asks for the time before the first operation is sent. */
+  async #prepare(): Promise<void> {
     try {
       this.clock.reset();
       const sentAt = performance.now();
       const [time] = await Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
       const [seconds = 0, micros = 0] = time.map(Number);
-      // Late for the range, because the script was loaded meanwhile, but true.
+      // A wide range, because the script was loaded meanwhile, but a true one.
       this.clock.sample(sentAt, seconds * 1000 + Math.floor(micros / 1000), performance.now());
       this.#up = this.#connection.status === 'ready';
-      if (this.#up) this.#events.onUp();
+      if (this.#up) this.#onUp();
     } catch {
-      // Ended, frozen or loading: the connection begins again, and this with it.
+      // Ended, frozen or loading: the connection begins again, and so does this.
       if (this.#connection.status === 'ready') this.#connection.disconnect(true);
     }
   }
@@ -136,18 +150,18 @@ export class RedisServer {
   #explain(error: unknown): Error {
     const message = error instanceof Error ? error.message : '';
     if (/^(MOVED|ASK|TRYAGAIN) /.test(message)) {
-      this.#events.onMoved();
+      this.#onMoved();
       return new MovedError(message);
     }
-    if (message.startsWith('CLUSTERDOWN')) this.#events.onMoved();
-    // No answer: the server is stuck or the way to it is. A new connection asks without what waits in the old one.
+    if (message.startsWith('CLUSTERDOWN')) this.#onMoved();
+    // No answer: the server or the connection is stuck. A new connection begins without what waits in the old one.
     if (message === 'Command timed out') this.rebuild();
-    // It was the master: every write fails until the new one is found.
+    // It is no longer the master: every write fails until the new one is found.
     if (message.includes('READONLY') || message.startsWith('MASTERDOWN')) this.rebuild();
     return isCertain(error) ? unavailable(error) : uncertain(message);
   }
 }
 
-/** The server said no, or was not asked; otherwise the question left and no answer came. */
+/** The server refused, or was not asked; otherwise the command left and no answer came. */
 const isCertain = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'ReplyError' || error.message.startsWith("Stream isn't writeable"));

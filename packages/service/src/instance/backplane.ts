@@ -1,5 +1,5 @@
 /** How the members of an instance reach the others: over Redis, or within the only process. */
-import { type Backplane, RedisTrouble, createMemoryBus, createRedisBackplane } from '@relay/backplane';
+import { type Backplane, RedisConnectionError, createMemoryBus, createRedisBackplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Database, newestFence } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
@@ -24,7 +24,10 @@ export const overRedis =
       name,
       // Each reason is a line of its own: a second one must not be counted as the first said again.
       onError: (error) =>
-        logger.warn({ err: error }, error instanceof RedisTrouble ? error.message : 'the backplane has trouble'),
+        logger.warn(
+          { err: error },
+          error instanceof RedisConnectionError ? error.message : 'the backplane has trouble',
+        ),
     });
 
 /** For the only process of a relay. */

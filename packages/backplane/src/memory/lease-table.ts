@@ -1,5 +1,5 @@
-/** Which connection of which instance owns a device. Knows nothing of mail: who was evicted is told by the caller. */
-import type { Lease } from '../backplane.ts';
+/** Which connection of which instance owns a device. Sends nothing: the caller notifies the owner that was evicted. */
+import type { Lease } from '../leases.ts';
 
 interface Holding {
   fence: number;
@@ -7,7 +7,7 @@ interface Holding {
   instance: string;
   /** End of the lease; a released one has ended. */
   until: number;
-  /** A released fence is spent: a refresh that was under way must not bring it back. */
+  /** A released fence is spent: a refresh that was under way must not restore it. */
   released: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Holding {
 const fenceMemoryMs = 24 * 60 * 60_000;
 
 /** Bound: the devices that were owned within the last 24 hours, one small record each. */
-export class Leases {
+export class LeaseTable {
   readonly #holdings = new Map<string, Holding>();
   readonly #now: () => number;
   readonly #ttlMs: number;
@@ -40,7 +40,7 @@ export class Leases {
     return previous ? { fence, previous } : { fence };
   }
 
-  /** False when somebody newer has claimed the device. */
+  /** False when a newer claim owns the device. */
   refresh(device: string, connection: string, fence: number, instance: string): boolean {
     const holding = this.#holdings.get(device);
     if (holding && holding.fence > fence) return false;

@@ -1,0 +1,28 @@
+/** The messages of one instance to another's own channel. Fields are text, numbers and flags, never objects of a caller. */
+import type { Command } from './commands.ts';
+import type { Lease } from './leases.ts';
+
+export interface CommandMessage {
+  readonly kind: 'command';
+  /** `from` waits for the acknowledgement under it; of a request it is the correlation, and only a refusal is sent. */
+  readonly id: string;
+  readonly from: string;
+  readonly command: Command;
+  /** Not to be delivered later, in the time of what carries it. */
+  readonly deadline: number;
+}
+
+export interface EvictionMessage {
+  readonly kind: 'evicted';
+  readonly lease: Lease;
+}
+
+/** What the receiver of a command sends back. */
+export type Answer =
+  | { readonly kind: 'ack'; readonly id: string }
+  | { readonly kind: 'nack'; readonly id: string }
+  | { readonly kind: 'reply'; readonly correlation: string; readonly body: string }
+  /** The instance that accepted the request closed before it had replied. */
+  | { readonly kind: 'abandoned'; readonly correlation: string };
+
+export type InstanceMessage = CommandMessage | EvictionMessage | Answer;

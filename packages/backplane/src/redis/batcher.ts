@@ -1,0 +1,211 @@
+/**
+ * Collects what is asked of Redis within one tick of the event loop and sends it at once: one EVALSHA per lane, whatever the number of
+ * operations, and one PUBLISH per channel beside it, all in one write. At most two commands of a lane are in flight; operations that come
+ * meanwhile wait for the next, so batches grow with the load. (The library's autopipelining sends a command per operation, which costs
+ * several times the CPU at both ends.)
+ */
+import { BackplaneError } from '../errors.ts';
+import { unavailable } from './connection.ts';
+import type { Argument } from './operation.ts';
+import { type Run, encodeOperation, operations } from './operations.ts';
+import type { RedisServer } from './server.ts';
+import type { RedisNode, Topology } from './topology.ts';
+
+/** How several texts for the same subscribers leave: as an operation, or as a message of a channel. `until`: as `RedisServer.until`. */
+export type Join = (
+  texts: readonly string[],
+  until: number,
+) => readonly Argument[] | { channel: string; message: string };
+
+/** Texts for the same subscribers that leave together. */
+interface Joined {
+  readonly texts: string[];
+  readonly join: Join;
+  readonly answer: Promise<unknown>;
+}
+
+interface Entry {
+  /** An encoded operation, or joined texts. */
+  readonly content: readonly Argument[] | Joined;
+  /** Characters, for the bounds. */
+  size: number;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Lane {
+  /** An id of the lane; without a name it is the key of its commands. */
+  readonly key: string;
+  waiting: Entry[];
+  /** Those among them that later texts for the same subscribers join, by the id or channel. */
+  readonly joinable: Map<string, Entry & { content: Joined }>;
+  scheduled: boolean;
+  inFlight: number;
+}
+
+/** Operations and characters in one command: Redis serves no other client meanwhile. */
+const maxOperations = 256;
+const maxCharacters = 1024 * 1024;
+/** Commands of one lane in flight. */
+const maxCommands = 2;
+/** Characters that are joined: the subscriber reads nothing else meanwhile. */
+const maxJoined = 64 * 1024;
+/** Characters that wait for Redis; past it calls are refused. */
+const maxPending = 64 * 1024 * 1024;
+
+export class Batcher {
+  readonly #topology: Topology;
+  readonly #publish: 'PUBLISH' | 'SPUBLISH';
+  readonly #lanes = new Map<number, Lane>();
+  #pending = 0;
+
+  constructor(topology: Topology, sharded: boolean) {
+    this.#topology = topology;
+    this.#publish = sharded ? 'SPUBLISH' : 'PUBLISH';
+  }
+
+  /**
+   * Carries out an operation with the others of this tick; operations on one id are carried out in the order of the calls.
+   * @throws BackplaneError OVERLOADED: nothing was sent; UNAVAILABLE: it may have been carried out, but never is from now on
+   */
+  readonly run: Run = (name, args) =>
+    new Promise((resolve, reject) => {
+      const content = encodeOperation(name, args);
+      const id = content[1] as string;
+      let size = 0;
+      for (let n = 1; n < content.length; n++) {
+        const argument = content[n];
+        if (typeof argument === 'string') size += argument.length;
+      }
+      const lane = this.#admit(id, size);
+      // Texts that come after this operation leave after it.
+      lane.joinable.delete(id);
+      const { answer } = operations[name];
+      this.#enqueue(lane, { content, size, resolve: (value) => resolve(answer(value) as never), reject });
+    });
+
+  /**
+   * Sends a text to the subscribers of an id or channel, joined with the other texts for them of this tick, and not before what was
+   * asked about `to` until now. Resolves to the answer of the operation or of PUBLISH, the same for all that were joined.
+   * @throws BackplaneError as `run`; what goes through a channel may still be delivered later
+   */
+  async send(to: string, text: string, join: Join): Promise<number> {
+    const lane = this.#admit(to, text.length);
+    const open = lane.joinable.get(to);
+    if (open && open.size + text.length <= maxJoined) {
+      open.content.texts.push(text);
+      open.size += text.length;
+      return open.content.answer as Promise<number>;
+    }
+    let settle!: Pick<Entry, 'resolve' | 'reject'>;
+    const answer = new Promise<unknown>((resolve, reject) => (settle = { resolve, reject }));
+    const entry = { content: { texts: [text], join, answer }, size: text.length, ...settle };
+    lane.joinable.set(to, entry);
+    this.#enqueue(lane, entry);
+    return answer as Promise<number>;
+  }
+
+  /** Publishes records to a channel, joined with the others of this tick. */
+  publish(channel: string, records: string): Promise<number> {
+    return this.send(channel, records, (texts) => ({ channel, message: texts.join('') }));
+  }
+
+  #admit(id: string, size: number): Lane {
+    if (this.#pending + size > maxPending) throw new BackplaneError('OVERLOADED', 'too much waits for Redis already');
+    this.#pending += size;
+    const number = this.#topology.laneOf(id);
+    let lane = this.#lanes.get(number);
+    if (!lane) {
+      lane = { key: `{${number}}`, waiting: [], joinable: new Map(), scheduled: false, inFlight: 0 };
+      this.#lanes.set(number, lane);
+    }
+    return lane;
+  }
+
+  #enqueue(lane: Lane, entry: Entry): void {
+    lane.waiting.push(entry);
+    if (!lane.scheduled) this.#schedule(lane);
+  }
+
+  #schedule(lane: Lane): void {
+    lane.scheduled = true;
+    setImmediate(() => {
+      lane.scheduled = false;
+      if (lane.inFlight < maxCommands) this.#flush(lane);
+    });
+  }
+
+  #flush(lane: Lane): void {
+    const entries = lane.waiting;
+    lane.waiting = [];
+    lane.joinable.clear();
+    const server = this.#topology.nodeOf(lane.key)?.server;
+    if (server) server.together(() => this.#sendAll(lane, entries, server.until()));
+    else this.#sendAll(lane, entries, 0);
+  }
+
+  #sendAll(lane: Lane, entries: readonly Entry[], until: number): void {
+    let batch: Entry[] = [];
+    let batchArguments: (readonly Argument[])[] = [];
+    let characters = 0;
+    const sendBatch = () => {
+      if (batch.length > 0) this.#evaluate(lane, batch, batchArguments);
+      batch = [];
+      batchArguments = [];
+      characters = 0;
+    };
+    for (const entry of entries) {
+      const { content } = entry;
+      const sent = 'texts' in content ? content.join(content.texts, until) : content;
+      if ('channel' in sent) {
+        // In its place among the others.
+        sendBatch();
+        const { channel, message } = sent;
+        void this.#settle(lane, [entry], async ({ server }) => [await server.call(this.#publish, channel, message)]);
+        continue;
+      }
+      batch.push(entry);
+      batchArguments.push(sent);
+      characters += entry.size;
+      if (batch.length === maxOperations || characters > maxCharacters) sendBatch();
+    }
+    sendBatch();
+  }
+
+  #evaluate(lane: Lane, entries: readonly Entry[], batch: readonly (readonly Argument[])[]): void {
+    void this.#settle(lane, entries, ({ server }) => server.run(lane.key, flatten(batch, server)));
+  }
+
+  /** Sends one command and gives every entry its value. */
+  async #settle(
+    lane: Lane,
+    entries: readonly Entry[],
+    command: (node: RedisNode) => Promise<unknown[]>,
+  ): Promise<void> {
+    lane.inFlight += 1;
+    let values: unknown[] | Error;
+    try {
+      values = await this.#topology.ask(lane.key, command);
+    } catch (error) {
+      values = error instanceof BackplaneError ? error : unavailable(error);
+    }
+    lane.inFlight -= 1;
+    for (const [n, entry] of entries.entries()) {
+      this.#pending -= entry.size;
+      const value = Array.isArray(values) ? values[n] : values;
+      if (value instanceof Error) entry.reject(value instanceof BackplaneError ? value : unavailable(value));
+      else entry.resolve(value);
+    }
+    if (lane.waiting.length > 0 && !lane.scheduled) this.#schedule(lane);
+  }
+}
+
+/** The arguments of the script, deadlines in the time of the server; the first place is left free. */
+function flatten(batch: readonly (readonly Argument[])[], server: RedisServer): (string | number)[] {
+  const all: (string | number)[] = [0];
+  for (const operation of batch) {
+    for (const argument of operation)
+      all.push(typeof argument === 'object' ? Math.floor(server.clock.earliest(argument.at)) : argument);
+  }
+  return all;
+}

@@ -1,0 +1,62 @@
+/** What a row of the table of operations is made of, and how a call of one is encoded. */
+
+/** A time by `performance.now()`, which a script gets as Redis time. */
+export interface Deadline {
+  readonly at: number;
+}
+
+/** The types of arguments, and what callers give for them. Milliseconds are sent whole and are at least 1. */
+export interface Types {
+  text: string;
+  integer: number;
+  milliseconds: number;
+  deadline: Deadline;
+}
+export const text = 'text';
+export const integer = 'integer';
+export const milliseconds = 'milliseconds';
+export const deadline = 'deadline';
+
+interface Options {
+  /** When the operation fails, the history of the user (`id`, whose length `lengths` begins with) is marked as incomplete. */
+  readonly breaksChain?: true;
+}
+
+/** A row: arguments in their order, the answer made of what the Lua returns, the Lua. */
+export const operation = <const Arguments extends Readonly<Record<string, keyof Types>>, Answer>(
+  args: Arguments,
+  answer: (value: unknown) => Answer,
+  lua: string,
+  options: Options = {},
+) => ({ args, answer, lua: lua.trim(), ...options });
+
+type Row<Arguments = object> = Options & { readonly args: Arguments; readonly lua: string };
+
+export type Argument = string | number | Deadline;
+
+/** The arguments of a row as its callers give them. */
+export type ArgumentsOf<R extends Row> = {
+  readonly [Key in keyof R['args']]: R['args'][Key] extends keyof Types ? Types[R['args'][Key]] : never;
+};
+
+/** Makes the encoder of a table: the name, then the arguments in their order; the first argument is at 1. */
+export function createEncoder(
+  table: Readonly<Record<string, Row<Readonly<Record<string, keyof Types>>>>>,
+): (name: string, args: Readonly<Record<string, Argument>>) => Argument[] {
+  const orders = new Map(
+    Object.entries(table).map(([name, row]) => {
+      const keys = Object.keys(row.args);
+      return [name, { keys, types: keys.map((key) => row.args[key]!) }];
+    }),
+  );
+  return (name, args) => {
+    const { keys, types } = orders.get(name)!;
+    const encoded: Argument[] = [name];
+    // No iterator: this runs for every operation.
+    for (let n = 0; n < keys.length; n++) {
+      const value = args[keys[n]!]!;
+      encoded.push(types[n] === 'milliseconds' ? Math.max(1, Math.ceil(value as number)) : value);
+    }
+    return encoded;
+  };
+}
