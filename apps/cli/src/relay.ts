@@ -27,13 +27,15 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   sendMessage: ['taskId', 'sessionId'],
   listCommands: ['commands'],
   readSummary: ['title', 'recentMessages'],
+  readSettings: ['settings'],
+  changeSetting: ['settings'],
   releaseSession: ['result'],
   cancelSession: ['taskId', 'state'],
   readTask: ['id', 'state'],
   watch: ['sessionId', 'watched'],
   unwatch: ['sessionId', 'watched'],
 };
-const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands']);
+const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands', 'settings']);
 
 export function relayOf(access: Access): Relay {
   const { url } = access;

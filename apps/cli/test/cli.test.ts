@@ -16,6 +16,7 @@ const commands = [
     'new',
     'send',
     'answer',
+    'settings',
     'summary',
     'release',
     'cancel',

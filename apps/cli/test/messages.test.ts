@@ -308,3 +308,32 @@ describe('relay sessions', () => {
     expect((await stage.own.run(['sessions', '--all'])).out).toContain('First (archived)');
   });
 });
+
+describe('relay settings', () => {
+  it('shows what can be chosen, chooses by id or name, and says what there is otherwise', async () => {
+    const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'settings' });
+    await stage.session(daemon, 'chosen-one');
+    const options = [
+      { id: 'ask', name: 'Ask' },
+      { id: 'code', name: 'Write code' },
+    ];
+    const mode = { id: 'mode', kind: 'mode', name: 'Mode', value: 'ask', options };
+    const answer = async (value = 'ask') => {
+      const frame = await daemon.next('settings_request');
+      const settings = [{ ...mode, value }];
+      const about = { request_id: frame.request_id as string, session_id: 'chosen-one' };
+      daemon.send({ type: 'settings_response', ...about, settings });
+      return frame;
+    };
+    const shown = stage.own.run(['settings', 'chosen-one']);
+    await answer();
+    expect((await shown).out).toBe('mode: Mode\n* ask (Ask)\n  code (Write code)\n');
+    const chosen = stage.own.run(['settings', 'chosen-one', 'Mode', 'write code']);
+    await answer();
+    expect((await answer('code')).change).toEqual({ id: 'mode', value: 'code' });
+    expect((await chosen).out).toBe('mode: Mode\n  ask (Ask)\n* code (Write code)\n');
+    const odd = stage.own.run(['settings', 'chosen-one', 'mode', 'paint']);
+    await answer();
+    expect(await odd).toMatchObject({ code: 2, err: expect.stringContaining('There are: ask, code.') });
+  });
+});

@@ -7,9 +7,11 @@
 //   meanwhile (goes on while its question is open, and ends)
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (tells context and slash commands)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
+//   settings (says what is chosen) · switch (chooses another mode by itself)
 //   hang · mute · work · permwork (each without an end)
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images,
 // times (in its list).
+// $DEMO_AGENT_SETTINGS says what can be chosen: modes (and models), or config.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
@@ -45,6 +47,30 @@ if (fault === 'exit') {
   process.stderr.write('demo-agent: cannot work like this\n');
   process.exit(4);
 }
+
+// What is chosen dies with this process, as with most agents.
+const chosen = { mode: 'ask', model: 'large', effort: 'low' };
+const offered = (...ids) => ids.map((id) => ({ id, name: `The ${id} one` }));
+const select = (id, category, ...values) => ({
+  type: 'select',
+  id,
+  name: `Which ${id}`,
+  ...(category ? { category } : {}),
+  currentValue: chosen[id],
+  options: values.map((value) => ({ value, name: `The ${value} one`, description: `About ${value}` })),
+});
+const configOptions = () => [select('mode', 'mode', 'ask', 'code'), select('effort', null, 'low', 'high')];
+const settings = () => {
+  if (process.env.DEMO_AGENT_SETTINGS === 'config') return { configOptions: configOptions() };
+  if (process.env.DEMO_AGENT_SETTINGS !== 'modes') return {};
+  return {
+    modes: { currentModeId: chosen.mode, availableModes: offered('ask', 'code') },
+    models: {
+      currentModelId: chosen.model,
+      availableModels: offered('large', 'small').map(({ id, name }) => ({ modelId: id, name })),
+    },
+  };
+};
 
 const update = acp.methods.client.session.update;
 const chunk = (kind, text, messageId) => ({
@@ -327,6 +353,14 @@ const commands = {
     await send(chunk('agent_message_chunk', 'First.', 'm2'));
     await send(chunk('agent_message_chunk', 'Second.', 'm3'));
   },
+  async settings({ say }) {
+    await say(Object.values(chosen).join(' '));
+  },
+  async switch({ send, say }) {
+    chosen.mode = 'code';
+    await send({ sessionUpdate: 'current_mode_update', currentModeId: 'code' });
+    await say('switched');
+  },
   silent: () => undefined,
   cancelled: () => 'cancelled',
   torn: () => {
@@ -409,7 +443,7 @@ acp
     if (fault === 'no-id') return { sessionId: '' };
     const id = `${fault === 'pending-id' ? 'PENDING-' : ''}${randomUUID()}`;
     add(id, { cwd: params.cwd, pwd: process.env.PWD });
-    return { sessionId: id };
+    return { sessionId: id, ...settings() };
   })
   .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
     called('load');
@@ -429,7 +463,7 @@ acp
     if (fault === 'hang-resume') await forever();
     if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
     known(params.sessionId);
-    return {};
+    return settings();
   })
   .onRequest(acp.methods.agent.session.close, ({ params }) => {
     cancels.get(params.sessionId)?.abort();
@@ -456,6 +490,23 @@ acp
       };
     });
     return { sessions, ...(page.at(-1) === ids.at(-1) ? {} : { nextCursor: page.at(-1) }) };
+  })
+  .onRequest(acp.methods.agent.session.setMode, ({ params }) => {
+    called(`mode ${params.modeId}`);
+    chosen.mode = params.modeId;
+    return {};
+  })
+  .onRequest(
+    'session/set_model',
+    (params) => params,
+    ({ params }) => {
+      chosen.model = params.modelId;
+      return {};
+    },
+  )
+  .onRequest(acp.methods.agent.session.setConfigOption, ({ params }) => {
+    chosen[params.configId] = params.value;
+    return { configOptions: configOptions() };
   })
   .onNotification(acp.methods.agent.session.cancel, ({ params }) => cancels.get(params.sessionId)?.abort())
   .onRequest(acp.methods.agent.session.prompt, async ({ params, client }) => {

@@ -26,7 +26,9 @@ export interface TaskEntry extends UnderWay {
 }
 
 /** The frames that answer a question. */
-export type Answer = FromDaemon<'messages' | 'usage_response' | 'context_response' | 'force_quit_result'>;
+export type Answer = FromDaemon<
+  'messages' | 'usage_response' | 'settings_response' | 'context_response' | 'force_quit_result'
+>;
 
 /** One task whose end is looked for in the history. */
 export interface Inquiry {
@@ -42,7 +44,10 @@ export interface Inquiry {
 }
 
 /** The questions that a daemon answers with a frame. */
-export type Question = Extract<Command, { kind: 'history' | 'ask_context' | 'ask_summary' | 'release' }>;
+export type Question = Extract<
+  Command,
+  { kind: 'history' | 'ask_context' | 'ask_settings' | 'ask_summary' | 'release' }
+>;
 
 export interface DaemonRequest {
   /** The frame that answers it. */

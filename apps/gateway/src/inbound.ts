@@ -3,6 +3,7 @@
  * build here. Frames of a connection come one at a time, in order: the next one waits for the promise that a handler returns, and a
  * handler that returns none is done.
  */
+import type { Publisher } from '@relay/attention';
 import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protocol';
 import { type Database, openTasks, saveSlashCommandSets, saveSlashCommands } from '@relay/database';
 import type { DaemonConnection, Received } from './connection.ts';
@@ -10,6 +11,7 @@ import { gathered } from './gather.ts';
 import type { Events } from './events.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { NativeSessions } from './native-sessions.ts';
 import type { Report } from './reports.ts';
 import type { Status } from './status.ts';
 import { slashCommands } from './translate.ts';
@@ -22,6 +24,8 @@ type Handler<T extends FromDaemonFrame['type']> = (
 
 export interface InboundDeps {
   database: Database;
+  publisher: Publisher;
+  sessions: NativeSessions;
   watching: Watching;
   history: History;
   status: Status;
@@ -39,7 +43,7 @@ export interface Inbound {
 }
 
 export function createInbound(deps: InboundDeps): Inbound {
-  const { database, watching, history, status, events, reports, activity, metrics } = deps;
+  const { database, publisher, sessions, watching, history, status, events, reports, activity, metrics } = deps;
 
   const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
 
@@ -61,6 +65,12 @@ export function createInbound(deps: InboundDeps): Inbound {
     session_activity: activity,
     messages: (connection, frame) => history.answered(connection, frame),
     usage_response: (connection, frame) => history.answered(connection, frame),
+    settings_response: (connection, frame) => history.answered(connection, frame),
+    settings_activity: async (connection, { session_id: nativeId }) => {
+      const record = await sessions.find(connection, nativeId);
+      if (record)
+        await publisher.append(record.ownerId, { type: 'settings_changed', sessionId: record.session.id }, 'x');
+    },
     context_response: (connection, frame) => history.answered(connection, frame),
     force_quit_result: (connection, frame) => history.answered(connection, frame),
     report_slash_commands: saveCommands,

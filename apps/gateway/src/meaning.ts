@@ -52,6 +52,7 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
   const inbound = createInbound({
     ...deps,
+    sessions,
     status,
     events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts }),
     reports: createReports({ ...deps, status, unnamed }),

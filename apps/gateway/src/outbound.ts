@@ -53,6 +53,7 @@ export function createOutbound({
       case 'named':
         return later(unnamed.named(connection, body.taskId));
       case 'ask_context':
+      case 'ask_settings':
       case 'ask_summary':
       case 'release':
       case 'history':

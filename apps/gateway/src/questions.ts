@@ -11,6 +11,7 @@ import {
   cutText,
   limits,
   messageRoles,
+  settingLimits,
 } from '@relay/protocol';
 import type { Answer, Question } from './device-memory.ts';
 import { historyReply } from './translate.ts';
@@ -20,7 +21,7 @@ const summaryMessagesMax = 20;
 const summaryTextBytes = 8 * 1024;
 
 interface Asked {
-  frame: ToDaemon<'get_messages' | 'usage_request' | 'context_request' | 'force_quit_session'>;
+  frame: ToDaemon<'get_messages' | 'usage_request' | 'settings_request' | 'context_request' | 'force_quit_session'>;
   /** The frame that answers it. */
   answer: Answer['type'];
 }
@@ -52,6 +53,11 @@ export function asked(
       if (can('usage')) return { frame: { type: 'usage_request', ...about }, answer: 'usage_response' };
       if (can('context')) return { frame: { type: 'context_request', ...about }, answer: 'context_response' };
       return undefined;
+    case 'ask_settings': {
+      if (!can('settings')) return undefined;
+      const change = question.change === undefined ? {} : { change: question.change };
+      return { frame: { type: 'settings_request', ...about, ...change }, answer: 'settings_response' };
+    }
     case 'ask_summary': {
       if (can('context') && !can('usage')) return undefined;
       const include = { initial_prompt: true, recent_messages: summaryMessages, last_tool_use: true };
@@ -65,6 +71,7 @@ export function asked(
 /** The answer for the caller. With `error` it is a failure, not an empty answer. */
 export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
+  if (frame.type === 'settings_response') return settingsReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
@@ -79,6 +86,17 @@ function usageReply(usage: object | null | undefined, error: string | null | und
   const text = JSON.stringify(usage);
   if (Buffer.byteLength(text) > limits.contextBytes) return failure('The device answered too much.');
   return { v: 1, kind: 'session_context', context: text };
+}
+
+const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING'] as const;
+
+function settingsReply({ settings, error, code }: FromDaemon<'settings_response'>): Reply {
+  const known = settingCodes.find((name) => name === code);
+  if (known && error) return { v: 1, kind: 'failure', code: known, error: cutText(error, 1024) };
+  if (error || !settings) return answeredBadly(error);
+  if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes)
+    return failure('The device answered too much.');
+  return { v: 1, kind: 'session_settings', settings };
 }
 
 function summaryReply({ context, error }: FromDaemon<'context_response'>): Reply {

@@ -206,4 +206,68 @@ describe('what a daemon declares', () => {
       expect(daemon.inbox.count('usage_request')).toBe(0);
     });
   });
+
+  describe('the settings of a session', () => {
+    const mode = { id: 'mode', kind: 'mode', name: 'Mode', value: 'ask', options: [{ id: 'ask', name: 'Ask' }] };
+    const read = (id: string) => relay.call('readSettings', { params: { id } });
+    let able: TestDaemon;
+    let id: string;
+    beforeAll(async () => {
+      able = await connectDaemon(relay, { headers: declaring('settings') });
+      await idleSession(relay, able, app, 'chosen');
+      id = idOf(able, 'chosen');
+    });
+    const answer = async (fields: object) => {
+      const { request_id: requestId } = await able.next('settings_request');
+      able.send({ type: 'settings_response', request_id: requestId, session_id: 'chosen', ...fields });
+    };
+
+    it('are asked once for all who ask the same at a time, and never for two changes', async () => {
+      const both = [read(id), read(id)];
+      await answer({ settings: [mode] });
+      for (const { body } of await Promise.all(both)) expect(body.settings).toEqual([mode]);
+      expect(able.inbox.count('settings_request')).toBe(1);
+      const change = (value: string) => relay.call('changeSetting', { params: { id }, body: { id: 'mode', value } });
+      const [ask, code] = [change('ask'), change('code')];
+      await answer({ settings: [mode] });
+      await answer({ settings: [mode] });
+      expect([(await ask).status, (await code).status]).toEqual([200, 200]);
+    });
+
+    it('are an error of the device when it answers one, nothing, or too much, and one with its code', async () => {
+      const options = Array.from({ length: 900 }, (_, n) => ({ id: `${n}`, name: 'n', description: 'x'.repeat(400) }));
+      for (const fields of [
+        { error: 'no idea' },
+        {},
+        { settings: [{ ...mode, options }] },
+        { error: 'x', code: 'new' },
+      ]) {
+        const asked = read(id);
+        await answer(fields);
+        expect(await asked).toMatchObject({ status: 502, body: { code: 'DEVICE_ERROR' } });
+      }
+      const asked = read(id);
+      await answer({ error: 'nothing to choose', code: 'SETTINGS_NOT_SUPPORTED' });
+      expect(await asked).toMatchObject({ status: 409, body: { error: 'nothing to choose' } });
+    });
+
+    it('are told to have changed to apps that know the frame, and to nobody else', async () => {
+      const since = await connectApp(relay, { since: '' });
+      able.send({ type: 'settings_activity', session_id: 'chosen' });
+      expect(await since.next('settings_changed')).toMatchObject({ sessionId: id });
+      await nextStart(relay, able);
+      expect(app.inbox.count('settings_changed')).toBe(0);
+      await since.close();
+    });
+
+    it('are refused to strangers, and by a daemon that is too old or away', async () => {
+      const stranger = await relay.call('readSettings', { params: { id }, user: 'bob' });
+      expect(stranger).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
+      const old = await connectDaemon(relay);
+      await idleSession(relay, old, app, 'old');
+      expect(await read(idOf(old, 'old'))).toMatchObject({ status: 409, body: { code: 'SETTINGS_NOT_SUPPORTED' } });
+      await able.close();
+      expect(await read(id)).toMatchObject({ status: 503, body: { code: 'DEVICE_OFFLINE' } });
+    });
+  });
 });

@@ -89,6 +89,39 @@ export const capabilities: readonly Check[] = [
     same((await world.desk()).inbox.all('usage_request').length, 0, 'requests to the other daemon');
     await daemon.close();
   }),
+  rule(
+    '10.13',
+    'the settings of a session are asked of a daemon that declared it, changed there, and told to apps',
+    async (world) => {
+      const plain = await world.session();
+      await world.rest.refused('readSettings', 'SETTINGS_NOT_SUPPORTED', { params: { id: plain.id } });
+      const daemon = await declaring(world, 'settings');
+      const { id, native } = await world.session({}, daemon);
+      const option = (name: string) => ({ id: name, name });
+      const mode = { id: 'mode', kind: 'mode', name: 'Mode', value: 'ask', options: [option('ask'), option('code')] };
+      const asked = () => daemon.inbox.until('settings_request', ({ session_id }) => session_id === native, { from });
+      let from = daemon.inbox.mark();
+      const read = world.rest.ok('readSettings', { params: { id } });
+      const { request_id } = await asked();
+      daemon.send({ type: 'settings_response', request_id, session_id: native, settings: [mode] });
+      same((await read).body, { sessionId: id, settings: [mode] }, 'the settings');
+      const change = { id: 'mode', value: 'code' };
+      from = daemon.inbox.mark();
+      const changed = world.rest.ok('changeSetting', { params: { id }, body: change });
+      const request = await asked();
+      same(request.change, change, 'the change');
+      const now = [{ ...mode, value: 'code' }];
+      daemon.send({ type: 'settings_response', request_id: request.request_id, session_id: native, settings: now });
+      same((await changed).body.settings, now, 'the settings afterwards');
+      from = daemon.inbox.mark();
+      const refused = world.rest.refused('changeSetting', 'INVALID_SETTING', { params: { id }, body: change });
+      const last = await asked();
+      const error = { code: 'INVALID_SETTING', error: 'no' };
+      daemon.send({ type: 'settings_response', request_id: last.request_id, session_id: native, ...error });
+      await refused;
+      await daemon.close();
+    },
+  ),
   rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();

@@ -21,6 +21,7 @@ const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => bool
   session_removed: ({ sessionId }) => typeof sessionId === 'string',
   device_removed: ({ deviceId }) => typeof deviceId === 'string',
   sessions_changed: ({ count }) => typeof count === 'number',
+  settings_changed: ({ sessionId }) => typeof sessionId === 'string',
   access_granted: ({ kind, name }) => typeof kind === 'string' && typeof name === 'string',
   resync: () => true,
   auth_ok: () => true,

@@ -2,6 +2,8 @@ import type {
   Question as AskedQuestion,
   Capability,
   QuestionOption,
+  Setting,
+  SettingChange,
   SlashCommand,
   Subject,
   Usage,
@@ -120,6 +122,13 @@ export interface Agent {
   start(turn: Turn, report: TurnReport): RunningTurn;
   /** With `usage`: how full the context of a session is. A rejection is told to whoever asked. */
   context?(sessionId: string): Promise<Usage>;
+  /**
+   * With `settings`: what can be chosen in a session, with `change` after it was chosen. Rejects with a SettingRefused for a setting or a
+   * value that there is not; any other rejection is told to the person who asked.
+   */
+  settings?(session: { sessionId: string; projectPath: string }, change?: SettingChange): Promise<readonly Setting[]>;
+  /** Called once, at the start: the listener is told of a session in which a setting changed, or what can be chosen. */
+  onSettings?(listener: (sessionId: string) => void): void;
   /** Called once, at the start: the listener is told whenever the agent says what it understands after a slash. */
   onCommands?(listener: (sessionId: string, commands: readonly SlashCommand[]) => void): void;
   /** Nobody will answer what the turn of this task asked. Unknown ids are ignored. */

@@ -30,6 +30,7 @@ import { openQuestions } from './questions.ts';
 import { activityOf, reportOf } from './report.ts';
 import { withOlder } from './older.ts';
 import { type Outside, joinOutside } from './outside.ts';
+import { tellSettings } from './settings.ts';
 import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
 import { openStore } from './store.ts';
@@ -292,6 +293,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       for (const { task_id: taskId } of ends) tasks.heard(taskId);
     };
     const commands = rememberCommands(agent, (frame) => void send(frame));
+    tellSettings(agent, clock, (frame) => void (declared.has(relayCapabilities.settings) && send(frame)));
     const inbound = createInbound({
       tasks,
       agent,

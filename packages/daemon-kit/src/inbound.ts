@@ -2,6 +2,7 @@
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { summaryOf } from './summary.ts';
+import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Reader, Store } from './store.ts';
@@ -16,7 +17,7 @@ export interface InboundCounts {
 
 export interface InboundOptions {
   tasks: Tasks;
-  agent: Pick<Agent, 'context'>;
+  agent: Pick<Agent, 'context' | 'settings'>;
   store: Store;
   /** Takes over what was said in a session elsewhere, before it is read. */
   sync?: (sessionId: string) => void;
@@ -132,6 +133,7 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
+    settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
       const context = summaryOf(store, sessionId, include ?? {}, tasks.isActive(sessionId));

@@ -28,4 +28,5 @@ export { type SessionSummary, type Store, openStore } from './store.ts';
 export { maxAgentsDefault, unusableId } from './tasks.ts';
 export { fill } from './scripted/placeholders.ts';
 export { type Script, type ScriptTurn, type Step, parseScript, readScript } from './scripted/script.ts';
+export { SettingRefused } from './settings.ts';
 export { scriptedAgent } from './scripted/scripted.ts';

@@ -35,6 +35,8 @@ export const endpoints = {
   listCommands: { method: 'GET', path: '/api/sessions/:id/commands', credential: 'user' },
   readContext: { method: 'GET', path: '/api/sessions/:id/context', credential: 'user' },
   readSummary: { method: 'GET', path: '/api/sessions/:id/summary', credential: 'user' },
+  readSettings: { method: 'GET', path: '/api/sessions/:id/settings', credential: 'user' },
+  changeSetting: { method: 'PATCH', path: '/api/sessions/:id/settings', credential: 'user' },
   releaseSession: { method: 'POST', path: '/api/sessions/:id/release', credential: 'user' },
   cancelSession: { method: 'POST', path: '/api/sessions/:id/cancel', credential: 'user' },
   readQueue: { method: 'GET', path: '/api/sessions/:id/queue', credential: 'user' },

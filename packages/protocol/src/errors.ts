@@ -13,6 +13,10 @@ export const errorCatalogue = {
     meaning:
       'The answer is none to this question: no such option, or a field that is missing or wrong; `error` names it.',
   },
+  INVALID_SETTING: {
+    status: 400,
+    meaning: 'The session has no such setting, or the setting no such value. GET …/settings lists both.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
     status: 401,
@@ -77,6 +81,10 @@ export const errorCatalogue = {
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
     meaning: 'The daemon of the device did not declare that it can do this: take images, or tell its context.',
+  },
+  SETTINGS_NOT_SUPPORTED: {
+    status: 409,
+    meaning: 'The agent of the session has nothing to choose, or the daemon is too old to tell. Update the daemon.',
   },
   SESSION_NOT_RESOLVED: {
     status: 409,

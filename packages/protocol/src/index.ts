@@ -38,6 +38,7 @@ export * from './rest/conversation.ts';
 export * from './rest/people.ts';
 export * from './rest/prompts.ts';
 export * from './rest/queue.ts';
+export * from './rest/settings.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';
 export * from './routes.ts';

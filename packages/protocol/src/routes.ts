@@ -11,6 +11,7 @@ import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
 import * as queue from './rest/queue.ts';
+import * as settings from './rest/settings.ts';
 import { version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
@@ -273,6 +274,36 @@ export const routes = {
       'SESSION_NOT_FOUND',
       'SESSION_NOT_RESOLVED',
       'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  readSettings: {
+    ...endpoints.readSettings,
+    summary: 'What can be chosen in the session (mode, model, …), from the daemon',
+    scope: 'sessions:read',
+    success: { 200: settings.SessionSettings },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'SETTINGS_NOT_SUPPORTED',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  changeSetting: {
+    ...endpoints.changeSetting,
+    summary: 'Choose something else in the session; answers all settings as they are then',
+    scope: 'sessions:write',
+    body: settings.SettingChange,
+    success: { 200: settings.SessionSettings },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'SETTINGS_NOT_SUPPORTED',
+      'INVALID_SETTING',
       'DEVICE_OFFLINE',
       'DEVICE_TIMEOUT',
       'DEVICE_ERROR',

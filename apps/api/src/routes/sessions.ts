@@ -11,7 +11,7 @@ import { cancelSession } from '../sessions/cancel-session.ts';
 import { changeQueued, queueOf, removeQueued } from '../sessions/change-queue.ts';
 import { deleteSession, updateSession } from '../sessions/change-session.ts';
 import { createSession } from '../sessions/create-session.ts';
-import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
+import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
@@ -27,6 +27,8 @@ type Names =
   | 'listCommands'
   | 'readContext'
   | 'readSummary'
+  | 'readSettings'
+  | 'changeSetting'
   | 'releaseSession'
   | 'cancelSession'
   | 'readQueue'
@@ -107,6 +109,14 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     readSummary: async (call) => ({
       status: 200,
       body: await readSummary(deps, call.principal.userId, call.params.id),
+    }),
+    readSettings: async (call) => ({
+      status: 200,
+      body: await settingsOf(deps, call.principal.userId, call.params.id),
+    }),
+    changeSetting: async (call) => ({
+      status: 200,
+      body: await settingsOf(deps, call.principal.userId, call.params.id, call.body),
     }),
     releaseSession: async (call) => ({
       status: 200,

@@ -1,11 +1,13 @@
-/** Questions and requests that only the daemon of a session can answer: commands after a slash, how full the context is, a summary, releasing it. */
+/** Questions and requests that only the daemon of a session can answer: commands after a slash, how full the context is, what can be chosen, a summary, releasing it. */
 import { capabilitiesOf, readSlashCommands } from '@relay/database';
 import {
   type CommandList,
   RelayError,
   type ReleasedSession,
   type SessionContext,
+  type SessionSettings,
   type SessionSummary,
+  type SettingChange,
   type Usage,
   capabilities,
 } from '@relay/protocol';
@@ -49,6 +51,33 @@ export async function readContext(deps: Operations, userId: string, sessionId: s
     maxTokens: countOf(context.max_tokens),
     details: context,
   };
+}
+
+/**
+ * GET and, with a change, PATCH /api/sessions/:id/settings. Whether the change is possible is the daemon's to say.
+ * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, SETTINGS_NOT_SUPPORTED, INVALID_SETTING, DEVICE_OFFLINE, DEVICE_TIMEOUT,
+ *   DEVICE_ERROR, SERVICE_UNAVAILABLE
+ */
+export async function settingsOf(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  change?: SettingChange,
+): Promise<SessionSettings> {
+  const db = deps.database.prisma;
+  const record = await requireSession(db, userId, sessionId);
+  const { deviceId, id } = record.session;
+  if (!(await capabilitiesOf(db, deviceId)).includes(capabilities.settings))
+    throw new RelayError(
+      'SETTINGS_NOT_SUPPORTED',
+      'The daemon of this device does not tell what can be chosen in a session: it is too old, or its agent has nothing to choose.',
+    );
+  requireNamed(record, 'settings');
+  const { id: setting, value } = change ?? {};
+  const wanted = setting === undefined || value === undefined ? {} : { change: { id: setting, value } };
+  const command = { v: 1, kind: 'ask_settings', sessionId: record.nativeId, ...wanted } as const;
+  const { settings } = await askDaemon(deps, deviceId, command, 'session_settings');
+  return { sessionId: id, settings };
 }
 
 /**

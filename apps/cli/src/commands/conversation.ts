@@ -11,6 +11,7 @@ import { type NewOptions, newCommand } from './new.ts';
 import { type QueueOptions, queueCommand } from './queue.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
 import { type SessionsOptions, sessionsCommand } from './sessions.ts';
+import { settingsCommand } from './settings.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
 import { type TailOptions, tailCommand } from './tail.ts';
 import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
@@ -93,6 +94,20 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
   )
     .argument('<session>', 'id or a part of it')
     .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'settings',
+    'show what can be chosen in a session, or choose',
+    'relay settings k3j9x2ab',
+    'relay settings k3j9x2ab model opus',
+  )
+    .argument('<session>', 'id or a part of it')
+    .argument('[name]', 'id or name of a setting')
+    .argument('[value]', 'id or name of one of its values')
+    .action(async (session: string, name: string | undefined, value: string | undefined, options: CommonOptions) =>
+      done(await settingsCommand(session, name, value, options, terminal)),
+    );
 
   addCommand(program, 'summary', 'what a session is about, as its machine says', 'relay summary k3j9x2ab')
     .argument('<session>', 'id or a part of it')

@@ -14,6 +14,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   session_removed: { type: 'session_removed', sessionId, offset: 'm8x2k1-31' },
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
   sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },
+  settings_changed: { type: 'settings_changed', sessionId, offset: 'm8x2k1-35' },
   access_granted: {
     type: 'access_granted',
     kind: 'device',

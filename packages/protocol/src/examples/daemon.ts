@@ -4,11 +4,12 @@ import type { toDaemonFrames } from '../frames/to-daemon.ts';
 import type { ExamplesOf } from './shape.ts';
 import { asked, ops, permission, versionAt } from './transcript.ts';
 import {
+  answer,
   choices,
+  daemonVersion,
   failure,
   filePath,
   image,
-  daemonVersion,
   messages,
   nativeId,
   output,
@@ -17,10 +18,10 @@ import {
   questionInFull,
   requestId,
   result,
+  settings,
   tasks,
   times,
   title,
-  answer,
 } from './story.ts';
 
 export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
@@ -65,6 +66,12 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     message: 'Version 1.5.3 is available.',
   },
   usage_request: { type: 'usage_request', request_id: requestId, session_id: nativeId },
+  settings_request: {
+    type: 'settings_request',
+    request_id: requestId,
+    session_id: nativeId,
+    change: { id: 'mode', value: 'code' },
+  },
   context_request: {
     type: 'context_request',
     request_id: requestId,
@@ -142,6 +149,8 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     session_id: nativeId,
     usage: { used_tokens: 41_200, max_tokens: 200_000 },
   },
+  settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
+  settings_activity: { type: 'settings_activity', session_id: nativeId },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
 };
 

@@ -2,7 +2,7 @@
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
-import { deviceId, messages, nativeId, sessionKey, summary, tasks, userId } from './story.ts';
+import { deviceId, messages, nativeId, sessionKey, settings, summary, tasks, userId } from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -12,6 +12,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   named: { v: 1, kind: 'named', taskId: tasks.start },
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
+  ask_settings: { v: 1, kind: 'ask_settings', sessionId: nativeId, change: { id: 'mode', value: 'code' } },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
 };
@@ -34,6 +35,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
     newestUuid: messages[3].uuid,
   },
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
+  session_settings: { v: 1, kind: 'session_settings', settings },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },

@@ -132,6 +132,8 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     details: { used_tokens: 41_200, max_tokens: 200_000 },
   },
   SessionSummary: { sessionId, ...story.summary },
+  SessionSettings: { sessionId, settings: story.settings },
+  SettingChange: { id: 'mode', value: 'code' },
   ReleasedSession: { sessionId, result: 'released' },
   CancelSession: { which: 'running' },
   CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },

@@ -4,6 +4,7 @@
  */
 import { formatSessionId, placeholderNativeId } from '../session-id.ts';
 import type { Message, Summary } from '../rest/conversation.ts';
+import type { Setting } from '../rest/settings.ts';
 
 export const userId = '01KGFRDGBRV7YVSD1SJ8N31SAV';
 export const deviceId = '01KKNS432D55V5NJG7Z511KRKZ';
@@ -70,6 +71,29 @@ export const messages = [
   { uuid: '8e2a7c45-1f6d-4b93-b5c8-7a3d9e0f2c82', role: 'USER', content: answer, timestamp: times.answered },
   { uuid: 'c47b9d56-2e8f-4a1b-96d7-8b5e0f1a3d93', role: 'AGENT', content: result, timestamp: times.completed },
 ] as const satisfies readonly Message[];
+
+export const settings = [
+  {
+    id: 'mode',
+    kind: 'mode',
+    name: 'Mode',
+    value: 'ask',
+    options: [
+      { id: 'ask', name: 'Ask', description: 'Asks before it changes anything' },
+      { id: 'code', name: 'Code' },
+    ],
+  },
+  {
+    id: 'model',
+    kind: 'model',
+    name: 'Model',
+    value: 'large',
+    options: [
+      { id: 'large', name: 'Large' },
+      { id: 'small', name: 'Small' },
+    ],
+  },
+] satisfies Setting[];
 
 export const summary = {
   title,

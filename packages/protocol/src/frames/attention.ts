@@ -64,6 +64,12 @@ export const SessionsChanged = frame(
   { count: count('How many'), offset },
 );
 
+export const SettingsChanged = frame(
+  'settings_changed',
+  'A setting of a session changed, or what can be chosen: ask again. Only to clients that sent `since`.',
+  { sessionId: sessionId('Canonical session id'), offset },
+);
+
 export const AccessGranted = frame(
   'access_granted',
   'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
@@ -96,6 +102,7 @@ export const attentionFrames = {
   session_removed: SessionRemoved,
   device_removed: DeviceRemoved,
   sessions_changed: SessionsChanged,
+  settings_changed: SettingsChanged,
   access_granted: AccessGranted,
   resync: Resync,
   auth_ok: AuthOk,

@@ -20,6 +20,7 @@ import {
   record,
   text,
 } from '../schema.ts';
+import { settingList } from '../rest/settings.ts';
 import {
   type AnyPart,
   Question,
@@ -149,6 +150,22 @@ export const UsageResponse = frame('usage_response', 'Answer to `usage_request`,
   usage: lenient(Usage),
   error: lenient(text('Why the daemon could not answer')),
 });
+
+export const SettingsResponse = frame('settings_response', 'Answer to `settings_request`, or why there is none.', {
+  request_id: id('From the request'),
+  session_id: id("The agent's native session id"),
+  settings: maybe(settingList),
+  code: maybe(
+    text('With `error`, for programs: SETTINGS_NOT_SUPPORTED or INVALID_SETTING; others may come', { maxLength: 64 }),
+  ),
+  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
+});
+
+export const SettingsActivity = frame(
+  'settings_activity',
+  'A setting of a session changed, or what can be chosen. To a relay that declared `settings`.',
+  { session_id: id("The agent's native session id") },
+);
 
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
@@ -292,6 +309,8 @@ export const fromDaemonFrames = {
   session_activity: SessionActivity,
   report_slash_commands: ReportSlashCommands,
   usage_response: UsageResponse,
+  settings_response: SettingsResponse,
+  settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,
 } as const;

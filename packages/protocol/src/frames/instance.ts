@@ -8,6 +8,7 @@
  */
 import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
+import { SettingChange, settingList } from '../rest/settings.ts';
 import { version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -52,6 +53,14 @@ export const commands = {
       sessionId: id("The agent's native session id"),
     },
   ),
+  ask_settings: versioned(
+    'ask_settings',
+    'Ask the daemon what can be chosen in a session, or choose; answered by `session_settings` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+      change: maybe(SettingChange),
+    },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -89,6 +98,7 @@ export const replies = {
   session_context: versioned('session_context', 'What the daemon answered.', {
     context: text('The context as JSON', { maxLength: limits.contextBytes }),
   }),
+  session_settings: versioned('session_settings', 'What can be chosen, as the daemon says.', { settings: settingList }),
   session_summary: versioned('session_summary', 'What the daemon told of the session.', {
     summary: Summary,
   }),

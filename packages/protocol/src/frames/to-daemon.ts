@@ -3,6 +3,7 @@
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
+import { SettingChange } from '../rest/settings.ts';
 import { FieldValues, version } from '../transcript/index.ts';
 
 /** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
@@ -24,12 +25,14 @@ export const capabilities = {
   transcript: 'transcript',
   /** Names its questions and takes answers by that name. Only to a relay that declares it. */
   prompts: 'prompts',
+  /** Answers `settings_request`. */
+  settings: 'settings',
 } as const;
 export type Capability = keyof typeof capabilities;
 
 /** The header of the 101 in which the relay declares what it does; absent: none of it. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
-export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts' } as const;
+export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
 export type RelayCapability = keyof typeof relayCapabilities;
 
 const images = maybe(
@@ -114,6 +117,16 @@ export const UsageRequest = frame(
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
 );
 
+export const SettingsRequest = frame(
+  'settings_request',
+  'Ask what can be chosen in a session, or choose. Answered by `settings_response`. Only for a daemon that declared `settings`.',
+  {
+    request_id: id('Echoed by the answer'),
+    session_id: id("The agent's native session id"),
+    change: maybe(SettingChange),
+  },
+);
+
 export const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
@@ -149,6 +162,7 @@ export const toDaemonFrames = {
   unwatch_session: UnwatchSession,
   version_status: VersionStatus,
   usage_request: UsageRequest,
+  settings_request: SettingsRequest,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
 } as const;

@@ -4,6 +4,7 @@ import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
 import * as queue from './queue.ts';
+import * as settings from './settings.ts';
 
 export const restBodies = {
   Health: people.Health,
@@ -28,6 +29,8 @@ export const restBodies = {
   SessionSummary: conversation.SessionSummary,
   ReleasedSession: conversation.ReleasedSession,
   CancelSession: conversation.CancelSession,
+  SessionSettings: settings.SessionSettings,
+  SettingChange: settings.SettingChange,
   CancelledTask: conversation.CancelledTask,
   SessionQueue: queue.SessionQueue,
   ChangeQueued: queue.ChangeQueued,

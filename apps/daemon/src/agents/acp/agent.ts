@@ -28,6 +28,7 @@ import { type Fields, wordsOf } from './content.ts';
 import { listedName } from './names.ts';
 import { createNotes } from './notes.ts';
 import type { Quirks } from './presets.ts';
+import { createSettings } from './settings.ts';
 import { pidRecord } from './pid-record.ts';
 import {
   type AgentAbilities,
@@ -106,6 +107,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
   /** With a live process. */
   const conversations = new Map<string, Conversation>();
+  /** Sessions from earlier that get a process now. */
+  const reopening = new Map<string, Promise<Conversation>>();
   /** Idle processes on their way out. */
   const leaving = new Map<string, Promise<void>>();
   /** Every process that may still live, also of conversations that are being opened. */
@@ -118,6 +121,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   }
 
   const notes = createNotes();
+  const settings = createSettings(timings.openMs);
   let closed = false;
   const start = (
     cwd: string,
@@ -137,6 +141,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         onUpdate ??
         ((sessionId, update) => {
           notes.heard(sessionId, update);
+          settings.heard(sessionId, update);
           conversation?.update(sessionId, update);
         }),
       onPermission: (request, signal) =>
@@ -234,6 +239,15 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const setMode = async (agent: AgentProcess, sessionId: string) => {
     if (options.mode === undefined) return;
     await agent.request('session/set_mode', { sessionId, modeId: options.mode }, timings.openMs);
+    settings.inMode(sessionId, options.mode);
+  };
+
+  /** What the person chose holds in every process of the session. */
+  const chooseAgain = async (agent: AgentProcess, sessionId: string) => {
+    for (const change of settings.forgotten(sessionId))
+      await settings.change(agent, sessionId, change).catch((error: unknown) => {
+        log.warn('setting not kept', { session: sessionId, setting: change.id, why: reasonOf(error).slice(0, 200) });
+      });
   };
 
   const open = async (opening: Opening): Promise<Opened> => {
@@ -249,6 +263,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         // Before anything is said in it: the relay would never take an event of such a session.
         if (typeof sessionId !== 'string' || !isNativeId(sessionId))
           throw new AgentFailure(unusableId(wordsOf(sessionId)));
+        settings.opened(sessionId, answer);
         await setMode(started.agent, sessionId);
         if (signal.aborted) throw new AgentFailure('The task was cancelled.');
         keep(sessionId, cwd, started);
@@ -258,40 +273,42 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   };
 
   /** A conversation from earlier: resume, else load, else an error that says what can be done. */
-  const reopen = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<Conversation> => {
+  const reopen = async (
+    turn: Pick<Turn, 'sessionId' | 'projectPath'>,
+    onPid: (pid: number) => void,
+    signal: AbortSignal,
+  ): Promise<Conversation> => {
     if (quirks.neverReload) {
       throw new AgentFailure('This agent cannot go on with a session once its process has ended. Start a new session.');
     }
     const { sessionId } = turn;
     const cwd = folderOf(turn.projectPath);
-    return withProcess(
-      cwd,
-      (pid) => report.process(pid),
-      signal,
-      async (started, can) => {
-        const { agent } = started;
-        const call = (method: string) =>
-          agent.request(method, { sessionId, cwd, mcpServers: [] }, timings.openMs).catch((error: unknown) => {
-            throw new AgentFailure(
-              `The agent cannot go on with this session: ${reasonOf(error)}`,
-              error instanceof AgentFailure ? error.code : undefined,
-              { cause: error },
-            );
-          });
-        if (can.resume && !quirks.resumeIsLoad) {
-          await call('session/resume').catch((error: unknown) => {
-            const code = error instanceof AgentFailure ? error.code : undefined;
-            // Advertised, but not there, or not for this session: loading may still do.
-            if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
-            log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
-            return call('session/load');
-          });
-        } else if (can.load) await call('session/load');
-        else throw new AgentFailure('This agent cannot go on with an earlier session. Start a new one.');
-        await setMode(agent, sessionId);
-        return keep(sessionId, cwd, started);
-      },
-    );
+    return withProcess(cwd, onPid, signal, async (started, can) => {
+      const { agent } = started;
+      const call = (method: string) =>
+        agent.request(method, { sessionId, cwd, mcpServers: [] }, timings.openMs).catch((error: unknown) => {
+          throw new AgentFailure(
+            `The agent cannot go on with this session: ${reasonOf(error)}`,
+            error instanceof AgentFailure ? error.code : undefined,
+            { cause: error },
+          );
+        });
+      let answer: Fields;
+      if (can.resume && !quirks.resumeIsLoad) {
+        answer = await call('session/resume').catch((error: unknown) => {
+          const code = error instanceof AgentFailure ? error.code : undefined;
+          // Advertised, but not there, or not for this session: loading may still do.
+          if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
+          log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
+          return call('session/load');
+        });
+      } else if (can.load) answer = await call('session/load');
+      else throw new AgentFailure('This agent cannot go on with an earlier session. Start a new one.');
+      settings.opened(sessionId, answer);
+      await setMode(agent, sessionId);
+      await chooseAgain(agent, sessionId);
+      return keep(sessionId, cwd, started);
+    });
   };
 
   /** The conversation with a process that can be talked to; waits until nothing is left of one that cannot. */
@@ -301,6 +318,16 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     if (conversation) dismiss(conversation);
     await leaving.get(sessionId);
     return undefined;
+  };
+
+  /** A turn and a question about settings may want the same conversation at once: it is opened for both. */
+  const opened: typeof reopen = (turn, onPid, signal) => {
+    const { sessionId } = turn;
+    const known = reopening.get(sessionId);
+    if (known) return known.catch(() => opened(turn, onPid, signal));
+    const conversation = reopen(turn, onPid, signal).finally(() => reopening.delete(sessionId));
+    reopening.set(sessionId, conversation);
+    return conversation;
   };
 
   const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
@@ -315,7 +342,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       }
       // Without its question a choice is nothing: as a message it could be taken for a permission.
       if (turn.answer?.option !== undefined) return report.error(tooLate, 'PROMPT_SUPERSEDED');
-      conversation ??= await reopen(turn, report, signal);
+      conversation ??= await opened(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
       await conversation.prompt(turn, report, signal);
@@ -326,11 +353,20 @@ export function acpAgent(options: AcpOptions): AcpAgent {
 
   return {
     // Whether it takes images is known when its process is there: if it does not, the task says so.
-    capabilities: ['images', 'usage'],
+    capabilities: ['images', 'usage', 'settings'],
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),
     context: notes.context,
+    async settings(session, change) {
+      const { sessionId } = session;
+      if (!change && settings.of(sessionId)) return settings.of(sessionId) ?? [];
+      if (closed) throw new AgentFailure('The daemon is being stopped.');
+      const conversation =
+        (await live(sessionId)) ?? (await opened(session, () => undefined, AbortSignal.timeout(timings.openMs)));
+      return change ? settings.change(conversation.agent, sessionId, change) : (settings.of(sessionId) ?? []);
+    },
+    onSettings: settings.onChange,
     onCommands: notes.onCommands,
     open,
     start(turn, report): RunningTurn {

@@ -1,0 +1,148 @@
+/**
+ * What can be chosen in a session, as ACP tells it: config options, else modes and models. What the person chose is kept, and chosen again when
+ * the session gets another process. Knows no process but the one that it is given. Values from the wire are read by shape.
+ */
+import { SettingRefused } from '@relay/daemon-kit';
+import type { Setting, SettingChange } from '@relay/protocol';
+import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import type { AgentProcess } from './process.ts';
+
+export interface Settings {
+  /** Undefined while the agent has told nothing of this session. */
+  of(sessionId: string): readonly Setting[] | undefined;
+  /** The answer with which the agent opened a session, or opened it again. */
+  opened(sessionId: string, answer: Fields): void;
+  /** Any `session/update`; those about something else are ignored. */
+  heard(sessionId: string, update: Fields): void;
+  /** The session is in this mode from now on. */
+  inMode(sessionId: string, modeId: string): void;
+  /** @throws SettingRefused, AgentFailure */
+  change(agent: AgentProcess, sessionId: string, change: SettingChange): Promise<readonly Setting[]>;
+  /** What the person chose, where it does not hold. */
+  forgotten(sessionId: string): SettingChange[];
+  onChange: (listener: (sessionId: string) => void) => void;
+}
+
+interface Told {
+  settings: readonly Setting[];
+  /** They are config options. */
+  isConfig: boolean;
+  chosen: Map<string, string>;
+}
+
+const maxSessions = 1000;
+
+export function createSettings(limitMs: number): Settings {
+  const sessions = new Map<string, Told>();
+  let listener: (sessionId: string) => void = () => undefined;
+
+  const tell = (sessionId: string, change: Partial<Told>) => {
+    const before = sessions.get(sessionId);
+    const now = { settings: [], isConfig: false, chosen: new Map<string, string>(), ...before, ...change };
+    sessions.delete(sessionId);
+    sessions.set(sessionId, now);
+    const [oldest] = sessions.keys();
+    if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
+    if (before && JSON.stringify(before.settings) !== JSON.stringify(now.settings)) listener(sessionId);
+    return now;
+  };
+
+  const holds = (sessionId: string, id: string, value: string) => {
+    const told = sessions.get(sessionId);
+    if (told) tell(sessionId, { settings: told.settings.map((one) => (one.id === id ? { ...one, value } : one)) });
+  };
+
+  const inMode: Settings['inMode'] = (sessionId, modeId) => {
+    const mode = sessions.get(sessionId)?.settings.find(({ kind }) => kind === 'mode');
+    if (mode?.options.some(({ id }) => id === modeId)) holds(sessionId, mode.id, modeId);
+  };
+
+  return {
+    of: (sessionId) => sessions.get(sessionId)?.settings,
+    opened(sessionId, answer) {
+      const config = configOf(answer);
+      if (config.length > 0) tell(sessionId, { settings: config, isConfig: true });
+      else {
+        const settings = [...modesOf(answer), ...modelsOf(answer)];
+        // An agent that resumes a session may say nothing of what it said before.
+        if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
+      }
+    },
+    heard(sessionId, update) {
+      if (update.sessionUpdate === 'current_mode_update') inMode(sessionId, wordsOf(update.currentModeId));
+      if (update.sessionUpdate === 'config_option_update')
+        tell(sessionId, { settings: configOf(update), isConfig: true });
+    },
+    inMode,
+    async change(agent, sessionId, { id, value }) {
+      const told = sessions.get(sessionId);
+      const setting = told?.settings.find((one) => one.id === id);
+      if (!told || told.settings.length === 0)
+        throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has nothing to choose.');
+      if (!setting) throw new SettingRefused('INVALID_SETTING', `The session has no setting "${id}".`);
+      if (!setting.options.some((option) => option.id === value))
+        throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
+      if (told.isConfig) {
+        const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
+        const config = configOf(answer);
+        if (config.length > 0) tell(sessionId, { settings: config });
+        else holds(sessionId, id, value);
+      } else {
+        if (setting.kind === 'mode') await agent.request('session/set_mode', { sessionId, modeId: value }, limitMs);
+        else await agent.request('session/set_model', { sessionId, modelId: value }, limitMs);
+        holds(sessionId, id, value);
+      }
+      const now = sessions.get(sessionId);
+      now?.chosen.set(id, value);
+      return now?.settings ?? [];
+    },
+    forgotten(sessionId) {
+      const { settings = [], chosen = new Map<string, string>() } = sessions.get(sessionId) ?? {};
+      return settings.flatMap(({ id, value, options }) => {
+        const wanted = chosen.get(id);
+        return wanted !== undefined && wanted !== value && options.some((option) => option.id === wanted)
+          ? [{ id, value: wanted }]
+          : [];
+      });
+    },
+    onChange: (heard) => void (listener = heard),
+  };
+}
+
+const named = (id: unknown, { name, description }: Fields) => ({
+  id: wordsOf(id),
+  name: wordsOf(name) || wordsOf(id),
+  ...(wordsOf(description) === '' ? {} : { description: wordsOf(description) }),
+});
+const isNamed = ({ id }: { id: string }) => id !== '';
+
+function configOf({ configOptions }: Fields): Setting[] {
+  return listOf(configOptions).flatMap((option) => {
+    // A switch is offered to clients only that say they have them, which this one does not.
+    if (typeof option.currentValue !== 'string') return [];
+    const values = listOf(option.options).flatMap((one) => (Array.isArray(one.options) ? listOf(one.options) : [one]));
+    const options = values.map((one) => named(one.value, one)).filter(isNamed);
+    const kind = option.category === 'mode' || option.category === 'model' ? option.category : 'option';
+    return [{ ...named(option.id, option), kind, value: option.currentValue, options }].filter(isNamed);
+  });
+}
+
+function modesOf({ modes }: Fields): Setting[] {
+  const { currentModeId, availableModes } = recordOf(modes);
+  const options = listOf(availableModes)
+    .map((mode) => named(mode.id, mode))
+    .filter(isNamed);
+  return options.length === 0
+    ? []
+    : [{ id: 'mode', kind: 'mode', name: 'Mode', value: wordsOf(currentModeId), options }];
+}
+
+function modelsOf({ models }: Fields): Setting[] {
+  const { currentModelId, availableModels } = recordOf(models);
+  const options = listOf(availableModels)
+    .map((model) => named(model.modelId, model))
+    .filter(isNamed);
+  return options.length === 0
+    ? []
+    : [{ id: 'model', kind: 'model', name: 'Model', value: wordsOf(currentModelId), options }];
+}

@@ -1,0 +1,88 @@
+/** Settings of sessions, between the agent and the relay: within their bounds, and a word to the relay when one changed. */
+import { type FromDaemon, type Setting, type ToDaemon, limits, settingLimits } from '@relay/protocol';
+import type { Agent } from './agent.ts';
+import { keepHead } from './bounds.ts';
+import type { Cancel, Clock } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import type { Store } from './store.ts';
+
+/** Why a setting was not changed, or why there is none. The message is for people. */
+export class SettingRefused extends Error {
+  readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING';
+  constructor(code: SettingRefused['code'], message: string) {
+    super(message);
+    this.name = 'SettingRefused';
+    this.code = code;
+  }
+}
+
+export async function answerSettings(
+  agent: Pick<Agent, 'settings'>,
+  store: Store,
+  { request_id: requestId, session_id: sessionId, change }: ToDaemon<'settings_request'>,
+): Promise<FromDaemon<'settings_response'>> {
+  const reply = { type: 'settings_response', request_id: requestId, session_id: sessionId } as const;
+  const session = store.session(sessionId);
+  if (!session) return { ...reply, error: 'this device has no such session' };
+  try {
+    const { projectPath } = session;
+    const told = await agent.settings?.({ sessionId, projectPath }, change);
+    if (!told || told.length === 0)
+      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has nothing to choose.');
+    return { ...reply, settings: withinBounds(told) };
+  } catch (error) {
+    const code = error instanceof SettingRefused ? { code: error.code } : {};
+    return { ...reply, ...code, error: keepHead(reasonOf(error), limits.lastMessageBytes) };
+  }
+}
+
+/** What passes a bound is left out, the option that holds now excepted. */
+export function withinBounds(settings: readonly Setting[]): Setting[] {
+  let left: number = settingLimits.bytes - 1024;
+  const kept = settings
+    .filter(({ id, value }) => isId(id) && isId(value))
+    .slice(0, settingLimits.settings)
+    .map((setting): Setting => ({ ...described(setting), options: [] }));
+  for (const setting of kept) left -= sizeOf(setting);
+  for (const setting of kept) {
+    const { options = [] } = settings.find(({ id }) => id === setting.id) ?? {};
+    const current = options.filter(({ id }) => id === setting.value);
+    const others = options.filter(({ id }) => id !== setting.value && isId(id));
+    const fit = new Set<string>();
+    for (const option of [...current, ...others].slice(0, settingLimits.options)) {
+      const size = sizeOf(described(option));
+      if (size > left) break;
+      left -= size;
+      fit.add(option.id);
+    }
+    setting.options = options.filter(({ id }) => fit.has(id)).map(described);
+  }
+  return left < 0 ? [] : kept;
+}
+
+const isId = (text: string) => text !== '' && text.length <= limits.idCharacters;
+const sizeOf = (value: object) => Buffer.byteLength(JSON.stringify(value), 'utf8') + 1;
+const described = <T extends { name: string; description?: string }>(one: T): T => ({
+  ...one,
+  name: keepHead(one.name, limits.nameCharacters),
+  ...(one.description === undefined ? {} : { description: keepHead(one.description, limits.promptOptionCharacters) }),
+});
+
+const tellEveryMs = 1000;
+
+/** Says at most once a second of a session that something of it changed. */
+export function tellSettings(
+  agent: Pick<Agent, 'onSettings'>,
+  clock: Clock,
+  send: (frame: FromDaemon<'settings_activity'>) => void,
+): void {
+  const waiting = new Map<string, Cancel>();
+  agent.onSettings?.((sessionId) => {
+    if (waiting.has(sessionId)) return;
+    const say = () => {
+      waiting.delete(sessionId);
+      send({ type: 'settings_activity', session_id: sessionId });
+    };
+    waiting.set(sessionId, clock.after(tellEveryMs, say));
+  });
+}

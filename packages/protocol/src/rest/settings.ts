@@ -1,0 +1,47 @@
+/** Settings of a session: its mode, its model and whatever else its agent lets people choose. Names are the same on every plane. */
+import { type Static, id, limits, list, maybe, record, sessionId, text } from '../schema.ts';
+import { word } from '../transcript/question.ts';
+
+export const settingLimits = {
+  settings: 50,
+  /** Of one setting: some agents list the models of every provider. */
+  options: 1000,
+  /** All of them, as JSON. */
+  bytes: 256 * 1024,
+} as const;
+
+const label = (description: string) => text(description, { maxLength: limits.nameCharacters });
+const about = (description: string) => maybe(text(description, { maxLength: limits.promptOptionCharacters }));
+
+export const Setting = record('Setting', 'Something to choose.', {
+  id: id('Names it in a change'),
+  kind: word(['mode', 'model', 'option'], 'What is chosen'),
+  name: label('For people'),
+  description: about('More, for people'),
+  value: id('Id of the option that holds now'),
+  options: list(
+    record('SettingOption', 'A value that it may have.', {
+      id: id('The value'),
+      name: label('For people'),
+      description: about('More, for people'),
+    }),
+    'In the order of the agent',
+    { maxItems: settingLimits.options },
+  ),
+});
+
+export const settingList = list(Setting, 'In the order of the agent', { maxItems: settingLimits.settings });
+
+export const SettingChange = record('SettingChange', 'Another value for one setting.', {
+  id: id('Id of the setting'),
+  value: id('Id of one of its options'),
+});
+
+export const SessionSettings = record('SessionSettings', 'What can be chosen in a session, as its agent says now.', {
+  sessionId: sessionId('Canonical session id'),
+  settings: settingList,
+});
+
+export type Setting = Static<typeof Setting>;
+export type SettingChange = Static<typeof SettingChange>;
+export type SessionSettings = Static<typeof SessionSettings>;
