@@ -6,6 +6,7 @@
 //   withdraw (takes its question back and asks another one) · withdrawone (of two) · takeback (its only one, and goes on)
 //   meanwhile (goes on while its question is open, and ends)
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (tells context and slash commands)
+//   torrent (100 MB of output, 50,000 calls of tools that never end, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   settings (says what is chosen) · switch (chooses another mode by itself)
 //   hang · mute · work · permwork (each without an end)
@@ -410,6 +411,19 @@ const commands = {
       await send(chunk('agent_message_chunk', `${String(n).padStart(6, '0')}${'x'.repeat(1018)}\n`));
     await send({ sessionUpdate: 'tool_call', toolCallId: 'f', title: 'end', kind: 'other', status: 'completed' });
     await say('flooded');
+  },
+  async torrent({ send, say }) {
+    const call = (toolCallId, more) => send({ sessionUpdate: 'tool_call', toolCallId, kind: 'execute', ...more });
+    await call('loud', { title: 'loud', status: 'in_progress' });
+    const piece = 'x'.repeat(64 * 1024);
+    for (let n = 0; n < 1600; n++)
+      await send({ sessionUpdate: 'tool_call_update', toolCallId: 'loud', _meta: { terminal_output_delta: piece } });
+    await send({ sessionUpdate: 'tool_call_update', toolCallId: 'loud', status: 'completed' });
+    for (let n = 0; n < 50_000; n++)
+      await call(`t${n}`, { title: `call ${n}`, status: 'in_progress', rawInput: { n } });
+    const title = 'y'.repeat(1024 * 1024);
+    for (let n = 0; n < 50; n++) await call(`w${n}`, { title, status: 'in_progress', rawInput: { command: title } });
+    await say('over');
   },
   async fork({ say, rest }) {
     // What it starts holds its pipes and outlives it, unless somebody ends the whole group.

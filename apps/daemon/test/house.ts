@@ -8,7 +8,9 @@ export function house() {
   let undo: (() => Promise<void>)[] = [];
   return {
     folder: () => folders.make(),
-    async relay(options: { autoPong?: boolean; declares?: readonly string[] } = {}): Promise<RelayDouble> {
+    async relay(
+      options: { autoPong?: boolean; declares?: readonly string[]; waitMs?: number } = {},
+    ): Promise<RelayDouble> {
       // Real programs start here, on machines that may have other work.
       const relay = await startRelayDouble({ waitMs: 30_000, ...options });
       undo.push(() => relay.close());

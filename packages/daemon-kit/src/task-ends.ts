@@ -34,6 +34,23 @@ export const tooLate: End = {
   code: 'PROMPT_SUPERSEDED',
 };
 
+const notWritten = 'HISTORY_NOT_WRITTEN';
+export const isUnwritable = (end: End): boolean => end.type === 'ERROR' && end.code === notWritten;
+
+/** The agent has heard nothing of it. */
+export const unwritable = (why: string): End => ({
+  type: 'ERROR',
+  error: `The history of this session cannot be written: ${why}. Nothing was sent to the agent. Make room on the disk of this machine, then send the message again.`,
+  code: notWritten,
+});
+
+/** The same end, with a note for people. */
+export function noted(end: End, note: string): End {
+  const behind = (text: string) => [text, `[${note}]`].filter(Boolean).join('\n\n');
+  if (end.type === 'ERROR') return { ...end, error: behind(end.error) };
+  return { ...end, result: behind(end.result) };
+}
+
 export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
 
 export const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };

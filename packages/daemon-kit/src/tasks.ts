@@ -18,17 +18,20 @@ import {
   type End,
   endingOf,
   frameOf,
+  isUnwritable,
   maxOptions,
   maxTasks,
   noImages,
+  noted,
   questionOf,
   tooLate,
   tooMany,
   unknownSession,
   unseen,
+  unwritable,
   wordsOf,
 } from './task-ends.ts';
-import type { Transcripts } from './transcript/transcripts.ts';
+import { type Transcripts, notKept } from './transcript/transcripts.ts';
 
 /** What the tasks want to be said, in the order of the calls. */
 export interface Voice {
@@ -162,10 +165,12 @@ export function createTasks(options: TasksOptions): Tasks {
     advance(task.sessionId);
   };
 
-  const tell = ({ id: taskId, sessionId }: Task) => {
+  const progress = ({ id: taskId, sessionId }: Task, action: string, target: string) => {
     const about = { task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) };
-    voice.event({ type: 'event', event_type: 'PROGRESS', ...about, action: waitingForPlace, target: '' });
+    const [what, to] = [keepHead(action, fieldBytes.progress), keepHead(target, fieldBytes.progress)];
+    voice.event({ type: 'event', event_type: 'PROGRESS', ...about, action: what, target: to });
   };
+  const tell = (task: Task) => progress(task, waitingForPlace, '');
 
   const tellWaiting = () => {
     cancelTelling();
@@ -235,7 +240,7 @@ export function createTasks(options: TasksOptions): Tasks {
     try {
       if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath);
     } catch (error) {
-      return finish(task, { type: 'ERROR', error: `The history cannot be written: ${reasonOf(error)}` });
+      return finish(task, unwritable(reasonOf(error)));
     }
     voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: task.id, session_id: task.sessionId });
     enqueue(task);
@@ -269,10 +274,16 @@ export function createTasks(options: TasksOptions): Tasks {
     }
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(task.sessionId);
     questions.forget(task.sessionId);
+    const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
     try {
-      const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
       const answers = answered(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
+    } catch (error) {
+      finish(task, unwritable(reasonOf(error)));
+      void watch(task);
+      return;
+    }
+    try {
       voice.activity(sessionId, false);
       const { question, option } = task.answer ?? {};
       const answer =
@@ -317,7 +328,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const live = () => task.phase === 'running';
     const emit = (text: string) => {
       if (!live()) return;
-      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text));
+      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
       // A note of what was left out may stand before a full portion.
       voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
@@ -328,16 +339,15 @@ export function createTasks(options: TasksOptions): Tasks {
     };
     return {
       progress(action, target = '') {
-        if (!live()) return;
-        const [what, to] = [keepHead(action, fieldBytes.progress), keepHead(target, fieldBytes.progress)];
-        voice.event({ ...event, event_type: 'PROGRESS', action: what, target: to });
+        if (live()) progress(task, action, target);
       },
       update(update) {
         // What comes behind a question is of the turn that is held open.
-        if (live() || (task.phase === 'over' && task.asked)) told(() => transcripts.update(task.sessionId, update));
+        if (live() || (task.phase === 'over' && task.asked))
+          told(() => transcripts.update(task.sessionId, update), task);
       },
       call(call) {
-        if (live()) told(() => transcripts.call(task.sessionId, call));
+        if (live()) told(() => transcripts.call(task.sessionId, call), task);
       },
       output(text) {
         if (!live()) return;
@@ -402,11 +412,15 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const conclude = ({ id, sessionId }: { id: string; sessionId: string }, end: End) => {
-    const frame = frameOf(id, sessionId, end);
+    const lost = transcripts.lost(sessionId);
+    const told = lost === undefined ? end : noted(end, notKept(lost));
+    let frame = frameOf(id, sessionId, told);
     try {
-      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, end));
+      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, told));
     } catch (error) {
       log.warn('history not written', { session: sessionId, why: reasonOf(error) });
+      const isSaid = lost !== undefined || isUnwritable(end);
+      if (!isSaid) frame = frameOf(id, sessionId, noted(end, notKept(reasonOf(error))));
     }
     journal.ended(frame);
     if (agent.holdsQuestions && frame.event_type === 'WAIT_FOR_USER') {
@@ -437,11 +451,13 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   /** The transcript is beside the task: a disk that takes nothing costs it, and not the turn. */
-  const told = (tell: () => void) => {
+  const told = (tell: () => void, task?: Task) => {
     try {
       tell();
     } catch (error) {
-      log.warn('transcript not written', { why: reasonOf(error) });
+      const why = reasonOf(error);
+      log.warn('transcript not written', { why });
+      if (task) progress(task, 'Not kept in the history', why);
     }
   };
 

@@ -22,7 +22,7 @@ const naming = (agent: Agent): Agent => {
 describe('a full disk', () => {
   /** /dev/full answers every write with ENOSPC. */
   const begin = async () => {
-    const relay = await home.relay();
+    const relay = await home.relay({ declares: ['transcript'] });
     const storeDir = home.folder();
     home.daemon(relay, naming(echo()), { storeDir });
     const connection = await relay.connection();
@@ -38,7 +38,8 @@ describe('a full disk', () => {
     const { connection, fill } = await begin();
     fill('sessions/s1.jsonl');
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
-    expect((await connection.event('ERROR', 't1')).error).toContain('ENOSPC');
+    const { error, code } = await connection.event('ERROR', 't1');
+    expect([error, code]).toEqual([expect.stringContaining('ENOSPC'), 'HISTORY_NOT_WRITTEN']);
     await connection.status();
     connection.send({ type: 'task_start', task_id: 't2', instruction: 'x' });
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('You said: x');

@@ -3,9 +3,10 @@
  * no socket; a task tells it what was said, and is told which item it ended with.
  */
 import { randomUUID } from 'node:crypto';
-import type { DaemonEvent, Operation, Question as AskedQuestion } from '@relay/protocol';
+import type { DaemonEvent, Item, Operation, Question as AskedQuestion } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
+import { reasonOf } from '../failure.ts';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
 import { type Detail, type Mapper, cancelledText, createMapper } from './mapper.ts';
@@ -64,6 +65,8 @@ export interface Transcripts {
   show(sessionId: string, text: string): void;
   /** Output of a program that tells nothing else. */
   print(sessionId: string, taskId: string, text: string): void;
+  /** Why the turn of this session is kept no longer: the disk took nothing. Undefined while it is kept. */
+  lost(sessionId: string): string | undefined;
   /** The item that the task ends with. Throws when the disk takes nothing. */
   end(taskId: string, sessionId: string, ending: Ending): string;
   /** Another question, while one is open. */
@@ -83,9 +86,15 @@ interface Talk {
   taskId: string;
   mapper: Mapper;
   turn: string;
+  /** The disk took nothing: what the agent tells from there on is not kept, so that each update need not fail. */
+  lost?: string;
 }
 
 const maxTalks = 1000;
+
+/** For people, in the words of a turn and in its list. */
+export const notKept = (why: string): string =>
+  `Not all of this turn is in its history, because the disk of this machine took nothing more: ${why}`;
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const { store, clock, settings, joinMs } = options;
@@ -139,10 +148,28 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
 
   const told = (sessionId: string, changes: (mapper: Mapper) => Change[]) => {
     const talk = talks.get(sessionId);
-    if (!talk) return;
-    write(sessionId, changes(talk.mapper));
+    if (!talk || talk.lost !== undefined) return;
+    try {
+      write(sessionId, changes(talk.mapper));
+    } catch (error) {
+      talk.lost = reasonOf(error);
+      throw error;
+    }
     speak(sessionId, talk);
   };
+
+  /** Everything of a turn that is still open ends. Of one that was not kept only what is on the disk. */
+  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled' | 'interrupted'): Change[] => {
+    if (talk.lost === undefined) return talk.mapper.close(how);
+    const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+    return [...left.map(interrupted), mark('notice', notKept(talk.lost), talk.turn)];
+  };
+
+  const interrupted = ({ uuid, part }: Item): Change => ({
+    op: 'set',
+    uuid,
+    part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
+  });
 
   const over = (sessionId: string) => {
     streamOf(sessionId).flush();
@@ -164,8 +191,8 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
 
   /** The item of the words that end a turn: the last ones that were said, or one of its own. */
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
-    const last = talk?.mapper.last();
-    const changes = talk?.mapper.close('ended') ?? [];
+    const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
+    const changes = talk === undefined ? [] : closing(sessionId, talk, 'ended');
     if (last && result.includes(last.content.trim()) && last.content.trim() !== '') {
       changes.push({ op: 'set', uuid: last.uuid, part: {}, ...(last.content === result ? {} : { content: result }) });
       write(sessionId, changes, { sync: true, messages: [last.uuid] });
@@ -180,6 +207,27 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     return uuid;
   };
 
+  const conclude = (
+    sessionId: string,
+    talk: Talk | undefined,
+    ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
+  ): string => {
+    let uuid: string;
+    if (ending.type === 'TASK_COMPLETE') uuid = final(sessionId, talk, ending.result);
+    else {
+      uuid = randomUUID();
+      const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
+      const turn = talk === undefined ? {} : { turn: talk.turn };
+      const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
+      write(sessionId, [...(talk ? closing(sessionId, talk, 'interrupted') : []), error], { sync: true });
+    }
+    if (talk) {
+      speak(sessionId, talk, uuid);
+      over(sessionId);
+    } else streamOf(sessionId).flush();
+    return uuid;
+  };
+
   const ask = (
     sessionId: string,
     talk: Talk | undefined,
@@ -188,7 +236,8 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     const { question, about, before } = ending;
     const part = { kind: 'question', question, state: 'open' };
     const turn = talk === undefined ? {} : { turn: talk.turn };
-    const changes = talk?.mapper.closeText() ?? [];
+    const isKept = talk?.lost === undefined;
+    const changes = talk === undefined ? [] : isKept ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
     talk?.mapper.forget();
     // One that was asked beside another is there already, and did not change.
     const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
@@ -224,15 +273,22 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           thoughts: settings.thoughts,
           now: () => clock.now(),
         });
+      const content = keepHead(message, fieldBytes.message);
       talks.delete(sessionId);
       talks.set(sessionId, { taskId, mapper, turn });
-      const content = keepHead(message, fieldBytes.message);
-      write(sessionId, [put({ uuid, role: 'USER', content, turn, part })], { sync: true });
+      try {
+        write(sessionId, [put({ uuid, role: 'USER', content, turn, part })], { sync: true });
+      } catch (error) {
+        if (known) talks.set(sessionId, known);
+        else talks.delete(sessionId);
+        throw error;
+      }
     },
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
     show: (sessionId, text) => streamOf(sessionId).print(text),
     print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
+    lost: (sessionId) => talks.get(sessionId)?.lost,
     end(taskId, sessionId, ending) {
       const talk = talks.get(sessionId);
       const mine = talk?.taskId === taskId ? talk : undefined;
@@ -242,20 +298,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         streamOf(sessionId).flush();
         return uuid;
       }
-      let uuid: string;
-      if (ending.type === 'TASK_COMPLETE') uuid = final(sessionId, mine, ending.result);
-      else {
-        uuid = randomUUID();
-        const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
-        const turn = mine === undefined ? {} : { turn: mine.turn };
-        const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
-        write(sessionId, [...(mine?.mapper.close('interrupted') ?? []), error], { sync: true });
+      try {
+        return conclude(sessionId, mine, ending);
+      } finally {
+        // Also when the disk takes nothing of it.
+        if (mine) talks.delete(sessionId);
       }
-      if (mine) {
-        speak(sessionId, mine, uuid);
-        over(sessionId);
-      } else streamOf(sessionId).flush();
-      return uuid;
     },
     ask(sessionId, question, about) {
       const turn = talks.get(sessionId)?.turn;
@@ -270,7 +318,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       write(
         sessionId,
         [
-          ...talk.mapper.close('cancelled'),
+          ...closing(sessionId, talk, 'cancelled'),
           ...questions.map(({ uuid }): Change => ({ op: 'set', uuid, part: { state: 'superseded' } })),
           ...talk.mapper.mark('cancelled', cancelledText),
         ],
@@ -285,13 +333,10 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !options.keepsQuestions);
         const wasAtWork = left.some(({ part }) => part.kind !== 'question');
         if (left.length === 0) continue;
-        const changes = left.map(({ uuid, part }): Change => {
+        const changes = left.map((item): Change => {
+          const { uuid, part } = item;
           if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
-          return {
-            op: 'set',
-            uuid,
-            part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
-          };
+          return interrupted(item);
         });
         if (wasAtWork) changes.push(mark('interrupted', 'The daemon died while this ran.', left[0]?.turn));
         write(sessionId, changes, { sync: true });

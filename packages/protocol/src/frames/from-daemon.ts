@@ -275,7 +275,10 @@ export const daemonEvents = {
   ERROR: event('ERROR', 'The task failed.', {
     error: text('Why'),
     code: addedLater(
-      text('Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late and was not applied', { maxLength: 64 }),
+      text(
+        'Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late and was not applied. `HISTORY_NOT_WRITTEN`: the disk of the device took nothing, and the agent heard nothing',
+        { maxLength: 64 },
+      ),
     ),
     message_uuid: messageUuid,
   }),
