@@ -43,9 +43,9 @@ describeWith('chromium', 'a conversation', () => {
   /** Starts a session in the browser; the daemon gives it this name. */
   async function start(message: string, nativeId: string): Promise<string> {
     await person.goto('/sessions/new');
-    await person.page.getByLabel('First message').fill(message);
+    await person.page.getByLabel(/^What should/).fill(message);
     await person.page.getByLabel('Folder on the machine').fill('/home/ada/garden');
-    await person.click('Start');
+    await person.click('Start session');
     const task = await daemon.next('task_start');
     expect(task).toMatchObject({ instruction: message, project_path: '/home/ada/garden' });
     await said('You', message).waitFor();
@@ -194,12 +194,13 @@ describeWith('chromium', 'a conversation', () => {
     await person.heading('Impossible things');
     await person.click('More');
     await person.click('Archive');
-    await person.text('Archived');
+    await person.page.locator('.bar').getByText('Archived').waitFor();
     await person.page.getByRole('link', { name: 'All sessions' }).click();
     await person.heading('Sessions');
     await person.text('Plan a trip');
     expect(await person.page.getByText('Impossible things').count()).toBe(0);
-    await person.page.getByLabel('Archived ones').check();
+    await person.click('Filter and group');
+    await person.page.getByLabel('Archived', { exact: true }).check();
     await person.text('Impossible things');
   });
 
@@ -308,12 +309,12 @@ describeWith('chromium', 'a conversation', () => {
 
   it('shows what the agent wrote before the page of a new session was there', async () => {
     await person.goto('/sessions/new');
-    await person.page.getByLabel('First message').fill('Begin at once');
+    await person.page.getByLabel(/^What should/).fill('Begin at once');
     const socket = new Promise<void>((resolve) => {
       person.page.on('websocket', (ws) => ws.on('framereceived', ({ payload }) => String(payload).includes('early') && resolve())); // prettier-ignore
     });
     await person.page.reload();
-    await person.page.getByLabel('First message').fill('Begin at once');
+    await person.page.getByLabel(/^What should/).fill('Begin at once');
     let taskId = '';
     await person.page.route(
       /\/api\/sessions$/,
@@ -328,7 +329,7 @@ describeWith('chromium', 'a conversation', () => {
       },
       { times: 1 },
     );
-    await person.click('Start');
+    await person.click('Start session');
     const { request_id } = await daemon.next('get_messages');
     daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
     await person.text('early words');

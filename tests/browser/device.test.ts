@@ -48,7 +48,7 @@ describeWith('chromium', 'devices', () => {
       const asked = await askForCode(relay.url);
       await person.goto(asked.link);
       await person.click('Approve');
-      await person.text('You approved');
+      await person.text('is approved.');
       const granted = await poll(relay.url, asked);
       expect(granted.status).toBe(200);
       expect(granted.body.refresh_token).toMatch(/^rly_drt_/);
@@ -69,11 +69,11 @@ describeWith('chromium', 'devices', () => {
       await pictures(owner, 'approve-again');
       await field.fill('not the password');
       await owner.click('Approve');
-      await owner.text('The current password is not right');
+      await owner.text('The current password is wrong');
       expect((await poll(relay.url, asked)).body.error).toBe('authorization_pending');
       await field.fill(password);
       await field.press('Enter');
-      await owner.text('You approved');
+      await owner.text('is approved.');
       expect(owner.complaints).toEqual([]);
       await owner.context.close();
       expect((await poll(relay.url, asked)).status).toBe(200);
@@ -81,7 +81,7 @@ describeWith('chromium', 'devices', () => {
 
     it('S18: every page of the person says that a machine was allowed, and leads to where it is removed', async () => {
       await person.goto('/account');
-      await person.heading('Account');
+      await person.heading('Settings');
       const notice = person.page.getByRole('status').filter({ hasText: 'Barn' }).first();
       // Nothing on the page says that its socket is open by now.
       while (!(await notice.isVisible())) {
@@ -92,9 +92,9 @@ describeWith('chromium', 'devices', () => {
         await notice.waitFor({ timeout: 3000 }).catch(() => undefined);
       }
       await pictures(person, 'access-notice');
-      await notice.getByRole('link', { name: 'Remove it under Devices' }).click();
-      await person.heading('Devices');
-      await notice.getByText('was allowed on your account').waitFor();
+      await notice.getByRole('link', { name: 'Remove it under Machines' }).click();
+      await person.heading('Machines');
+      await notice.getByText('was given access').waitFor();
       while (await notice.isVisible()) await notice.getByRole('button', { name: /Dismiss/ }).click();
       await person.page.setViewportSize(phone);
     });
@@ -103,7 +103,7 @@ describeWith('chromium', 'devices', () => {
       const asked = await askForCode(relay.url);
       await person.goto(asked.link);
       await person.click('Deny');
-      await person.text('You turned it away');
+      await person.text('Denied. Nothing was connected');
       expect((await poll(relay.url, asked)).body.error).toBe('access_denied');
     });
 
@@ -111,17 +111,17 @@ describeWith('chromium', 'devices', () => {
       const asked = await askForCode(relay.url, 'desk.lan', 'Desk');
       await person.goto('/device');
       await person.page
-        .getByLabel('Code that the machine shows')
+        .getByLabel('Code shown in the terminal')
         .fill(` ${asked.userCode.toLowerCase().replace('-', ' ')} `);
-      await person.click('Go on');
+      await person.click('Continue');
       await person.text('desk.lan');
     });
 
     it('says that a code is not known, and asks for another', async () => {
       await person.goto('/device?user_code=BBBB-BBBB');
-      await person.page.getByRole('alert').getByText('No machine waits under this code').waitFor();
+      await person.page.getByRole('alert').getByText('No machine is waiting with this code').waitFor();
       await person.click('Enter another code');
-      await person.page.getByLabel('Code that the machine shows').waitFor();
+      await person.page.getByLabel('Code shown in the terminal').waitFor();
     });
 
     it('says that a code was used', async () => {
@@ -130,7 +130,7 @@ describeWith('chromium', 'devices', () => {
         headers: { Authorization: person.bearer },
       });
       await person.goto(asked.link);
-      await person.page.getByRole('alert').getByText('This code was used already').waitFor();
+      await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
     });
 
     it('says so when somebody else was faster', async () => {
@@ -141,7 +141,7 @@ describeWith('chromium', 'devices', () => {
         headers: { Authorization: person.bearer },
       });
       await person.click('Approve');
-      await person.page.getByRole('alert').getByText('This code was used already').waitFor();
+      await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
     });
 
     it('comes back with the code after the sign-in', async () => {
@@ -164,7 +164,7 @@ describeWith('chromium', 'devices', () => {
     const asked = await askForCode(hasty.url);
     while ((await poll(hasty.url, asked)).body.error !== 'expired_token');
     await owner.goto(asked.link);
-    await owner.page.getByRole('alert').getByText('start the registration again if it has expired').waitFor();
+    await owner.page.getByRole('alert').getByText('start again in the terminal if it has expired').waitFor();
     await owner.context.close();
     await hasty.end();
   });
@@ -191,7 +191,7 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByRole('link', { name: /Studio/ }).click();
       await person.heading('Studio');
       await person.text('daemon 1.0.0');
-      await person.page.getByLabel('Name of this device').fill('Garden shed');
+      await person.page.getByLabel('Name of this machine').fill('Garden shed');
       await person.click('Rename');
       await person.heading('Garden shed');
       await person.picture('device');
@@ -201,12 +201,12 @@ describeWith('chromium', 'devices', () => {
       const daemon = await connectDaemon(relay.relay, { registration });
       await person.goto('/devices');
       await person.page.getByRole('link', { name: /Garden shed/ }).click();
-      await person.click('Remove this device');
-      await person.click('Keep it');
-      await person.click('Remove this device');
+      await person.click('Remove this machine');
+      await person.click('Cancel');
+      await person.click('Remove this machine');
       await person.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
       expect((await daemon.closed).code).toBe(4404);
-      await person.heading('Devices');
+      await person.heading('Machines');
       expect(await person.page.getByText('Garden shed').count()).toBe(0);
     });
   });

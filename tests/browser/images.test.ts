@@ -48,13 +48,13 @@ describeWith('chromium', 'images', () => {
 
   it('are not offered for a machine that takes none', async () => {
     await person.goto('/sessions/new');
-    await person.page.getByLabel('First message').waitFor();
+    await person.page.getByLabel(/^What should/).waitFor();
     expect(await person.page.getByLabel('Add images').count()).toBe(0);
   });
 
   it('are offered as soon as its daemon says that it takes them', async () => {
     await daemon.close();
-    await person.page.getByRole('option', { name: /offline/ }).waitFor({ state: 'attached' });
+    await person.page.getByText('Offline · scripted').waitFor();
     daemon = await connectDaemon(relay.relay, { registration, headers: { 'X-Daemon-Capabilities': 'images' } });
     await person.page.getByLabel('Add images').waitFor();
   });
@@ -77,13 +77,13 @@ describeWith('chromium', 'images', () => {
     await person.page
       .getByLabel('Add images')
       .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') });
-    await person.page.getByRole('alert').filter({ hasText: 'notes.txt is no PNG' }).waitFor();
+    await person.page.getByRole('alert').filter({ hasText: 'notes.txt isn’t a valid image' }).waitFor();
     expect(await shown().count()).toBe(1);
   });
 
   it('go with the first message', async () => {
-    await person.page.getByLabel('First message').fill('What is this?');
-    await person.click('Start');
+    await person.page.getByLabel(/^What should/).fill('What is this?');
+    await person.click('Start session');
     const task = await daemon.next('task_start');
     expect(task).toMatchObject({ instruction: 'What is this?', images: [dataUrl] });
     daemon.event(task.task_id as string, 'SESSION_STARTED', { session_id: 'seen' });
@@ -117,7 +117,7 @@ describeWith('chromium', 'images', () => {
     const message = person.page.getByLabel('Message', { exact: true });
     await message.fill('Look at this');
     await message.press('Enter');
-    await person.page.getByRole('alert').filter({ hasText: 'One of the images is not what its name says' }).waitFor();
+    await person.page.getByRole('alert').filter({ hasText: 'One of the images isn’t valid' }).waitFor();
     expect(await message.inputValue()).toBe('Look at this');
     expect(await shown().count()).toBe(1);
     person.complaints.splice(0);

@@ -41,8 +41,8 @@ describeWith('chromium', 'a live transcript', () => {
   /** Starts a session in the browser. The first item is what the person said, under the uuid that the relay gave it. */
   async function start(message: string, nativeId: string): Promise<string> {
     await person.goto('/sessions/new');
-    await person.page.getByLabel('First message').fill(message);
-    await person.click('Start');
+    await person.page.getByLabel(/^What should/).fill(message);
+    await person.click('Start session');
     const task = await daemon.next('task_start');
     const taskId = task.task_id as string;
     daemon.send({ type: 'status', running_tasks: [taskId] });

@@ -53,9 +53,9 @@ describeWith('chromium', 'the log', () => {
 
   async function begin(who: Person, message: string, nativeId: string): Promise<string> {
     await who.goto('/sessions/new');
-    await who.page.getByLabel('First message').fill(message);
+    await who.page.getByLabel(/^What should/).fill(message);
     await who.page.getByLabel('Folder on the machine').fill('/home/ada/code/garden-api');
-    await who.click('Start');
+    await who.click('Start session');
     const task = await daemon.next('task_start');
     const taskId = task.task_id as string;
     daemon.send({ type: 'status', running_tasks: [taskId] });
@@ -125,7 +125,7 @@ describeWith('chromium', 'the log', () => {
       async () => {
         await person.goto('/sessions');
         await sampled();
-        await person.page.locator('a.card').first().click();
+        await person.page.locator('a.row').first().click();
       },
     ]) {
       await open();

@@ -30,7 +30,7 @@ describeWith('chromium', 'accounts', () => {
     const person = await somebody();
     await person.goto('/account');
     await person.signIn(email);
-    await person.heading('Account');
+    await person.heading('Settings');
     return person;
   }
 
@@ -57,7 +57,7 @@ describeWith('chromium', 'accounts', () => {
   it('says that the first link was used, and takes it out of the address', async () => {
     const person = await somebody();
     await person.goto(relay.setupLink);
-    await person.text('This link was used already');
+    await person.text('This link has been used or replaced');
     expect(person.page.url()).toBe(`${relay.url}/setup`);
   });
 
@@ -65,7 +65,7 @@ describeWith('chromium', 'accounts', () => {
     const person = await somebody();
     await person.goto('/sign-in');
     await person.signIn(email, 'not the password');
-    await person.page.getByRole('alert').getByText('do not belong together').waitFor();
+    await person.page.getByRole('alert').getByText('Wrong email or password').waitFor();
     await person.picture('sign-in-refused');
     await person.signIn(email);
     await person.heading('Sessions');
@@ -83,7 +83,7 @@ describeWith('chromium', 'accounts', () => {
   it('stays signed in when the page is loaded again, and keeps no token where scripts could find it', async () => {
     const person = await signedIn();
     await person.page.reload();
-    await person.heading('Account');
+    await person.heading('Settings');
     expect(await person.page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
     expect(await person.page.evaluate('document.cookie')).toBe('');
   });
@@ -102,7 +102,7 @@ describeWith('chromium', 'accounts', () => {
     const opened = person.page.waitForEvent('websocket');
     await person.signIn(email);
     const socket = await opened;
-    await person.heading('Devices');
+    await person.heading('Machines');
     // Minutes that pass while it opens would be minutes without an answer: it is given up after seconds.
     await isOpen;
     const heard = socket.waitForEvent('framereceived', { predicate: ({ payload }) => /auth_ok/.test(String(payload)) });
@@ -121,32 +121,32 @@ describeWith('chromium', 'accounts', () => {
 
   it('invites somebody, once', async () => {
     const host = await signedIn();
-    await host.click('Make an invitation link');
+    await host.click('Create invitation link');
     const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
     expect(link).toMatch(new RegExp(`^${relay.url}/invite#token=[\\w-]{43}$`));
 
     const guest = await somebody();
     await guest.goto(link);
-    await guest.heading('You are invited');
+    await guest.heading('You’re invited');
     expect(guest.page.url()).toBe(`${relay.url}/invite`);
     await guest.createAccount(link, 'bob@example.com', 'Bob');
 
     const other = await somebody();
     await other.goto(link);
-    await other.text('This invitation was used or has expired');
+    await other.text('This invitation has been used or has expired');
   });
 
   it('tells why an account cannot be created, and keeps what was typed', async () => {
     const host = await signedIn();
-    await host.click('Make an invitation link');
+    await host.click('Create invitation link');
     const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
     const guest = await somebody();
     await guest.goto(link);
     await guest.page.getByLabel('Your name').fill('Ada again');
-    await guest.page.getByLabel('E-mail address').fill(email);
+    await guest.page.getByLabel('Email').fill(email);
     await guest.page.getByLabel('Password', { exact: true }).fill(password);
     await guest.click('Create account');
-    await guest.page.getByRole('alert').getByText('account with this e-mail address already').waitFor();
+    await guest.page.getByRole('alert').getByText('An account with this email already exists').waitFor();
     expect(await guest.page.getByLabel('Your name').inputValue()).toBe('Ada again');
   });
 
@@ -168,15 +168,15 @@ describeWith('chromium', 'accounts', () => {
       await person.click('Change password');
     };
     await change('not the password', 'another good password');
-    await person.page.getByRole('alert').getByText('current password is not right').waitFor();
+    await person.page.getByRole('alert').getByText('current password is wrong').waitFor();
     await change(password, 'another good password');
-    await person.text('Your password is changed.');
+    await person.text('Password changed.');
     await other.heading('Sign in');
-    await person.page.getByRole('link', { name: 'Devices' }).click();
-    await person.heading('Devices');
-    await person.page.getByRole('link', { name: 'Account' }).click();
+    await person.page.getByRole('link', { name: /^Machines/ }).click();
+    await person.heading('Machines');
+    await person.page.getByRole('link', { name: 'Settings' }).click();
     await change('another good password', password);
-    await person.text('Your password is changed.');
+    await person.text('Password changed.');
   });
 
   it('signs out', async () => {
@@ -200,13 +200,13 @@ describeWith('chromium', 'accounts', () => {
     await other.text('You were signed out');
     await other.heading('Sign in');
     await other.signIn(email);
-    await other.heading('Devices');
+    await other.heading('Machines');
   });
 
   it('sends people who opened it under another name to its own address', async () => {
     const person = await somebody();
     await person.goto(`${relay.url.replace('localhost', '127.0.0.1')}/devices`);
-    await person.page.getByRole('link', { name: `Go to ${relay.url}` }).click();
+    await person.page.getByRole('link', { name: 'Go there' }).click();
     await person.heading('Sign in');
   });
 });

@@ -66,12 +66,12 @@ describeWith('chromium', 'a program', () => {
 
   it('is told when its person says no', async () => {
     await person.goto(request());
-    await person.text('A program wants to use your account');
+    await person.text('Sign in to continue to');
     await person.signIn('ada@example.com');
     await person.heading('Allow access?');
     await person.text('Command line');
-    await person.text('read your sessions');
-    await person.text(`a program on this machine (${new URL(redirectUri).host})`);
+    await person.text('See your sessions');
+    await person.text(`a program on this computer (${new URL(redirectUri).host})`);
     await person.picture('consent');
     await person.click('Deny');
     await person.page.waitForURL(`${redirectUri}?**`);
@@ -129,7 +129,7 @@ describeWith('chromium', 'a program', () => {
     await person.picture('applications');
     await person.click('Revoke Command line');
     await person.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await person.text('None.');
+    await person.text('No apps yet');
     const refused = await token({ grant_type: 'refresh_token', refresh_token: refreshToken });
     expect(refused.status).toBe(400);
     expect(refused.body.error).toBe('invalid_grant');

@@ -66,7 +66,7 @@ describeWith('chromium', 'an account elsewhere', () => {
   it('is no way in while the service is away, and the page says which', async () => {
     await corp.setDown(true);
     await person.goto('/sign-in');
-    await person.click('Go on with Example Corp');
+    await person.click('Continue with Example Corp');
     await person.page.getByRole('alert').getByText('Example Corp does not answer').waitFor();
     await corp.setDown(false);
   });
@@ -74,8 +74,8 @@ describeWith('chromium', 'an account elsewhere', () => {
   it('becomes the first account with the link of the console', async () => {
     corp.visitor = 'alice';
     await person.goto(relay.setupLink);
-    await person.click('Go on with Example Corp');
-    await person.heading('Connect a machine');
+    await person.click('Continue with Example Corp');
+    await person.heading(/^Connect (a|your first) machine/);
     await person.goto('/account');
     await person.page.getByRole('definition').getByText('alice@example.com').waitFor();
   });
@@ -85,9 +85,9 @@ describeWith('chromium', 'an account elsewhere', () => {
     const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
     await person.goto(asked.link);
     await person.heading('Sign in');
-    await person.page.getByRole('button', { name: 'Go on with Example Corp' }).waitFor();
+    await person.page.getByRole('button', { name: 'Continue with Example Corp' }).waitFor();
     await person.picture('sign-in-with-provider');
-    await person.click('Go on with Example Corp');
+    await person.click('Continue with Example Corp');
     await person.text('attic.lan');
     expect(person.page.url()).toBe(asked.link);
   });
@@ -97,16 +97,16 @@ describeWith('chromium', 'an account elsewhere', () => {
     const asked = await askForCode(relay.url, 'cellar.lan', 'Cellar');
     const owner = await newPerson(browser, relay.url, { viewport: phone });
     await owner.goto(asked.link);
-    await owner.click('Go on with Example Corp');
+    await owner.click('Continue with Example Corp');
     await owner.text('cellar.lan');
     await oldSignIn(owner.page, /\/approve$/);
     await owner.click('Approve');
-    await owner.click('Go on with Example Corp');
+    await owner.click('Continue with Example Corp');
     await owner.text('cellar.lan');
     expect(owner.page.url()).toBe(asked.link);
     await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
     await owner.click('Approve');
-    await owner.text('You approved');
+    await owner.text('is approved.');
 
     const program = new URLSearchParams({
       response_type: 'code',
@@ -121,7 +121,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await owner.heading('Allow access?');
     await oldSignIn(owner.page, /\/oauth2\/consent$/);
     await owner.click('Allow');
-    await owner.click('Go on with Example Corp');
+    await owner.click('Continue with Example Corp');
     await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
     await owner.heading('Allow access?');
     await owner.text('Command line');
@@ -132,8 +132,8 @@ describeWith('chromium', 'an account elsewhere', () => {
   it('of somebody who was not invited is told so', async () => {
     corp.visitor = 'bob';
     await person.goto('/sign-in');
-    await person.click('Go on with Example Corp');
-    await person.heading('The sign-in did not work');
-    await person.text('creating one needs an invitation');
+    await person.click('Continue with Example Corp');
+    await person.heading('Sign-in didn’t work');
+    await person.text('a new one needs an invitation');
   });
 });

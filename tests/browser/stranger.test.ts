@@ -83,18 +83,18 @@ describeWith('chromium', 'a stranger', () => {
     await person.text('My laptop');
     await person.picture('stranger-3-approve');
     await person.click('Approve');
-    await person.text('You approved');
+    await person.text('is approved.');
     expect(await registering.exited).toBe(0);
 
     daemon('run', '--agent', 'command', '--', 'sh');
     await person.text('My laptop is online.');
     await person.picture('stranger-4-online');
 
-    await person.page.getByRole('link', { name: 'Start a conversation' }).click();
+    await person.page.getByRole('link', { name: 'Start a session' }).click();
     await person.heading('New session');
-    await person.page.getByLabel('First message').fill('expr 6 + 36');
+    await person.page.getByLabel(/^What should/).fill('expr 6 + 36');
     await person.picture('stranger-5-message');
-    await person.click('Start');
+    await person.click('Start session');
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
     // Nothing goes on any more: the line that says so is gone, and so is the button that stops it.
     await person.page.locator('main[data-status="idle"]').waitFor();

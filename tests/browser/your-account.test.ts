@@ -44,11 +44,11 @@ describeWith('chromium', 'the data of an account', () => {
     await pictures(person, 'account');
     await page.getByLabel('Your password', { exact: true }).fill('not the password');
     await person.click('Delete my account');
-    await person.text('The current password is not right');
+    await person.text('The current password is wrong');
     await page.getByLabel('Your password', { exact: true }).fill(password);
     await person.click('Delete my account');
     await person.heading('Sign in');
-    await person.text('Nobody has an account here yet');
+    await person.text('No accounts yet');
     expect(person.complaints).toEqual([]);
     await person.context.close();
   });

@@ -29,6 +29,21 @@ export function dayOf(iso: string, now = new Date()): string {
   return (at.getFullYear() === now.getFullYear() ? formats.day : formats.year).format(at);
 }
 
+const weekday = format({ weekday: 'short' });
+const dayMonth = format({ day: 'numeric', month: 'short' });
+const shortUnit = (value: number, unit: string) =>
+  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }).format(value);
+/** `now`, `4m`, `9:12`, `Fri`, `12 Oct`: how long ago, in as few signs as a list has room for. */
+export function shortAgo(iso: string, nowMs: number): string {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return '';
+  const minutes = Math.floor((nowMs - at) / 60_000);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return shortUnit(minutes, 'minute');
+  if (new Date(at).toDateString() === new Date(nowMs).toDateString()) return timeOf(iso);
+  return (nowMs - at < 6 * 86_400_000 ? weekday : dayMonth).format(new Date(at));
+}
+
 /** `8s`, `1m 12s`, `2h 5m`. */
 export function lasted(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
@@ -75,6 +90,63 @@ export const words = {
   shell: {
     skip: 'Skip to content',
     reconnecting: 'Reconnecting in',
+    retryNow: 'Retry now',
+    signingIn: 'Signing you in…',
+    main: 'Main',
+    sessions: 'Sessions',
+    machines: 'Machines',
+    settings: 'Settings',
+    needsYou: (count: number) => `${whole.format(count)} ${count === 1 ? 'session needs' : 'sessions need'} you`,
+    onlineOf: (online: number, all: number) => `${whole.format(online)} of ${whole.format(all)} online`,
+  },
+  list: {
+    title: 'Sessions',
+    loading: 'Loading sessions…',
+    search: 'Search sessions',
+    filter: 'Filter and group',
+    newSession: 'New session',
+    needsYou: 'Needs you',
+    choices: (count: number) => (count === 0 ? 'Answer' : counted(count, '1 choice', 'choices')),
+    review: 'Review',
+    allowing: 'Allowing…',
+    rejecting: 'Rejecting…',
+    groupBy: 'Group by',
+    by: { project: 'Project', day: 'Day', machine: 'Machine' },
+    show: 'Show',
+    machine: 'Machine',
+    allMachines: 'All machines',
+    archivedOnes: 'Archived',
+    noProject: 'No folder',
+    otherDay: 'Earlier',
+    none: 'No sessions yet',
+    noneMore: 'Start one, and it appears here.',
+    noneYet: 'They appear here once a machine is connected.',
+    noneArchived: 'No archived sessions',
+    noResult: 'No session matches',
+    clearSearch: 'Clear search',
+    pick: 'Pick a session, or start one',
+    pickMore: 'Everything your agents do is in the list at the left.',
+    more: (title: string) => `More for ${title}`,
+    rename: 'Rename',
+    archive: 'Archive',
+    unarchive: 'Unarchive',
+    remove: 'Delete',
+    removed: (title: string) => `Deleted “${title}”`,
+    archivedNow: (title: string) => `Archived “${title}”`,
+    undo: 'Undo',
+    state: {
+      pending: 'Starting',
+      active: 'Working',
+      waiting: 'Needs you',
+      idle: 'Done',
+      failed: 'Failed',
+      queued: 'Waiting',
+    },
+    waitingFor: (machine: string) => `Waiting for ${machine}`,
+    stopped: 'Stopped with an error',
+    starting: 'Starting',
+    working: 'Working',
+    offline: (machine: string) => `${machine} · offline`,
   },
   log: 'Conversation',
   you: 'You',
@@ -187,6 +259,7 @@ export const words = {
     wantsEdit: (files: number) => (files > 1 ? `Wants to edit ${whole.format(files)} files` : 'Wants to edit a file'),
     wantsTool: (tool: string | undefined) => (tool === undefined ? 'Asks for permission' : `Wants to use ${tool}`),
     allowOnce: 'Allow once',
+    allowAlways: 'Always allow',
     reject: 'Reject',
     next: 'Next',
     send: 'Send answer',
@@ -231,7 +304,7 @@ export const words = {
     instead: 'Or tell it what to do instead',
     send: 'Send',
     sendingNow: 'Sending',
-    addImages: 'Add images',
+    addImages: 'Add images, up to 5 MB each',
     commands: 'commands',
     commandsTitle: 'Commands',
     enter: 'send',

@@ -8,12 +8,14 @@ import { createAccess } from './auth/access.ts';
 import { createAccount } from './auth/account.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
+import { forgetPerson } from './forget.ts';
 import { createLive } from './live.ts';
 import { readPlace } from './place.ts';
 import { RoomsProvider } from './rooms.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
+import './styles/frame.css';
 import './styles/pages.css';
 import './styles/conversation.css';
 
@@ -22,7 +24,11 @@ const place = readPlace(document, window.location);
 const linkToken = takeToken(window);
 const access = createAccess({
   fetchToken: () => tokenForSignIn(place),
-  onOtherPerson: () => window.location.reload(),
+  onOtherPerson: () => {
+    forgetPerson();
+    window.location.reload();
+  },
+  onLeft: forgetPerson,
 });
 const account = createAccount(place);
 const client = createClient({

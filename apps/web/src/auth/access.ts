@@ -37,6 +37,8 @@ export interface AccessDeps {
   fetchToken: () => Promise<Token | undefined>;
   /** The browser is signed in as somebody else now: nothing on the page may stay. */
   onOtherPerson: () => void;
+  /** The person has signed out here. */
+  onLeft?: () => void;
 }
 
 const renewBeforeMs = 60_000;
@@ -53,7 +55,7 @@ function subjectOf(token: string): string {
   }
 }
 
-export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access {
+export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps): Access {
   let state: AccessState = { kind: 'opening' };
   let token: Token | undefined;
   let subject: string | undefined;
@@ -138,6 +140,12 @@ export function createAccess({ fetchToken, onOtherPerson }: AccessDeps): Access 
       await renew(token?.text).catch(() => undefined);
       return result;
     },
-    leave: (work) => hold(work().then(() => beOut(false))),
+    leave: (work) =>
+      hold(
+        work().then(() => {
+          onLeft?.();
+          beOut(false);
+        }),
+      ),
   };
 }

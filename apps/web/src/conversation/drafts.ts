@@ -1,5 +1,6 @@
 /** What was typed and not sent, per session, on this machine until it is sent. */
-const database = 'relay';
+import { draftsDatabase as database } from '../forget.ts';
+
 const store = 'drafts';
 
 function open(): Promise<IDBDatabase> {

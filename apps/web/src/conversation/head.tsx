@@ -5,9 +5,11 @@ import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
+import { titled } from '../sessions/attention.ts';
 import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { Field } from '../ui/field.tsx';
+import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
 import { Submit } from '../ui/submit.tsx';
 
@@ -16,9 +18,6 @@ interface HeadProps {
   device: Device | undefined;
   onChange: (session: Session) => void;
 }
-
-/** The last part of a path: how people call a project. */
-const folderOf = (path: string): string => path.split(/[\\/]/).filter(Boolean).at(-1) ?? '';
 
 export function Head({ session, device, onChange }: HeadProps) {
   const { client } = useRooms();
@@ -31,7 +30,7 @@ export function Head({ session, device, onChange }: HeadProps) {
   );
   const title = session.title === '' ? words.untitled : session.title;
   useEffect(() => {
-    document.title = `${title} · Relay`;
+    titled(title);
   }, [title]);
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });

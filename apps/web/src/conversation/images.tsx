@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { ImagePlus, X } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Notice } from '../ui/notice.tsx';
 
@@ -67,16 +68,16 @@ export function useImages(): Images {
     const name = file.name === '' ? 'Image' : file.name;
     const refuse = (why: string) => setProblem(`${name} ${why}`);
     const total = () => now.current.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (!types.includes(file.type)) return refuse('is no PNG, JPEG, GIF or WebP image.');
-    if (file.size > limits.bytes) return refuse('is larger than 5 MiB.');
+    if (!types.includes(file.type)) return refuse('isn’t a valid image. Save it as PNG, JPEG, GIF or WebP.');
+    if (file.size > limits.bytes) return refuse('is too large. Images can be up to 5 MB.');
     let dataUrl: string;
     try {
       dataUrl = await read(file);
     } catch {
-      return refuse('cannot be read.');
+      return refuse('can’t be read.');
     }
-    if (now.current.length >= limits.images) return refuse('is one too many: eight images are the limit.');
-    if (total() + file.size > limits.allBytes) return refuse('is too much: all images may have 10 MiB together.');
+    if (now.current.length >= limits.images) return refuse('is one too many. Eight images at most.');
+    if (total() + file.size > limits.allBytes) return refuse('is too much. All images together can be up to 10 MB.');
     put([...now.current, { name, bytes: file.size, dataUrl, previewUrl: URL.createObjectURL(file) }]);
   };
   return {
@@ -119,8 +120,13 @@ export function AttachedImages({ images, onRemoved }: { images: Images; onRemove
           {images.all.map((image) => (
             <li key={image.previewUrl}>
               <img src={image.previewUrl} alt={image.name} />
-              <button type="button" aria-label={`Remove ${image.name}`} onClick={() => remove(image)}>
-                ×
+              <button
+                type="button"
+                className="ghost icon"
+                aria-label={`Remove ${image.name}`}
+                onClick={() => remove(image)}
+              >
+                <X className="i" aria-hidden />
               </button>
             </li>
           ))}
@@ -151,8 +157,10 @@ export function ImagePicker({ images }: { images: Images }) {
   return (
     <div className="images">
       <AttachedImages images={images} onRemoved={() => input.current?.focus()} />
-      <label htmlFor={id}>Add images</label>
-      <ImageInput id={id} input={input} images={images} />
+      <label htmlFor={id} className="button small attach">
+        <ImagePlus className="i" aria-hidden /> Add images, up to 5 MB each
+        <ImageInput id={id} input={input} images={images} />
+      </label>
     </div>
   );
 }

@@ -3,11 +3,10 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Hand } from 'lucide-react';
 import type { Prompt } from '@relay/protocol';
 import { agentName, words } from '../catalogue.ts';
+import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
 import { DiffFile, DiffView } from '../transcript/parts/diff-view.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
-
-type Option = Prompt['options'][number];
 
 interface QuestionCardProps {
   prompt: Prompt;
@@ -18,13 +17,6 @@ interface QuestionCardProps {
   onAnswer: (option: Option) => void;
   onDismiss: () => void;
 }
-
-/** What cannot be taken back: the safe answer is the first one then. */
-const isDestructive = (command: string): boolean =>
-  /\brm\s+(?:-\w+\s+)*-\w*[rf]|\bgit\s+push\b.*(?:--force|\s-f\b)|\bgit\s+reset\s+--hard|\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bmkfs|\bdd\s+if=/i.test(
-    command,
-  );
-const isNo = ({ kind }: Option) => kind === 'reject_once' || kind === 'reject_always';
 
 export function QuestionCard(props: QuestionCardProps) {
   const { prompt, agentType, machine, busy, dismissing, onAnswer, onDismiss } = props;
@@ -84,7 +76,7 @@ export function QuestionCard(props: QuestionCardProps) {
             aria-disabled={busy}
             onClick={() => !busy && onAnswer(option)}
           >
-            {option.label}
+            {labelOf(option)}
           </button>
         ))}
         <button type="button" className="ghost" aria-disabled={dismissing} onClick={onDismiss}>

@@ -33,7 +33,7 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
           value={name}
           onValue={setName}
         />
-        <Submit busy={change.busy} busyText="Saving …">
+        <Submit busy={change.busy} busyText="Saving…">
           Save
         </Submit>
       </form>
@@ -82,7 +82,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
         />
         <PasswordField
           label="New password"
-          hint={`At least ${minPasswordLength} characters. Other browsers and programs are signed out.`}
+          hint={`At least ${minPasswordLength} characters. All other browsers and apps are signed out.`}
           name="new-password"
           autoComplete="new-password"
           required
@@ -91,8 +91,8 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           onValue={setNext}
         />
         <Problem refusal={change.refusal} />
-        {saved && <Notice kind="good">Your password is changed.</Notice>}
-        <Submit busy={change.busy} busyText="Changing …">
+        {saved && <Notice kind="good">Password changed. All other browsers and apps were signed out.</Notice>}
+        <Submit busy={change.busy} busyText="Changing…">
           Change password
         </Submit>
       </form>

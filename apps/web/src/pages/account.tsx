@@ -1,5 +1,6 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
+import { AppWindow, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
 import { useRooms } from '../rooms.ts';
@@ -21,8 +22,8 @@ export function Account() {
     return { me, status };
   });
   return (
-    <Page title="Account">
-      <Loaded of={found} what="Loading your account …">
+    <Page title="Settings">
+      <Loaded of={found} what="Loading settings…">
         {({ me, status }) => (
           <Known
             me={me}
@@ -41,16 +42,23 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
       <dl className="facts">
         <dt>Name</dt>
         <dd>{me.name}</dd>
-        <dt>E-mail</dt>
+        <dt>Email</dt>
         <dd>{me.email}</dd>
-        <dt>Signed in</dt>
-        <dd>since {fullTime(me.login.createdAt)}</dd>
+        <dt>Signed in since</dt>
+        <dd>{fullTime(me.login.createdAt)}</dd>
       </dl>
-      <div className="actions start">
-        <Link href="/applications" className="button">
-          Applications
-        </Link>
-      </div>
+      <ul className="set-list">
+        <li>
+          <Link href="/applications" className="li">
+            <AppWindow className="i" aria-hidden />
+            <span className="grow">
+              <b>Apps</b>
+              <span className="d">Apps you have allowed to use your account</span>
+            </span>
+            <ChevronRight className="i" aria-hidden />
+          </Link>
+        </li>
+      </ul>
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       {status.signUp !== 'closed' && <Invite />}
@@ -67,17 +75,17 @@ function Invite() {
   const invite = useAction(async () => setInvitation(await account.invite()));
   return (
     <section aria-labelledby="invite">
-      <h2 id="invite">Invite somebody</h2>
-      <p>A link creates one account of its own on this relay. That person sees nothing of yours.</p>
+      <h2 id="invite">Invite someone</h2>
+      <p>The link creates one new account on this relay. They can’t see your sessions or machines.</p>
       {invitation && (
         <>
           <Copy text={invitation.url} label="the invitation link" />
-          <p className="hint">Good for one account, until {fullTime(invitation.expiresAt)}.</p>
+          <p className="hint">Works once, until {fullTime(invitation.expiresAt)}.</p>
         </>
       )}
       <Problem refusal={invite.refusal} />
       <button type="button" aria-disabled={invite.busy} onClick={() => void invite.run()}>
-        {invite.busy ? 'Making a link …' : invitation ? 'Make another link' : 'Make an invitation link'}
+        {invite.busy ? 'Creating…' : invitation ? 'Create another link' : 'Create invitation link'}
       </button>
     </section>
   );
@@ -91,11 +99,11 @@ function SignOut() {
   return (
     <section aria-labelledby="sign-out">
       <h2 id="sign-out">Sign out</h2>
-      <p>“Everywhere” ends every browser and every program at once. Your devices stay connected.</p>
+      <p>Your machines stay connected.</p>
       <Problem refusal={leave.refusal} />
       <div className="actions start">
         <button type="button" aria-disabled={leave.busy} onClick={() => void leave.run()}>
-          {leave.busy ? 'Signing out …' : 'Sign out'}
+          {leave.busy ? 'Signing out…' : 'Sign out'}
         </button>
         <button type="button" className="danger" onClick={() => setAsking(true)}>
           Sign out everywhere
@@ -105,12 +113,13 @@ function SignOut() {
         <Confirm
           title="Sign out everywhere?"
           action="Sign out everywhere"
+          doing="Signing out…"
           busy={leaveEverywhere.busy}
           refusal={leaveEverywhere.refusal}
           onYes={() => void leaveEverywhere.run()}
           onNo={() => setAsking(false)}
         >
-          <p>You sign in again wherever you want to go on.</p>
+          <p>Signs out every browser and app. Your machines stay connected.</p>
         </Confirm>
       )}
     </section>

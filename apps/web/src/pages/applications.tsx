@@ -1,6 +1,5 @@
 /** `/applications`: programs that act for the person. */
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { Application } from '../auth/account.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -15,12 +14,11 @@ export function Applications() {
   const { account } = useRooms();
   const applications = useResource('', account.applications);
   return (
-    <Page title="Applications" aside={<Link href="/account">Account</Link>}>
-      <p>Programs that you allowed to act for you. These pages themselves are not among them.</p>
-      <Loaded of={applications} what="Loading your applications …">
+    <Page title="Apps" back={{ path: '/account', name: 'Settings' }} lead="Apps you have allowed to use your account">
+      <Loaded of={applications} what="Loading apps…">
         {(all) =>
           all.length === 0 ? (
-            <p role="status">None.</p>
+            <p role="status">No apps yet</p>
           ) : (
             <ul className="cards">
               {all.map((one) => (
@@ -69,14 +67,15 @@ function Row({ application, onRevoked }: { application: Application; onRevoked: 
       <span className="card-facts">may {scopeWords(scopes).join('; ')}</span>
       {asking && (
         <Confirm
-          title={`Revoke the access of ${name}?`}
+          title={`Revoke access for ${name}?`}
           action="Revoke"
+          doing="Revoking…"
           busy={revoke.busy}
           refusal={revoke.refusal}
           onYes={() => void revoke.run()}
           onNo={() => setAsking(false)}
         >
-          <p>It is signed out at once, wherever it runs.</p>
+          <p>{name} loses access immediately.</p>
         </Confirm>
       )}
     </li>

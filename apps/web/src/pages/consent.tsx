@@ -17,9 +17,9 @@ function destination(redirectUri: string): string {
   try {
     const { protocol, hostname, host } = new URL(redirectUri);
     if (protocol !== 'http:' && protocol !== 'https:') return `an app on this device (${protocol})`;
-    return hostname === '127.0.0.1' || hostname === '[::1]' ? `a program on this machine (${host})` : host;
+    return hostname === '127.0.0.1' || hostname === '[::1]' ? `a program on this computer (${host})` : host;
   } catch {
-    return 'an unknown place';
+    return 'an unknown address';
   }
 }
 
@@ -48,17 +48,19 @@ export function Consent() {
   };
   if (done)
     return (
-      <Page title="Done" narrow key="done">
-        <Notice kind="good">Go on in the program that sent you here. You can close this page.</Notice>
+      <Page title="All set" narrow key="done">
+        <Notice kind="good">
+          Go back to {who.kind === 'ready' ? who.value.name : 'the app'}; you can close this page.
+        </Notice>
       </Page>
     );
   return (
     <Page title="Allow access?" narrow>
-      <Loaded of={who} what="Looking who asks …">
+      <Loaded of={who} what="Checking the request…">
         {({ name, email }) => (
           <>
             <p>
-              <strong>{name}</strong> wants to act for <strong>{email}</strong>. It may then:
+              <strong>{name}</strong> wants to use your account <strong>{email}</strong>. It will be able to:
             </p>
             <ul>
               {scopeWords((query.get('scope') ?? '').split(' ')).map((text) => (
@@ -66,18 +68,18 @@ export function Consent() {
               ))}
             </ul>
             <p className="hint">
-              The answer goes to {destination(query.get('redirect_uri') ?? '')}. Allow only what you started yourself.
-              You can take it back under Account, Applications.
+              You’ll return to {destination(query.get('redirect_uri') ?? '')}. Allow only what you started yourself. You
+              can revoke it any time in Settings, Apps.
             </p>
             <form onSubmit={submit} method="post">
               {allow.again && <PasswordAgain {...allow} />}
               <Problem refusal={allow.refusal ?? deny.refusal} />
               <div className="actions">
                 <button type="button" aria-disabled={busy} onClick={() => !allow.busy && void deny.run()}>
-                  Deny
+                  {deny.busy ? 'Denying…' : 'Deny'}
                 </button>
                 <button type="submit" className="primary" aria-disabled={busy}>
-                  {busy ? 'Working …' : 'Allow'}
+                  {allow.busy ? 'Allowing…' : 'Allow'}
                 </button>
               </div>
             </form>

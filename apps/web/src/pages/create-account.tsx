@@ -16,15 +16,14 @@ type Kind = 'setup' | 'invite' | 'open';
 
 const titles: Readonly<Record<Kind, string>> = {
   setup: 'Create the first account',
-  invite: 'You are invited',
+  invite: 'You’re invited',
   open: 'Create an account',
 };
 
 const useless: Readonly<Record<Kind, string>> = {
-  setup:
-    'This link was used already, or the relay was started again since. Use the newest one that it printed; if you have an account, sign in.',
-  invite: 'This invitation was used or has expired. Ask for a new one; if you have an account, sign in.',
-  open: 'This relay takes new people by invitation only. Ask somebody who has an account.',
+  setup: 'This link has been used or replaced. Use the newest one in the terminal. If you have an account, sign in.',
+  invite: 'This invitation has been used or has expired. Ask for a new one. If you have an account, sign in.',
+  open: 'New accounts need an invitation. Ask someone with an account.',
 };
 
 export function CreateAccount({ kind, token }: { kind: Kind; token: string | undefined }) {
@@ -48,10 +47,10 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
     <Page title={titles[kind]} narrow>
       {state.kind === 'in' && (
         <Notice>
-          You are signed in already. <Link href="/">To the start</Link>
+          You’re already signed in. <Link href="/">Home</Link>
         </Notice>
       )}
-      <Loaded of={welcome} what="Checking the link …">
+      <Loaded of={welcome} what="Checking the link…">
         {({ isUseful, minPasswordLength, providers }) =>
           isUseful ? (
             <>
@@ -107,8 +106,8 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
         onValue={setName}
       />
       <Field
-        label="E-mail address"
-        hint="You sign in with it. This relay sends no mail."
+        label="Email"
+        hint="You’ll sign in with it. Relay sends no email."
         type="email"
         name="email"
         autoComplete="username"
@@ -128,7 +127,7 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
         onValue={setPassword}
       />
       <Problem refusal={create.refusal} />
-      <Submit busy={create.busy} busyText="Creating your account …">
+      <Submit busy={create.busy} busyText="Creating your account…">
         Create account
       </Submit>
     </form>

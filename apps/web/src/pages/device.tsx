@@ -3,9 +3,11 @@ import { type FormEvent, useState } from 'react';
 import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { Refusal } from '../api/refusal.ts';
+import { agentName } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
+import { Copy } from '../ui/copy.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
@@ -23,14 +25,14 @@ export function DevicePage() {
   const device = devices.kind === 'ready' ? devices.value.find((one) => one.id === id) : undefined;
   if (!device)
     return (
-      <Page title="Device" key="none">
-        <Loaded of={devices} what="Loading the device …">
+      <Page title="Machine" key="none">
+        <Loaded of={devices} what="Loading the machine…">
           {() => (
             <>
               <Problem refusal={new Refusal('DEVICE_NOT_FOUND', '')} />
               <p>
                 <Link href="/devices" className="button">
-                  To your devices
+                  All machines
                 </Link>
               </p>
             </>
@@ -57,20 +59,26 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
     if (frame.type === 'resync' || (frame.type === 'device_status' && frame.deviceId === device.id))
       connections.reload();
   });
+  const agent = agentName(device.agentType);
   return (
-    <Page title={device.name} aside={<DeviceState status={device.status} />}>
+    <Page
+      title={device.name}
+      aside={<DeviceState status={device.status} />}
+      back={{ path: '/devices', name: 'Machines' }}
+    >
       {device.conflict && (
         <Notice kind="bad">
           <p>
-            Two machines use this registration and take turns being disconnected{namesOf(device.conflict.machines)}.
-            Register one of them again: run &quot;npx relay-daemon register --force&quot; there.
+            Two machines use the same registration, so they keep disconnecting each other
+            {namesOf(device.conflict.machines)}. Register one of them again:{' '}
+            <code>npx relay-daemon register --force</code>
           </p>
         </Notice>
       )}
       <dl className="facts">
         <dt>Agent</dt>
-        <dd>{device.agentType}</dd>
-        <dt>Machine</dt>
+        <dd>{agent === 'the agent' ? device.agentType : agent}</dd>
+        <dt>Host name</dt>
         <dd>{device.hostname}</dd>
         <dt>Last seen</dt>
         <dd>{device.status === 'online' ? 'now' : <Ago at={device.lastSeenAt} />}</dd>
@@ -83,13 +91,13 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
           New session
         </Link>
         <Link href={`/sessions?${new URLSearchParams({ device: device.id }).toString()}`} className="button">
-          Its sessions
+          Sessions on {device.name}
         </Link>
       </div>
       <Rename device={device} onChange={onChange} />
       <section aria-labelledby="connections">
         <h2 id="connections">Connections</h2>
-        <Loaded of={connections} what="Loading its connections …">
+        <Loaded of={connections} what="Loading connections…">
           {(all) => <Connections all={all} />}
         </Loaded>
       </section>
@@ -122,7 +130,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
       <h2 id="rename">Name</h2>
       <form onSubmit={submit} className="in-line">
         <Field
-          label="Name of this device"
+          label="Name of this machine"
           name="device-name"
           autoComplete="off"
           required
@@ -130,7 +138,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
           value={name}
           onValue={setName}
         />
-        <Submit busy={rename.busy} busyText="Saving …">
+        <Submit busy={rename.busy} busyText="Saving…">
           Rename
         </Submit>
       </form>
@@ -142,14 +150,28 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
 
 type Connection = ConnectionList['connections'][number];
 
-function endOf({ disconnectedAt, closeCode, reason }: Connection): string {
-  if (disconnectedAt === undefined) return 'connected';
-  const why = [reason, closeCode].filter((part) => part !== undefined && part !== '').join(', ');
-  return `until ${fullTime(disconnectedAt)}${why === '' ? '' : ` (${why})`}`;
+/** Why it ended, as a person would say it. */
+const whys = new Map([
+  [1000, 'Stopped'],
+  [1001, 'Stopped'],
+  [4408, 'Went to sleep'],
+  [4409, 'Replaced by a newer connection'],
+]);
+const whyOf = ({ closeCode }: Connection): string => whys.get(closeCode ?? 0) ?? 'Connection lost';
+
+function endOf(connection: Connection): string {
+  if (connection.disconnectedAt === undefined) return 'Connected';
+  return `${whyOf(connection)}, ${fullTime(connection.disconnectedAt)}`;
 }
 
 function Connections({ all }: { all: Connection[] }) {
-  if (all.length === 0) return <p>It was never connected. Start its daemon on that machine: npx relay-daemon up</p>;
+  if (all.length === 0)
+    return (
+      <>
+        <p>Never connected. Start it with</p>
+        <Copy text="npx relay-daemon up" label="the command that starts it" />
+      </>
+    );
   return (
     <ol className="history">
       {all.map((connection) => (
@@ -176,20 +198,24 @@ function Remove({ device }: { device: Device }) {
   return (
     <section aria-labelledby="remove">
       <h2 id="remove">Remove</h2>
-      <p>It is disconnected at once, and its sessions leave your list. What is on the machine stays there.</p>
+      <p>It disconnects now and its sessions disappear from Relay. Files and history on the machine stay.</p>
       <button type="button" className="danger" onClick={() => setAsking(true)}>
-        Remove this device
+        Remove this machine
       </button>
       {asking && (
         <Confirm
           title={`Remove ${device.name}?`}
           action="Remove"
+          doing="Removing…"
           busy={remove.busy}
           refusal={remove.refusal}
           onYes={() => void remove.run()}
           onNo={() => setAsking(false)}
         >
-          <p>To use it again, it must be registered and approved anew.</p>
+          <p>
+            It disconnects now and its sessions disappear from Relay. Files and history on the machine stay. To use it
+            again, connect and approve it again.
+          </p>
         </Confirm>
       )}
     </section>

@@ -1,6 +1,8 @@
 /** `/devices`: the person's machines. */
+import { ChevronRight, Laptop, Plus } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, Redirect } from 'wouter';
+import { agentName } from '../catalogue.ts';
 import { devicePath } from '../ui/address.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
@@ -13,16 +15,16 @@ export function Devices() {
   if (devices.kind === 'ready' && devices.value.length === 0) return <Redirect to="/devices/new" replace />;
   return (
     <Page
-      title="Devices"
+      title="Machines"
       aside={
         <Link href="/devices/new" className="button">
-          Connect a machine
+          <Plus className="i" aria-hidden /> Connect a machine
         </Link>
       }
     >
-      <Loaded of={devices} what="Loading your devices …">
+      <Loaded of={devices} what="Loading machines…">
         {(all) => (
-          <ul className="cards">
+          <ul className="set-list">
             {onlineFirst(all).map((device) => (
               <Row key={device.id} device={device} />
             ))}
@@ -34,23 +36,28 @@ export function Devices() {
 }
 
 function Row({ device }: { device: Device }) {
+  const agent = agentName(device.agentType);
   return (
     <li>
-      <Link href={devicePath(device.id)} className="card">
-        <span className="card-head">
-          <span className="card-title">{device.name}</span>
-          <DeviceState status={device.status} />
+      <Link href={devicePath(device.id)} className="li">
+        <Laptop className="i" aria-hidden />
+        <span className="grow">
+          <b>{device.name}</b>
+          <span className="d">
+            {[agent === 'the agent' ? device.agentType : agent, device.hostname !== device.name && device.hostname]
+              .filter(Boolean)
+              .join(' · ')}
+            {device.status === 'offline' && (
+              <>
+                {' '}
+                · last seen <Ago at={device.lastSeenAt} />
+              </>
+            )}
+          </span>
+          {device.conflict && <span className="d bad">Two machines use this registration</span>}
         </span>
-        <span className="card-facts">
-          {device.conflict && <span>Two machines use this registration</span>}
-          <span>{device.agentType}</span>
-          {device.hostname !== device.name && <span>{device.hostname}</span>}
-          {device.status === 'offline' && (
-            <span>
-              last seen <Ago at={device.lastSeenAt} />
-            </span>
-          )}
-        </span>
+        <DeviceState status={device.status} />
+        <ChevronRight className="i" aria-hidden />
       </Link>
     </li>
   );

@@ -7,17 +7,17 @@ export function Elsewhere() {
   const { pathname, search, origin } = window.location;
   const there = `${place.publicUrl}${pathname.startsWith(place.base) ? pathname.slice(place.base.length) : pathname}${search}`;
   return (
-    <Page title="This relay has another address" narrow>
+    <Page title="Wrong address" narrow>
       <p>
-        You opened it as <code>{origin}</code>; signing in works at its own address only.
+        You’re at <code>{origin}</code>; this relay lives at <code>{place.publicUrl}</code>.
       </p>
       <p>
         <a className="button primary" href={there}>
-          Go to {place.publicUrl}
+          Go there
         </a>
       </p>
       <p className="hint">
-        If you run this relay and that address is not right, set <code>PUBLIC_URL</code> and start it again.
+        If you run this relay and that address is wrong, set <code>PUBLIC_URL</code> and restart it.
       </p>
     </Page>
   );

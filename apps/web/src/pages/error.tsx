@@ -5,29 +5,26 @@ import { Page } from '../ui/page.tsx';
 
 const sentences = new Map(
   Object.entries({
-    invalid_client:
-      'The program that sent you here is not known to this relay. Update it, or ask whoever gave it to you.',
-    invalid_redirect:
-      'The program that sent you here wants an answer at an address that is not its own. Do not use it.',
+    invalid_client: 'The app that sent you here isn’t known to this relay. Update it, or ask whoever gave it to you.',
+    invalid_redirect: 'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',
     invalid_redirect_uri:
-      'The program that sent you here wants an answer at an address that is not its own. Do not use it.',
-    invalid_scope: 'The program that sent you here asks for something that does not exist. Update it.',
+      'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',
+    invalid_scope: 'The app that sent you here asks for something that doesn’t exist. Update it.',
     account_not_linked:
-      'There is an account here with this e-mail address and a password. Sign in with those; the two are never joined by address.',
-    email_not_found:
-      'That service did not tell your e-mail address, which an account needs. Let it, or sign in another way.',
-    FORBIDDEN: 'You have no account here, and creating one needs an invitation. Ask somebody who has an account.',
-    state_mismatch: 'This sign-in was begun in another browser, or is too old. Begin again here.',
-    state_not_found: 'This sign-in was begun in another browser, or is too old. Begin again here.',
-    access_denied: 'You did not allow it, so nothing was changed.',
+      'An account with this email and a password exists. Sign in with the password; accounts are never joined by address.',
+    email_not_found: 'That service didn’t share your email, which an account needs. Allow it, or sign in another way.',
+    FORBIDDEN: 'You don’t have an account here, and a new one needs an invitation. Ask someone with an account.',
+    state_mismatch: 'This sign-in started in another browser or is too old. Start again here.',
+    state_not_found: 'This sign-in started in another browser or is too old. Start again here.',
+    access_denied: 'You didn’t allow it, so nothing has changed.',
   }),
 );
 
 export function ErrorPage() {
   const code = useQuery().get('error') ?? '';
   return (
-    <Page title="The sign-in did not work" narrow>
-      <p>{sentences.get(code) ?? 'Go back to the program or page where you began, and try once more.'}</p>
+    <Page title="Sign-in didn’t work" narrow>
+      <p>{sentences.get(code) ?? 'Go back to the app or page where you started and try again.'}</p>
       {/^[a-z_]{1,64}$/i.test(code) && (
         <p className="hint">
           Code: <code>{code}</code>
@@ -35,7 +32,7 @@ export function ErrorPage() {
       )}
       <p>
         <Link href="/" className="button">
-          To the start
+          Home
         </Link>
       </p>
     </Page>

@@ -1,8 +1,10 @@
-/** `/sessions/new`: which machine, where on it, and the first message. */
-import { type FormEvent, useId, useState } from 'react';
+/** `/sessions/new`: the first message, which machine, and where on it. */
+import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { Check, Laptop } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { sendingTimeout } from '../api/bounds.ts';
+import { agentName } from '../catalogue.ts';
 import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -18,18 +20,15 @@ import { Submit } from '../ui/submit.tsx';
 export function NewSession() {
   const devices = useDevices();
   return (
-    <Page title="New session" narrow>
-      <Loaded of={devices} what="Loading your devices …">
+    <Page title="New session" back={{ path: '/sessions', name: 'All sessions' }}>
+      <Loaded of={devices} what="Loading machines…">
         {(all) =>
           all.length === 0 ? (
-            <>
-              <p>There is no machine yet that could answer.</p>
-              <p>
-                <Link href="/devices/new" className="button primary">
-                  Connect a machine
-                </Link>
-              </p>
-            </>
+            <p>
+              <Link href="/devices/new" className="button primary">
+                Connect a machine first
+              </Link>
+            </p>
           ) : (
             <Form devices={onlineFirst(all)} />
           )
@@ -39,6 +38,11 @@ export function NewSession() {
   );
 }
 
+const nameOf = ({ agentType }: Device): string => {
+  const name = agentName(agentType);
+  return name === 'the agent' ? agentType : name;
+};
+
 function Form({ devices }: { devices: Device[] }) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
@@ -47,7 +51,7 @@ function Form({ devices }: { devices: Device[] }) {
   const [projectPath, setProjectPath] = useState('');
   const [message, setMessage] = useState('');
   const key = useSendingKey();
-  const ids = { device: useId(), message: useId() };
+  const ids = { machine: useId(), message: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
   const images = useImages();
   const takes = takesImages(device);
@@ -72,40 +76,54 @@ function Form({ devices }: { devices: Device[] }) {
     event.preventDefault();
     if (message.trim() !== '') void start.run();
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event);
+  };
   return (
     <form onSubmit={submit}>
       <div className="field">
-        <label htmlFor={ids.device}>Device</label>
-        <select id={ids.device} value={device.id} onChange={({ target }) => setChosen(target.value)}>
-          {devices.map(({ id, name, agentType, status }) => (
-            <option key={id} value={id}>
-              {name} · {agentType} · {status}
-            </option>
-          ))}
-        </select>
-      </div>
-      {device.status === 'offline' && (
-        <Notice>
-          {device.name} is offline. Your message waits for it, a quarter of an hour at most; start its daemon:{' '}
-          <code>npx relay-daemon up</code>
-        </Notice>
-      )}
-      <div className="field">
-        <label htmlFor={ids.message}>First message</label>
+        <label htmlFor={ids.message}>What should {agentName(device.agentType)} do?</label>
         <textarea
           id={ids.message}
+          className="big"
           rows={5}
           required
           value={message}
           onChange={({ target }) => setMessage(target.value)}
+          onKeyDown={onKeyDown}
           onPaste={takes ? pasting(images) : undefined}
         />
       </div>
       {takes && <ImagePicker images={images} />}
+      <fieldset className="field">
+        <legend id={ids.machine}>Machine</legend>
+        <div className="cards2">
+          {devices.map((one) => (
+            <label key={one.id} className="pick">
+              <input type="radio" name="machine" checked={one.id === device.id} onChange={() => setChosen(one.id)} />
+              <Laptop className="i" aria-hidden />
+              <span className="grow">
+                <b>{one.name}</b>
+                <span className="d">
+                  {one.status === 'online' ? 'Online' : 'Offline'} · {nameOf(one)}
+                </span>
+              </span>
+              <Check className="i check" aria-hidden />
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {device.status === 'offline' && (
+        <Notice>
+          {device.name} is offline. Your message waits for it, up to 15 minutes. Start it with{' '}
+          <code>npx relay-daemon up</code>
+        </Notice>
+      )}
       <Field
         label="Folder on the machine (optional)"
-        hint="Where the agent works, such as /home/ada/garden."
+        hint="Where the agent works, like ~/code/garden"
         name="project-path"
+        className="mono"
         autoComplete="off"
         autoCapitalize="none"
         autoCorrect="off"
@@ -115,9 +133,11 @@ function Form({ devices }: { devices: Device[] }) {
         onValue={setProjectPath}
       />
       <Problem refusal={start.refusal} />
-      <Submit busy={start.busy} busyText="Starting …">
-        Start
-      </Submit>
+      <div className="actions">
+        <Submit busy={start.busy} busyText="Starting…">
+          Start session
+        </Submit>
+      </div>
     </form>
   );
 }

@@ -4,11 +4,11 @@ import { Page } from '../ui/page.tsx';
 
 export function NotFound() {
   return (
-    <Page title="There is no such page" narrow>
-      <p>The address may be mistyped, or the page may have moved.</p>
+    <Page title="Page not found" narrow>
+      <p>Check the address, or go back to your sessions.</p>
       <p>
         <Link href="/" className="button">
-          To the start
+          Home
         </Link>
       </p>
     </Page>

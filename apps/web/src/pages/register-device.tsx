@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useQuery } from '../ui/address.ts';
+import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -29,8 +30,8 @@ export function RegisterDevice() {
       {asked === undefined ? (
         <form onSubmit={submit}>
           <Field
-            label="Code that the machine shows"
-            hint="Eight letters. Capitals, spaces and the dash do not matter."
+            label="Code shown in the terminal"
+            hint="Eight letters, like BCDF-GHJK"
             name="user_code"
             className="code"
             autoComplete="off"
@@ -41,13 +42,13 @@ export function RegisterDevice() {
             placeholder="XXXX-XXXX"
             required
             pattern="\s*(?:[A-Za-z][\s\-]*){8}"
-            title="Eight letters, such as BCDF-GHJK"
+            title="Eight letters, like BCDF-GHJK"
             value={code}
             onValue={setCode}
             onBlur={() => setCode(shownCode(code))}
           />
           <button type="submit" className="primary">
-            Go on
+            Continue
           </button>
         </form>
       ) : (
@@ -85,7 +86,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
     return (
       <>
         <Notice kind="good">
-          You turned it away. Nothing was connected, and the code <strong>{code}</strong> is good for nothing any more.
+          Denied. Nothing was connected, and code <strong>{code}</strong> no longer works.
         </Notice>
         {another}
       </>
@@ -98,7 +99,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
       </>
     );
   return (
-    <Loaded of={detail} what="Looking up the code …">
+    <Loaded of={detail} what="Checking the code…">
       {(found) =>
         decided ? (
           <Approved detail={found} {...decided} />
@@ -106,18 +107,18 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
           <>
             <Facts detail={found} />
             <Notice>
-              Approve only if <strong>you</strong> started this, just now, on that machine, and it shows the code{' '}
-              <strong>{found.userCode}</strong>. It will receive everything that you send to it.
+              Does the terminal show <strong>{found.userCode}</strong>? Approve only if you started this yourself, just
+              now.
             </Notice>
             <form onSubmit={submit} method="post">
               {approve.again && <PasswordAgain {...approve} />}
               <Problem refusal={approve.refusal ?? deny.refusal} />
               <div className="actions">
                 <button type="button" aria-disabled={deny.busy || approve.busy} onClick={() => void deny.run()}>
-                  {deny.busy ? 'Turning away …' : 'Deny'}
+                  {deny.busy ? 'Denying…' : 'Deny'}
                 </button>
                 <button type="submit" className="primary" aria-disabled={deny.busy || approve.busy}>
-                  {approve.busy ? 'Approving …' : 'Approve'}
+                  {approve.busy ? 'Approving…' : 'Approve'}
                 </button>
               </div>
             </form>
@@ -144,9 +145,9 @@ function Facts({ detail }: { detail: CodeDetail }) {
       )}
       <dt>Agent</dt>
       <dd>{detail.agentType}</dd>
-      <dt>Asked from</dt>
+      <dt>Request from</dt>
       <dd>{detail.requestedFrom}</dd>
-      <dt>Asked</dt>
+      <dt>Requested</dt>
       <dd>
         <Ago at={detail.requestedAt} /> ({fullTime(detail.requestedAt)})
       </dd>
@@ -174,7 +175,7 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
   return (
     <>
       <Notice kind="good">
-        You approved <strong>{name}</strong>.
+        <strong>{name}</strong> is approved.
       </Notice>
       {online ? (
         <>
@@ -184,19 +185,18 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
               href={`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`}
               className="button primary"
             >
-              Start a conversation
+              Start a session
             </Link>
           </p>
         </>
       ) : (
         <>
-          <Waiting what="Waiting for it to come online …" sinceMs={sinceMs} />
-          <p className="hint">
-            It comes online as soon as its daemon runs: <code>npx relay-daemon up</code>
-          </p>
+          <Waiting what="Waiting for it to come online…" sinceMs={sinceMs} />
+          <p className="hint">Finish in the terminal:</p>
+          <Copy text="npx relay-daemon up" label="the command that starts it" />
           <p>
             <Link href="/devices" className="button">
-              To your devices
+              All machines
             </Link>
           </p>
         </>

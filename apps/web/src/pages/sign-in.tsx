@@ -23,6 +23,9 @@ export function SignIn() {
   const status = useResource('', account.status);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const clientId = query.get('client_id') ?? '';
+  const app = useResource(clientId, async () => (clientId === '' ? undefined : account.client(clientId)));
+  const asking = (app.kind === 'ready' && app.value?.client_name) || 'the app that sent you here';
   // The signature says that the sign-in itself sent the person here, for a program that waits.
   const program = query.has('sig') ? window.location.search.slice(1) : undefined;
   const returnTo = safePath(query.get('return_to'), window.location.origin);
@@ -53,21 +56,18 @@ export function SignIn() {
   const noSignIn = status.kind === 'failed' && status.refusal.status === 404;
   return (
     <Page title="Sign in" narrow>
-      {history?.ended && <Notice>You were signed out. Sign in again to go on.</Notice>}
-      {program !== undefined && <p>A program wants to use your account. Sign in to go on.</p>}
+      {history?.ended && <Notice>You were signed out. Sign in to continue.</Notice>}
+      {program !== undefined && <p>Sign in to continue to {asking}.</p>}
       {query.get('return_to')?.startsWith('/device?') && <p>Sign in to connect your machine.</p>}
       {status.kind === 'ready' && !status.value.hasAccounts && (
-        <Notice>
-          Nobody has an account here yet. Open the link that the relay printed when it started, after “Create the first
-          account”.
-        </Notice>
+        <Notice>No accounts yet. Open the setup link shown in the terminal where Relay runs.</Notice>
       )}
       {noSignIn ? (
         <Problem refusal={new Refusal('NO_SIGN_IN', '')} />
       ) : (
         <form onSubmit={submit} method="post">
           <Field
-            label="E-mail address"
+            label="Email"
             type="email"
             name="email"
             autoComplete="username"
@@ -85,7 +85,7 @@ export function SignIn() {
             onValue={setPassword}
           />
           <Problem refusal={signIn.refusal} />
-          <Submit busy={signIn.busy} busyText="Signing in …">
+          <Submit busy={signIn.busy} busyText="Signing in…">
             Sign in
           </Submit>
         </form>
@@ -103,7 +103,7 @@ export function SignIn() {
         </p>
       )}
       {status.kind === 'ready' && status.value.signUp === 'invite' && status.value.hasAccounts && (
-        <p className="hint">New here? Somebody who has an account can send you an invitation.</p>
+        <p className="hint">New here? Ask someone with an account for an invitation.</p>
       )}
     </Page>
   );

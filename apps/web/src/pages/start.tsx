@@ -12,7 +12,7 @@ export function Start() {
     return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
   return (
     <Page title="Relay" narrow>
-      <Loaded of={devices} what="Looking for your devices …">
+      <Loaded of={devices} what="Loading your machines…">
         {() => null}
       </Loaded>
     </Page>

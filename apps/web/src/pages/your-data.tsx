@@ -28,10 +28,10 @@ export function ExportData() {
   return (
     <section aria-labelledby="your-data">
       <h2 id="your-data">Your data</h2>
-      <p>One file with everything that the relay keeps of you. Conversations are on your machines.</p>
+      <p>One file with everything Relay keeps about you. What was said in sessions is on your machines.</p>
       <Problem refusal={load.refusal} />
       <button type="button" aria-disabled={load.busy} onClick={() => void load.run()}>
-        {load.busy ? 'Collecting …' : 'Export my data'}
+        {load.busy ? 'Collecting…' : 'Export my data'}
       </button>
     </section>
   );
@@ -51,8 +51,8 @@ export function DeleteAccount() {
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">Delete your account</h2>
       <p>
-        This ends every sign-in and disconnects your devices, and erases your sessions and messages here at once;
-        nothing brings them back.
+        Signs out everywhere, disconnects your machines and erases your sessions here. It can’t be undone. Files and
+        history on your machines stay.
       </p>
       <form onSubmit={submit} className="stacked" method="post">
         <Field
@@ -70,7 +70,7 @@ export function DeleteAccount() {
         {remove.again && <PasswordAgain {...remove} />}
         <Problem refusal={remove.refusal} />
         <button type="submit" className="danger" aria-disabled={remove.busy}>
-          {remove.busy ? 'Deleting …' : 'Delete my account'}
+          {remove.busy ? 'Deleting…' : 'Delete my account'}
         </button>
       </form>
       {remove.again && <ProvidersAgain returnTo="/account" />}

@@ -1,4 +1,5 @@
 /** Where a person was: the place in each log of this tab, and up to where each session was read on this machine. */
+import { storedPrefix } from '../forget.ts';
 import type { VirtualItem } from '@tanstack/react-virtual';
 
 export interface Place {
@@ -21,7 +22,7 @@ export function keepPlace(session: string, place: Place | undefined): void {
   if (places.size > placesKept) places.delete(places.keys().next().value!);
 }
 
-const storeKey = 'relay.read';
+const storeKey = `${storedPrefix}read`;
 const readsKept = 500;
 
 function reads(): [session: string, uuid: string][] {

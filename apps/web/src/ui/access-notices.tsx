@@ -17,16 +17,16 @@ export function AccessNotices() {
   });
   if (notices.length === 0) return null;
   return (
-    <aside className="access-notices" aria-label="What was allowed on your account">
+    <aside className="access-notices" aria-label="New access to your account">
       {notices.map((notice) => (
         <Notice key={`${notice.at} ${notice.kind} ${notice.name}`}>
           <p>
-            The {notice.kind} <strong>{visible(notice.name)}</strong> was allowed on your account, {fullTime(notice.at)}
-            . Not by you?{' '}
+            {notice.kind === 'device' ? 'The machine' : 'The app'} <strong>{visible(notice.name)}</strong> was given
+            access to your account, {fullTime(notice.at)}. Wasn’t it you?{' '}
             {notice.kind === 'device' ? (
-              <Link href="/devices">Remove it under Devices</Link>
+              <Link href="/devices">Remove it under Machines</Link>
             ) : (
-              <Link href="/applications">Revoke it under Applications</Link>
+              <Link href="/applications">Revoke it under Apps</Link>
             )}
           </p>
           <button type="button" onClick={() => setNotices((all) => all.filter((one) => one !== notice))}>

@@ -6,6 +6,8 @@ import { Problem } from './notice.tsx';
 interface ConfirmProps {
   title: string;
   action: string;
+  /** The same while it happens. */
+  doing: string;
   busy: boolean;
   refusal?: Refusal | undefined;
   onYes: () => void;
@@ -13,7 +15,7 @@ interface ConfirmProps {
   children: ReactNode;
 }
 
-export function Confirm({ title, action, busy, refusal, onYes, onNo, children }: ConfirmProps) {
+export function Confirm({ title, action, doing, busy, refusal, onYes, onNo, children }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -26,10 +28,10 @@ export function Confirm({ title, action, busy, refusal, onYes, onNo, children }:
       <Problem refusal={refusal} />
       <div className="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
-          Keep it
+          Cancel
         </button>
         <button type="button" className="danger" aria-disabled={busy} onClick={onYes}>
-          {busy ? 'Working …' : action}
+          {busy ? doing : action}
         </button>
       </div>
     </dialog>

@@ -1,5 +1,8 @@
 /** Text to take along, with a button that copies it. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import { Check, Copy as CopyIcon } from 'lucide-react';
+
+const shownMs = 1500;
 
 export function Copy({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState<'yes' | 'failed'>();
@@ -8,17 +11,24 @@ export function Copy({ text, label }: { text: string; label: string }) {
       () => setCopied('yes'),
       () => setCopied('failed'),
     );
+  useEffect(() => {
+    if (copied !== 'yes') return undefined;
+    const timer = setTimeout(() => setCopied(undefined), shownMs);
+    return () => clearTimeout(timer);
+  }, [copied]);
   return (
     <div className="copy">
       <code tabIndex={0} role="group" aria-label={label}>
         {text}
       </code>
       <button type="button" onClick={() => void copy()}>
-        Copy<span className="for-readers"> {label}</span>
+        {copied === 'yes' ? <Check className="i" aria-hidden /> : <CopyIcon className="i" aria-hidden />}
+        {copied === 'yes' ? 'Copied' : 'Copy'}
+        <span className="for-readers"> {label}</span>
       </button>
-      <span className="copied" role="status">
+      <span className="for-readers" role="status">
         {copied === 'yes' && 'Copied'}
-        {copied === 'failed' && 'Select it and copy it yourself'}
+        {copied === 'failed' && 'Select and copy it yourself'}
       </span>
     </div>
   );

@@ -1,34 +1,46 @@
 /** A page: its heading, its title, and the focus that follows a person from page to page. */
 import { type ReactNode, useEffect, useRef } from 'react';
+import { ChevronLeft } from 'lucide-react';
+import { Link } from 'wouter';
+import { titled } from '../sessions/attention.ts';
 
 interface PageProps {
   title: string;
+  /** What the page is about, under the heading. */
+  lead?: ReactNode;
   /** Beside the heading. */
   aside?: ReactNode;
   narrow?: boolean;
+  /** The page that this one belongs to. */
+  back?: { path: string; name: string };
   children: ReactNode;
 }
 
-export function Page({ title, aside, narrow = false, children }: PageProps) {
+export function Page({ title, lead, aside, narrow = false, back, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${title} · Relay`;
-  }, [title]);
+  useEffect(() => titled(title), [title]);
   useEffect(() => {
     // A field that asked for the focus keeps it.
     const { activeElement } = document;
     if (activeElement instanceof HTMLInputElement || activeElement instanceof HTMLTextAreaElement) return;
     heading.current?.focus({ preventScroll: true });
-    window.scrollTo(0, 0);
+    heading.current?.closest('.content')?.scrollTo(0, 0);
   }, []);
   return (
     <main className={narrow ? 'page narrow' : 'page'} id="main">
+      {back && (
+        <Link href={back.path} className="button ghost small page-back">
+          <ChevronLeft className="i" aria-hidden />
+          {back.name}
+        </Link>
+      )}
       <div className="page-head">
         <h1 tabIndex={-1} ref={heading}>
           {title}
         </h1>
         {aside}
       </div>
+      {lead !== undefined && <p className="lead">{lead}</p>}
       {children}
     </main>
   );

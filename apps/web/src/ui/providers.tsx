@@ -27,7 +27,7 @@ export function Providers({ providers, returnTo, ...carried }: ProvidersProps) {
       <Problem refusal={leave.refusal} />
       {providers.map(({ id, name }) => (
         <button key={id} type="button" aria-disabled={leave.busy} onClick={() => void leave.run(id)}>
-          Go on with {name}
+          Continue with {name}
         </button>
       ))}
     </div>

@@ -1,13 +1,13 @@
 /** What a program may do, in words (scopes of the API and of OpenID Connect). */
 const words = new Map(
   Object.entries({
-    'sessions:read': 'read your sessions and hear of changes',
-    'sessions:write': 'start sessions, send messages, cancel and rename',
-    'devices:read': 'see your devices',
-    'devices:write': 'approve, rename and remove devices',
-    offline_access: 'stay signed in while you are away',
-    profile: 'see your name',
-    email: 'see your e-mail address',
+    'sessions:read': 'See your sessions and what happens in them',
+    'sessions:write': 'Start sessions, send messages, stop and rename',
+    'devices:read': 'See your machines',
+    'devices:write': 'Approve, rename and remove machines',
+    offline_access: 'Stay signed in while you’re away',
+    profile: 'See your name',
+    email: 'See your email address',
   }),
 );
 

@@ -1,59 +1,111 @@
-/** What is around every page: the way to the others, and whether the page is live. */
-import type { ReactNode } from 'react';
+/** What is around every page: the list of sessions, the way to the other pages, and whether the page is live. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { Laptop, MessageSquare, Settings } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
-import { useAccessState, useLiveState } from '../rooms.ts';
+import { useAccessState, useLiveState, useRooms } from '../rooms.ts';
+import { useNeeds } from '../sessions/attention.ts';
+import { Side } from '../sessions/side.tsx';
 import { AccessNotices } from './access-notices.tsx';
 import { Mark } from './mark.tsx';
 import { Remaining } from './time.tsx';
 
-const places = [
-  { path: '/sessions', name: 'Sessions' },
-  { path: '/devices', name: 'Devices' },
-  { path: '/account', name: 'Account' },
-];
+/** A wait that is not worth a word yet. */
+const shortMs = 1000;
+/** Pages with nothing beside them: people are on their way somewhere else. */
+const alone = ['/sign-in', '/sign-up', '/setup', '/invite', '/consent', '/error'];
 
 const isUnder = (location: string, path: string) => location === path || location.startsWith(`${path}/`);
 
 function LiveNotice() {
   const live = useLiveState();
+  const { live: stream } = useRooms();
+  const untilMs = live.kind === 'waiting' ? live.untilMs : undefined;
+  const [isLong, setLong] = useState(false);
+  const isAway = live.kind !== 'live' && live.kind !== 'off';
+  useEffect(() => {
+    if (!isAway) {
+      setLong(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => setLong(true), shortMs);
+    return () => clearTimeout(timer);
+  }, [isAway]);
   return (
     <div className="live" role="status">
-      {live.kind === 'waiting' && (
+      {isLong && untilMs !== undefined && (
         <p>
-          {words.shell.reconnecting} <Remaining untilMs={live.untilMs} />
+          {words.shell.reconnecting} <Remaining untilMs={untilMs} />
+          <button type="button" className="small" onClick={() => stream.refresh()}>
+            {words.shell.retryNow}
+          </button>
         </p>
       )}
     </div>
   );
 }
 
+const tabs = [
+  { path: '/sessions', name: words.shell.sessions, Icon: MessageSquare },
+  { path: '/devices', name: words.shell.machines, Icon: Laptop },
+  { path: '/account', name: words.shell.settings, Icon: Settings },
+] as const;
+
+/** On a phone, at the foot of every page but a session. */
+function Tabs({ location }: { location: string }) {
+  const needs = useNeeds();
+  return (
+    <nav className="tabs" aria-label={words.shell.main}>
+      {tabs.map(({ path, name, Icon }) => (
+        <Link key={path} href={path} {...(isUnder(location, path) ? { 'aria-current': 'page' as const } : {})}>
+          <Icon className="i" aria-hidden />
+          {name}
+          {path === '/sessions' && needs > 0 && (
+            <span className="bub">
+              <span className="sr">{words.shell.needsYou(needs)}</span>
+              <span aria-hidden="true">{needs}</span>
+            </span>
+          )}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
 export function Shell({ children }: { children: ReactNode }) {
   const access = useAccessState();
   const [location] = useLocation();
+  const isAlone = alone.some((path) => isUnder(location, path));
+  const isFramed = !isAlone && (access.kind === 'in' || access.kind === 'opening');
+  const isHome = location === '/sessions';
+  const isSession = location.startsWith('/sessions/') && location !== '/sessions/new';
   return (
     <>
       <a className="skip" href="#main">
         {words.shell.skip}
       </a>
-      <header className="top">
-        <Link href="/" className="brand">
-          <Mark />
-          <span>Relay</span>
-        </Link>
-        {access.kind === 'in' && (
-          <nav aria-label="Main">
-            {places.map(({ path, name }) => (
-              <Link key={path} href={path} {...(isUnder(location, path) ? { 'aria-current': 'page' as const } : {})}>
-                {name}
-              </Link>
-            ))}
-          </nav>
+      <div className={`app ${isFramed ? 'framed' : 'bare'}${isHome ? ' at-list' : isSession ? ' at-session' : ''}`}>
+        {isFramed ? (
+          access.kind === 'in' ? (
+            <Side key="side" isHome={isHome} />
+          ) : (
+            <div key="none" className="side" />
+          )
+        ) : (
+          <header key="top" className="top">
+            <Link href="/" className="brand">
+              <Mark />
+              <span>Relay</span>
+            </Link>
+          </header>
         )}
-      </header>
-      {access.kind === 'in' && <LiveNotice />}
-      {access.kind === 'in' && <AccessNotices />}
-      {children}
+        <div className="content" key="content">
+          {access.kind === 'in' && <LiveNotice />}
+          {access.kind === 'in' && <AccessNotices />}
+          {children}
+        </div>
+        {isFramed && access.kind === 'in' && <Tabs key="tabs" location={location} />}
+      </div>
     </>
   );
 }

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { Redirect } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 import { signInPath } from '../auth/return-to.ts';
+import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Problem } from './notice.tsx';
 import { Page } from './page.tsx';
-import { Waiting } from './waiting.tsx';
 
 export function SignedIn({ children }: { children: ReactNode }) {
   const { access, place } = useRooms();
@@ -20,7 +20,9 @@ export function SignedIn({ children }: { children: ReactNode }) {
   return (
     <Page title="Relay" narrow>
       {state.kind === 'opening' ? (
-        <Waiting what="Looking whether you are signed in …" sinceMs={performance.timeOrigin} />
+        <p className="late" role="status">
+          {words.shell.signingIn}
+        </p>
       ) : (
         <Problem refusal={state.refusal} onRetry={() => void access.open()} />
       )}

@@ -1,18 +1,6 @@
-/** States, as a word with a colour: never as a colour alone. */
-import type { DeviceStatus, SessionStatus } from '@relay/protocol';
-
-const sessionWords: Readonly<Record<SessionStatus, string>> = {
-  pending: 'Starting',
-  active: 'Working',
-  waiting: 'Needs you',
-  idle: 'Idle',
-  failed: 'Failed',
-};
+/** The state of a machine: a word with a colour, never a colour alone. */
+import type { DeviceStatus } from '@relay/protocol';
 
 export const DeviceState = ({ status }: { status: DeviceStatus }) => (
-  <span className={`state ${status}`}>{status === 'online' ? 'Online' : 'Offline'}</span>
-);
-
-export const SessionState = ({ status }: { status: SessionStatus }) => (
-  <span className={`state ${status}`}>{sessionWords[status] ?? status}</span>
+  <span className={status === 'online' ? 'chip good' : 'chip'}>{status === 'online' ? 'Online' : 'Offline'}</span>
 );

@@ -1,7 +1,7 @@
 /** Times for people: how long ago, how long already, how long still. */
 import { useEffect, useState } from 'react';
 
-function useNow(everyMs: number): number {
+export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), everyMs);
@@ -17,13 +17,13 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 function ago(ms: number): string {
-  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const words = new Intl.RelativeTimeFormat(navigator.language, { numeric: 'auto' });
   for (const [unit, length] of steps) if (ms >= length) return words.format(-Math.floor(ms / length), unit);
   return 'just now';
 }
 
 export const fullTime = (iso: string): string =>
-  new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+  new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 
 export function Ago({ at }: { at: string }) {
   const now = useNow(20_000);

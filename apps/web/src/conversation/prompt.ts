@@ -1,0 +1,37 @@
+/** What can be said of a question without showing it: whether it is dangerous, and what its choices mean. */
+import type { Prompt } from '@relay/protocol';
+import { words } from '../catalogue.ts';
+
+export type Option = Prompt['options'][number];
+
+/** What cannot be taken back: the safe answer is the first one then. */
+export const isDestructive = (command: string): boolean =>
+  /\brm\s+(?:-\w+\s+)*-\w*[rf]|\bgit\s+push\b.*(?:--force|\s-f\b)|\bgit\s+reset\s+--hard|\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bmkfs|\bdd\s+if=/i.test(
+    command,
+  );
+
+export const isNo = ({ kind }: Option): boolean => kind === 'reject_once' || kind === 'reject_always';
+
+/** Words that say no more than the kind of the choice does. */
+const plain: Readonly<Record<string, readonly [RegExp, string]>> = {
+  allow_once: [/^(?:allow(?: once)?|yes|approve|accept|ok)\.?$/i, words.question.allowOnce],
+  reject_once: [/^(?:reject(?: once)?|no|deny|decline)\.?$/i, words.question.reject],
+  allow_always: [/^(?:always allow|allow always|always)\.?$/i, words.question.allowAlways],
+};
+
+/** The same words for the same choice, whichever agent asks; where it says more, its own. */
+export function labelOf({ kind, label }: Option): string {
+  const [same, ours] = plain[kind ?? ''] ?? [];
+  return same?.test(label.trim()) ? ours! : label;
+}
+
+/** Allow once and reject, where nothing but a short command has to be seen for the answer. */
+export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } | undefined {
+  const { subject, context, options, id, digest } = prompt;
+  const allow = options.find(({ kind }) => kind === 'allow_once');
+  const reject = options.find(({ kind }) => kind === 'reject_once');
+  const command = subject?.command ?? '';
+  if (id === undefined || digest === undefined || allow?.id === undefined || reject?.id === undefined) return undefined;
+  if (subject?.diffs !== undefined || (context ?? '').length > 200 || command.length > 200) return undefined;
+  return isDestructive(`${command}\n${context ?? ''}`) ? undefined : { allow, reject };
+}

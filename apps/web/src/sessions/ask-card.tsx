@@ -1,0 +1,68 @@
+/** A question of an agent in the list: where a short look is enough, it is answered here. */
+import { ChevronRight } from 'lucide-react';
+import type { Device, Session } from '@relay/protocol';
+import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
+import { type Option, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { sessionPath } from '../ui/address.ts';
+import { folderOf } from '../ui/folder.ts';
+import { Problem } from '../ui/notice.tsx';
+import { useSendingKey } from '../ui/sending.ts';
+import { titleOf } from './row.tsx';
+
+export function AskCard({ session, device }: { session: Session; device: Device | undefined }) {
+  const { client } = useRooms();
+  const key = useSendingKey();
+  const { prompt } = session;
+  const answer = useAction(async ({ id: option }: Option) => {
+    if (prompt?.id === undefined || option === undefined) return;
+    await client.call('answerPrompt', {
+      params: { id: session.id, uuid: prompt.id },
+      body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
+      idempotencyKey: key.of(`${prompt.id} ${option}`),
+    });
+    key.done();
+  });
+  const quick = prompt && quickAnswers(prompt);
+  const question = prompt?.prompt === '' ? prompt.result : prompt?.prompt;
+  const place = folderOf(session.projectPath) || device?.name;
+  const button = (option: Option, className: string) => (
+    <button
+      type="button"
+      className={`small ${className}`}
+      aria-disabled={answer.busy}
+      onClick={() => void answer.run(option)}
+    >
+      {labelOf(option)}
+    </button>
+  );
+  return (
+    <li className="ask" data-prompt={prompt?.id}>
+      <Link href={sessionPath(session.id)} className="about">
+        <span className="what">{question ?? titleOf(session)}</span>
+        <span className="where">
+          {[titleOf(session), place].filter((part) => part && part !== question).join(' · ')}
+        </span>
+      </Link>
+      {prompt?.subject?.command !== undefined && <pre>{prompt.subject.command}</pre>}
+      <Problem refusal={answer.refusal} />
+      <div className="acts">
+        {quick ? (
+          <>
+            {button(quick.allow, 'primary')}
+            {button(quick.reject, '')}
+          </>
+        ) : (
+          <Link href={sessionPath(session.id)} className="button small">
+            {prompt?.subject?.diffs || prompt?.subject?.command !== undefined
+              ? words.list.review
+              : words.list.choices(prompt?.options.length ?? 0)}
+            <ChevronRight className="i" aria-hidden />
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,36 @@
+/** How many sessions wait for the person, where it is seen without the page: title of the tab, icon, badge of the app. */
+import { useSyncExternalStore } from 'react';
+import plainIcon from '../styles/icon.svg';
+import needsIcon from '../styles/icon-needs.svg';
+
+let needs = 0;
+let page = 'Relay';
+const listeners = new Set<() => void>();
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+function show(): void {
+  document.title = needs > 0 ? `(${needs}) ${page}` : page;
+}
+
+/** The title of the page that is open. */
+export function titled(title: string): void {
+  page = title === 'Relay' ? title : `${title} · Relay`;
+  show();
+}
+
+export function countNeeds(count: number): void {
+  if (count === needs) return;
+  needs = count;
+  show();
+  for (const listener of listeners) listener();
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  if (icon) icon.href = count > 0 ? needsIcon : plainIcon;
+  const badged: { setAppBadge?: (count: number) => Promise<void>; clearAppBadge?: () => Promise<void> } = navigator;
+  (count > 0 ? badged.setAppBadge?.(count) : badged.clearAppBadge?.())?.catch(() => undefined);
+}
+
+/** How many there are, as a hook. */
+export const useNeeds = (): number => useSyncExternalStore(subscribe, () => needs);

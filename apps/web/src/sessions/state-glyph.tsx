@@ -1,0 +1,29 @@
+/** The state of a session as a sign; its word is for readers. */
+import { CircleX, Clock } from 'lucide-react';
+import type { Device, Session } from '@relay/protocol';
+import { words } from '../catalogue.ts';
+
+export type RowState = 'need' | 'work' | 'fail' | 'wait' | 'idle';
+
+export function rowState({ status, lastTask }: Session, device: Device | undefined): RowState {
+  if (status === 'waiting') return 'need';
+  if (status === 'failed') return 'fail';
+  if (lastTask?.state === 'queued' && device?.status === 'offline') return 'wait';
+  return status === 'active' || status === 'pending' ? 'work' : 'idle';
+}
+
+const spoken: Readonly<Record<RowState, string>> = {
+  need: words.list.state.waiting,
+  work: words.list.state.active,
+  fail: words.list.state.failed,
+  wait: words.list.state.queued,
+  idle: words.list.state.idle,
+};
+
+export const StateGlyph = ({ state }: { state: RowState }) => (
+  <span className={`st ${state}`}>
+    {state === 'fail' && <CircleX className="i" aria-hidden />}
+    {state === 'wait' && <Clock className="i" aria-hidden />}
+    <span className="sr">{spoken[state]}</span>
+  </span>
+);

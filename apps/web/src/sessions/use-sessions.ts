@@ -1,0 +1,38 @@
+/** The person's sessions as they are right now: those of a filter, page by page, and all that wait for an answer. */
+import { pageSize } from '../api/bounds.ts';
+import { useFrames, useRooms } from '../rooms.ts';
+import { type Action, useAction } from '../ui/action.ts';
+import { type Resource, useResource } from '../ui/resource.ts';
+import { type Filter, type Listed, after, joined } from './listed.ts';
+
+export interface UseSessions {
+  list: Resource<Listed>;
+  more: Action<[]>;
+}
+
+export function useSessions(filter: Filter): UseSessions {
+  const { client } = useRooms();
+  const asked = {
+    limit: pageSize,
+    ...(filter.device === undefined ? {} : { deviceId: filter.device }),
+    archived: filter.archived ? ('true' as const) : ('false' as const),
+  };
+  const list = useResource<Listed>(JSON.stringify(filter), async () => {
+    const [page, waiting] = await Promise.all([
+      client.call('listSessions', { query: asked }),
+      client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
+    ]);
+    return { sessions: joined(page.sessions, waiting.sessions), nextCursor: page.nextCursor };
+  });
+  useFrames((frame) => {
+    if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
+    else list.change((now) => after(now, frame, filter));
+  });
+  const cursor = list.kind === 'ready' ? list.value.nextCursor : undefined;
+  const more = useAction(async () => {
+    if (cursor === undefined) return;
+    const next = await client.call('listSessions', { query: { ...asked, cursor } });
+    list.change((now) => ({ sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor }));
+  });
+  return { list, more };
+}
