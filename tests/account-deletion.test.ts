@@ -73,24 +73,24 @@ describe('DELETE /api/me', () => {
     await kudu.daemon.closed;
     expect(found(await everything(), [...kudu.words, 'mailkudu'])).toEqual([]);
     expect((await kudu.relay.call('me')).body).toMatchObject({ code: 'TOKEN_REVOKED' });
-    await relay.database.prisma.accountDeletion.findUniqueOrThrow({ where: { userId: kudu.userId } });
+    await relay.database.models.accountDeletion.findUniqueOrThrow({ where: { userId: kudu.userId } });
     await backdate();
     await swept();
-    expect(await relay.database.prisma.device.count({ where: { ownerId: kudu.userId } })).toBe(0);
+    expect(await relay.database.models.device.count({ where: { ownerId: kudu.userId } })).toBe(0);
   });
 
   const backdate = () =>
-    relay.database.prisma.accountDeletion.updateMany({ data: { requestedAt: new Date(Date.now() - 120_000) } });
+    relay.database.models.accountDeletion.updateMany({ data: { requestedAt: new Date(Date.now() - 120_000) } });
   /** Until the sweep has looked after every deletion. */
   const swept = async () => {
-    while ((await relay.database.prisma.accountDeletion.count()) > 0) await new Promise(setImmediate);
+    while ((await relay.database.models.accountDeletion.count()) > 0) await new Promise(setImmediate);
   };
 
   it('S4: is finished by the sweep when its process was killed after the first step', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('mailoryx@example.com');
     const oryx = await personWith(relay, 'oryx', (await signedInWeb(browser)).access_token);
-    await beginAccountDeletion(relay.database.prisma, id);
+    await beginAccountDeletion(relay.database, id);
     expect(found(await everything(), oryx.words).length).toBeGreaterThan(9);
     expect(found(await everything(), ['mailoryx'])).toEqual([]);
     await backdate();
@@ -120,7 +120,7 @@ describe('DELETE /api/me', () => {
     const browser = new Browser(relay);
     const userId = await browser.signUp('eland@example.com');
     const { access_token: token } = await signedInWeb(browser);
-    await relay.database.prisma.login.updateMany({
+    await relay.database.models.login.updateMany({
       where: { userId },
       data: { createdAt: new Date(Date.now() - 901_000) },
     });

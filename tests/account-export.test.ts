@@ -56,11 +56,11 @@ describe('GET /api/me/export', () => {
     const hash = (text: string) => createHash('sha256').update(text).digest('hex');
     const invitation = (invited.body.url as string).split('=')[1]!;
     const rows = [
-      ...(await relay.database.prisma.device.findMany()).map(({ tokenHash }) => tokenHash),
-      ...(await relay.database.prisma.credential.findMany()).map(({ password }) => password!),
-      ...(await relay.database.prisma.login.findMany()).map(({ token }) => token),
-      ...(await relay.database.prisma.oauthRefreshToken.findMany()).map(({ token }) => token),
-      ...(await relay.database.prisma.deviceCode.findMany()).flatMap(({ codeHash, userCode, tokenSalt }) => [
+      ...(await relay.database.models.device.findMany()).map(({ tokenHash }) => tokenHash),
+      ...(await relay.database.models.credential.findMany()).map(({ password }) => password!),
+      ...(await relay.database.models.login.findMany()).map(({ token }) => token),
+      ...(await relay.database.models.oauthRefreshToken.findMany()).map(({ token }) => token),
+      ...(await relay.database.models.deviceCode.findMany()).flatMap(({ codeHash, userCode, tokenSalt }) => [
         codeHash,
         userCode,
         tokenSalt,
@@ -95,10 +95,10 @@ describe('GET /api/me/export', () => {
 
   it('S4: comes in pieces, with bounded memory, however much there is', async () => {
     const eland = await personWith(relay, 'eland', relay.token('eland'));
-    const { prisma } = relay.database;
-    const [session] = await prisma.session.findMany({ where: { ownerId: eland.userId } });
+    const database = relay.database;
+    const [session] = await database.models.session.findMany({ where: { ownerId: eland.userId } });
     const many = 400;
-    await prisma.task.createMany({
+    await database.models.task.createMany({
       data: Array.from({ length: many }, (_, n) => ({
         id: `many-${n}`,
         sessionKey: session!.key,

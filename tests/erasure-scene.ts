@@ -1,4 +1,5 @@
 /** A conversation with marked words in everything that is kept of it, and all that the database holds, as text. */
+import { sql } from '@relay/database';
 import { expect } from '@jest/globals';
 import {
   type TestApp,
@@ -12,13 +13,12 @@ import {
 
 /** Every row of every table as text. */
 export async function dumpDatabase({ database }: TestRelay): Promise<string> {
-  const tables = await database.prisma.$queryRawUnsafe<{ name: string }[]>(
-    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
-  );
+  const tables = await database.sql.query<{ name: string }>`
+    SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`;
   expect(tables.length).toBeGreaterThan(15);
   let dump = '';
   for (const { name } of tables) {
-    const rows = await database.prisma.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM ${name} t`);
+    const rows = await database.sql.query<{ row: string }>`SELECT t::text AS row FROM ${sql.raw(name)} t`;
     dump += rows.map(({ row }) => `${name} ${row}\n`).join('');
   }
   return dump;

@@ -32,7 +32,7 @@ describe('what was deleted', () => {
     // The test can fail: most of it was there.
     expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
     const { offset } = await app.next('session_update', () => true);
-    const tasks = await relay.database.prisma.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
+    const tasks = await relay.database.models.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
     expect((await relay.call('deleteSession', { params: { id } })).status).toBe(204);
     await app.next('session_removed');
     // Late ends come too late.
@@ -65,7 +65,7 @@ describe('what was deleted', () => {
     report('nativeyak', { title: 'titleyak', last_message: 'saidyak', last_activity: at(-8), message_count: 2 });
     await known(idOf('marker'));
     await app.next('session_update', ({ session }) => (session as { messageCount: number }).messageCount === 2);
-    const [marker] = await relay.database.prisma.session.findMany({ where: { nativeId: 'marker' } });
+    const [marker] = await relay.database.models.session.findMany({ where: { nativeId: 'marker' } });
     expect(marker!.title).toBe('titleyak');
     await relay.call('deleteSession', { params: { id: idOf('marker') } });
     expect(found(await everything(), ['nativeyak', 'titleyak', 'saidyak'])).toEqual([]);
@@ -98,14 +98,14 @@ describe('what was deleted', () => {
     await app.next('device_removed', ({ deviceId }) => deviceId === other.deviceId);
     await other.closed;
     expect(found(await everything(), [...words, ...wordsOf('worg')])).toEqual([]);
-    expect(await relay.database.prisma.deviceConnection.count({ where: { deviceId: other.deviceId } })).toBe(0);
+    expect(await relay.database.models.deviceConnection.count({ where: { deviceId: other.deviceId } })).toBe(0);
   });
 
   it('S4: what an earlier release only hid is erased by the next purge', async () => {
     const id = await converse(relay, daemon, app, 'vole');
-    const { prisma } = relay.database;
-    await prisma.session.updateMany({ where: { nativeId: 'renamedvole' }, data: { deletedAt: new Date() } });
-    await purge(prisma, 86_400);
+    const database = relay.database;
+    await database.models.session.updateMany({ where: { nativeId: 'renamedvole' }, data: { deletedAt: new Date() } });
+    await purge(database, 86_400);
     await relay.apis[0]!.backplane.forget('alice');
     expect(found(await dumpDatabase(relay), wordsOf('vole'))).toEqual([]);
     expect((await relay.call('readSession', { params: { id } })).status).toBe(404);
@@ -113,24 +113,24 @@ describe('what was deleted', () => {
 
   it('S4: results are cut an hour after their task ended, and all are gone after 30 days', async () => {
     const id = await converse(relay, daemon, app, 'unau');
-    const { prisma } = relay.database;
-    const [task] = await prisma.task.findMany({ where: { result: 'resultunau' } });
+    const database = relay.database;
+    const [task] = await database.models.task.findMany({ where: { result: 'resultunau' } });
     const ended = (hours: number, data: object) =>
-      prisma.task.update({
+      database.models.task.update({
         where: { id: task!.id },
         data: { finishedAt: new Date(Date.now() - hours * 3_600_000), ...data },
       });
-    const result = async () => (await prisma.task.findUniqueOrThrow({ where: { id: task!.id } })).result;
+    const result = async () => (await database.models.task.findUniqueOrThrow({ where: { id: task!.id } })).result;
     await ended(0.9, { result: 'ł'.repeat(5_000) });
-    await purge(prisma, 86_400);
+    await purge(database, 86_400);
     expect(await result()).toHaveLength(5_000);
     await ended(1.1, {});
-    await purge(prisma, 86_400);
+    await purge(database, 86_400);
     expect(Buffer.byteLength((await result())!)).toBeLessThanOrEqual(2048);
     expect((await result())!.length).toBeGreaterThan(1_000);
-    await prisma.task.deleteMany({ where: { sessionKey: task!.sessionKey, seq: { gt: task!.seq } } });
+    await database.models.task.deleteMany({ where: { sessionKey: task!.sessionKey, seq: { gt: task!.seq } } });
     await ended(31 * 24, {});
-    await purge(prisma, 86_400);
+    await purge(database, 86_400);
     expect(await result()).toBe('…');
     await relay.call('deleteSession', { params: { id } });
   });

@@ -286,7 +286,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
           expect(await codeOf(access)).toBe('TOKEN_REVOKED');
         }
         expect(
-          await database.prisma.oauthRefreshToken.count({ where: { revoked: null, user: { email: browser.email } } }),
+          await database.models.oauthRefreshToken.count({ where: { revoked: null, user: { email: browser.email } } }),
         ).toBe(0);
       }
     });

@@ -99,7 +99,7 @@ describe('a service elsewhere', () => {
     const second = new Browser(relay);
     await signIn(second);
     expect((await me(second)).id).toBe(alice.id);
-    expect(await relay.database.prisma.user.count()).toBe(1);
+    expect(await relay.database.models.user.count()).toBe(1);
     const { access_token: token } = await signedInWeb(second);
     expect((await callWith(relay, token)).body.id).toBe(alice.id);
   });
@@ -120,7 +120,7 @@ describe('a service elsewhere', () => {
     await begin();
     const browser = new Browser(relay);
     await signIn(browser);
-    const [credential] = await relay.database.prisma.credential.findMany();
+    const [credential] = await relay.database.models.credential.findMany();
     expect(credential).toMatchObject({
       providerId: 'corp',
       accountId: 'alice',
@@ -150,9 +150,9 @@ describe('an e-mail address', () => {
     const stranger = new Browser(relay);
     expect(errorOf(await signIn(stranger))).toEqual(['/error', 'account_not_linked']);
     expect((await stranger.send('GET', '/auth/relay/me')).status).toBe(401);
-    expect(await relay.database.prisma.credential.count()).toBe(1);
+    expect(await relay.database.models.credential.count()).toBe(1);
     // Neither when both say that it is theirs for certain.
-    await relay.database.prisma.user.updateMany({ data: { emailVerified: true } });
+    await relay.database.models.user.updateMany({ data: { emailVerified: true } });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'account_not_linked']);
   });
 
@@ -165,7 +165,7 @@ describe('an e-mail address', () => {
       body: { email: 'alice@example.com', password: 'any password at all', name: 'Eve' },
     });
     expect(create.status).toBe(422);
-    expect(await relay.database.prisma.credential.count()).toBe(1);
+    expect(await relay.database.models.credential.count()).toBe(1);
   });
 
   it('is needed', async () => {
@@ -174,7 +174,7 @@ describe('an e-mail address', () => {
       corp.people.set('alice', { name: 'Alice', ...(email === undefined ? {} : { email }) });
       expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'email_not_found']);
     }
-    expect(await relay.database.prisma.user.count()).toBe(0);
+    expect(await relay.database.models.user.count()).toBe(0);
   });
 });
 
@@ -182,7 +182,7 @@ describe('who may create an account', () => {
   it('is decided as for passwords: without an invitation no one, with one exactly one', async () => {
     await begin({ authSignup: 'invite' });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
-    expect(await relay.database.prisma.user.count()).toBe(0);
+    expect(await relay.database.models.user.count()).toBe(0);
 
     const token = await invitation(relay);
     const doors = await Promise.all(
@@ -193,7 +193,7 @@ describe('who may create an account', () => {
       }),
     );
     // On the way only its hash is kept.
-    const kept = await relay.database.prisma.verification.findMany();
+    const kept = await relay.database.models.verification.findMany();
     expect(JSON.stringify(kept)).not.toContain(token);
     const ends: string[] = [];
     for (const { name, browser, door } of doors) {
@@ -202,7 +202,7 @@ describe('who may create an account', () => {
       ends.push(back.searchParams.get('error') ?? back.pathname);
     }
     expect(ends).toEqual(['/devices', 'FORBIDDEN', 'FORBIDDEN']);
-    expect(await relay.database.prisma.user.count()).toBe(1);
+    expect(await relay.database.models.user.count()).toBe(1);
     // A person with an account needs no further invitation.
     corp.visitor = 'alice';
     expect((await signIn(new Browser(relay))).pathname).toBe('/devices');
@@ -224,15 +224,15 @@ describe('who may create an account', () => {
 
   it('gets the invitation back when the account could not be created', async () => {
     await begin({ authSignup: 'invite' });
-    const { prisma } = relay.database;
+    const database = relay.database;
     const token = await invitation(relay);
-    await prisma.$executeRaw`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
+    await database.sql.execute`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
     const browser = new Browser(relay);
     const back = await corp.follow((await leave(browser, { invitation: token })).href);
     const answer = await browser.send('GET', back.pathname + back.search);
     expect(answer.status).toBeGreaterThanOrEqual(300);
-    expect(await prisma.user.count()).toBe(0);
-    await prisma.$executeRaw`ALTER TABLE credentials DROP CONSTRAINT none`;
+    expect(await database.models.user.count()).toBe(0);
+    await database.sql.execute`ALTER TABLE credentials DROP CONSTRAINT none`;
     expect((await signIn(new Browser(relay), { invitation: token })).pathname).toBe('/devices');
   });
 });
@@ -269,7 +269,7 @@ describe('an attacker', () => {
     other.searchParams.set('code', back.searchParams.get('code')!);
     const answer = await again.send('GET', other.pathname + other.search);
     expect(errorOf(new URL(answer.headers.location!, publicUrl))).toEqual(['/error', 'invalid_code']);
-    expect(await relay.database.prisma.user.count()).toBe(0);
+    expect(await relay.database.models.user.count()).toBe(0);
   });
 
   it('cannot use an answer to another question: nonce and challenge belong to the sign-in that asked', async () => {
@@ -284,7 +284,7 @@ describe('an attacker', () => {
       door.searchParams.set(parameter, 'x'.repeat(43));
       expect(errorOf(await comeBack(browser, door))).toEqual(['/error', error]);
     }
-    expect(await relay.database.prisma.user.count()).toBe(0);
+    expect(await relay.database.models.user.count()).toBe(0);
   });
 
   it('cannot have the browser sent anywhere else, before, after or on failure', async () => {
@@ -312,7 +312,7 @@ describe('an attacker', () => {
     // The token is not looked at: the answer sends the browser to the service, and signs no one in.
     expect(direct.body).toEqual({ url: expect.stringContaining(door.origin) as unknown, redirect: true });
     expect(direct.headers['set-cookie'] ?? '').not.toContain('session_token');
-    expect(await relay.database.prisma.user.count()).toBe(0);
+    expect(await relay.database.models.user.count()).toBe(0);
   });
 });
 
@@ -402,7 +402,7 @@ describe('GitHub', () => {
     const back = await browser.send('GET', `/auth/callback/github?code=c&state=${door.searchParams.get('state')!}`);
     expect(back.headers.location).toBe(`${publicUrl}/devices`);
     expect(await me(browser)).toMatchObject({ email: 'octo@example.com', name: 'octocat' });
-    expect(await relay.database.prisma.credential.findFirst()).toMatchObject({
+    expect(await relay.database.models.credential.findFirst()).toMatchObject({
       providerId: 'github',
       accountId: '583231',
     });

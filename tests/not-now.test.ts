@@ -1,7 +1,7 @@
 /** A PostgreSQL that says "not now" to everything that changes something, under a whole relay. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { type Database, openDatabase } from '@relay/database';
+import { type Database, openDatabase, sql } from '@relay/database';
 import {
   type TestDaemon,
   type TestPostgres,
@@ -39,11 +39,10 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
   });
 
   const setReadOnly = async (value: 'on' | 'off') => {
-    await ruler.prisma.$executeRawUnsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`);
+    await ruler.sql.execute(sql.raw(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`));
     // Settings of a database count for new connections, and a failover cuts the old ones.
-    await ruler.prisma.$executeRawUnsafe(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-    );
+    await ruler.sql.execute`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
   };
   const begin = async () => {
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
@@ -52,7 +51,7 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
     return created.body as { taskId: string; id: string };
   };
   const stateOf = async (taskId: string) =>
-    (await database.prisma.task.findUniqueOrThrow({ where: { id: taskId }, select: { state: true } })).state;
+    (await database.models.task.findUniqueOrThrow({ where: { id: taskId }, select: { state: true } })).state;
   const ready = async () => (await relay.call('ready', { user: null })).status;
 
   it('what changes something is 503 with Retry-After, what reads is answered, /ready is 503, and an end waits', async () => {

@@ -25,7 +25,7 @@ describe('what lets a machine or a program in', () => {
   const poll = ({ device_code }: { device_code: string }) =>
     relay.call('pollCode', { user: null, body: { device_code } });
   const signedInAgo = (userId: string, seconds: number) =>
-    relay.database.prisma.login.updateMany({
+    relay.database.models.login.updateMany({
       where: { userId },
       data: { createdAt: new Date(Date.now() - seconds * 1000), confirmedAt: null },
     });

@@ -67,7 +67,7 @@ describe('an instance', () => {
       url = await postgres.createDatabase();
       runProgram('/usr/bin/env', [`DATABASE_URL=${url}`, process.execPath, migrate]);
       const database = await openDatabase({ url });
-      await database.prisma.$executeRaw`
+      await database.sql.execute`
         INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '29991231000000_later', now())`;
       await database.close();
     });

@@ -25,7 +25,7 @@ export async function registerPeople(where, issuer, count, moreOfFirst = 0) {
   const database = await openDatabase(where);
   try {
     for (let from = 0; from < rows.length; from += perStatement) {
-      await database.prisma.device.createMany({
+      await database.models.device.createMany({
         data: rows.slice(from, from + perStatement).map(({ user, deviceId, deviceToken }) => ({
           id: deviceId,
           ownerId: issuer.userId(user),

@@ -98,7 +98,7 @@ export async function startInstances({
       groups: async () => ({
         pods: [...running.apis, ...running.gateways].map(({ pid }) => pid),
         redis: [redisPid],
-        database: (await database.prisma.$queryRaw`SELECT pid FROM pg_stat_activity`).map(({ pid }) => pid),
+        database: (await database.sql.query`SELECT pid FROM pg_stat_activity`).map(({ pid }) => pid),
       }),
       apps: () => running.apis.map(({ ws }) => ws),
       daemons: () => running.gateways.map(({ ws }) => ws),

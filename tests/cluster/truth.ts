@@ -1,6 +1,6 @@
 /** The content of the database and the leases, read past every wire that a fault may cut. */
 import { createRedisBackplane } from '@relay/backplane';
-import { openDatabase } from '@relay/database';
+import { openDatabase, sql } from '@relay/database';
 import type { Cluster } from '@relay/testing';
 
 export interface TaskRow {
@@ -32,7 +32,7 @@ export interface Truth {
   /** The number of times the instances have checked whether the database was set back. */
   looks(): Promise<number>;
   /** Runs one statement that changes something. */
-  run(sql: string): Promise<void>;
+  run(statement: string): Promise<void>;
   /** Whether a transaction waits for a lock. */
   isWaitedFor(): Promise<boolean>;
   /** Holds the lock of a device until the returned function is called. */
@@ -49,32 +49,28 @@ export async function openTruth(
   migrationsDir?: string,
 ): Promise<Truth> {
   const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 4, migrationsDir });
-  const { prisma } = database;
   const backplane = await createRedisBackplane({ url: redisUrl, name: 'witness', onError: () => undefined });
   const tasks = async (id?: string) => {
-    const rows = await prisma.$queryRawUnsafe<(Omit<TaskRow, 'seq'> & { seq: bigint })[]>(
-      `SELECT id, seq, session_key, device_id, owner_id, state, error_code, result FROM tasks ${id ? 'WHERE id = $1' : ''} ORDER BY seq`,
-      ...(id ? [id] : []),
-    );
+    const rows = await database.sql.query<Omit<TaskRow, 'seq'> & { seq: bigint }>`
+      SELECT id, seq, session_key, device_id, owner_id, state, error_code, result FROM tasks
+      WHERE ${id ?? null}::text IS NULL OR id = ${id ?? null} ORDER BY seq`;
     return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
   };
   const devices = async (id?: string) => {
-    const rows = await prisma.$queryRawUnsafe<(Omit<DeviceRow, 'fence' | 'open'> & { fence: bigint; open: bigint })[]>(
-      `SELECT d.id, d.status, d.connection_fence AS fence,
+    const rows = await database.sql.query<Omit<DeviceRow, 'fence' | 'open'> & { fence: bigint; open: bigint }>`
+      SELECT d.id, d.status, d.connection_fence AS fence,
         (SELECT count(*) FROM device_connections c WHERE c.device_id = d.id AND c.disconnected_at IS NULL) AS open
-       FROM devices d ${id ? 'WHERE d.id = $1' : ''} ORDER BY d.id`,
-      ...(id ? [id] : []),
-    );
+       FROM devices d WHERE ${id ?? null}::text IS NULL OR d.id = ${id ?? null} ORDER BY d.id`;
     return rows.map((row) => ({ ...row, fence: Number(row.fence), open: Number(row.open) }));
   };
-  const lock = async (sql: string, ...values: string[]) => {
+  const lock = async (statement: string, ...values: string[]) => {
     let unlock!: () => void;
     const free = new Promise<void>((resolve) => (unlock = resolve));
     let locked!: () => void;
     const held = new Promise<void>((resolve) => (locked = resolve));
-    const done = prisma.$transaction(
+    const done = database.models.$transaction(
       async (tx) => {
-        await tx.$queryRawUnsafe(sql, ...values);
+        await tx.$queryRawUnsafe(statement, ...values);
         locked();
         await free;
       },
@@ -96,14 +92,13 @@ export async function openTruth(
       return new Map([...leases].map(([id, { fence }]) => [id, fence]));
     },
     looks: async () => {
-      const rows = await prisma.$queryRaw<{ value: bigint }[]>`SELECT value FROM timeline`;
+      const rows = await database.sql.query<{ value: bigint }>`SELECT value FROM timeline`;
       return Number(rows[0]?.value ?? 0);
     },
-    run: async (sql) => void (await prisma.$executeRawUnsafe(sql)),
+    run: async (statement) => void (await database.sql.execute(sql.raw(statement))),
     isWaitedFor: async () => {
-      const rows = await prisma.$queryRawUnsafe<unknown[]>(
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      );
+      const rows = await database.sql.query`
+        SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       return rows.length > 0;
     },
     lockDevice: (id) => lock('SELECT id FROM devices WHERE id = $1 FOR UPDATE', id),

@@ -54,7 +54,7 @@ export function createApi(deps: ApiDeps): Api {
   const publisher = createPublisher({
     channel: backplane,
     windowMs: config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(deps.database.prisma, keys),
+    readSessions: (keys) => readSessions(deps.database, keys),
     onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
   });
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);

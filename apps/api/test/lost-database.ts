@@ -1,4 +1,4 @@
-/** A database whose connection can be lost: from then on everything fails with what Prisma throws when its server is away. */
+/** A database whose connection can be lost: from then on everything fails as when its server is away. */
 import type { Database } from '@relay/database';
 import { openTestDatabase } from '@relay/testing';
 
@@ -31,7 +31,8 @@ export async function openLosableDatabase(): Promise<LosableDatabase> {
   return {
     kind: database.kind,
     pool: () => database.pool(),
-    prisma: failing(database.prisma) as Database['prisma'],
+    sql: failing(database.sql) as Database['sql'],
+    models: failing(database.models) as Database['models'],
     health: () => (lost ? Promise.resolve({ ok: false, probeMs: 0 }) : database.health()),
     close: () => database.close(),
     lose: (error = lostConnection()) => {

@@ -77,7 +77,7 @@ describe('S10: the bounds of one person', () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'one more' }] });
     const { session } = await app.next('session_update');
     const { id } = session as { id: string };
-    await relay.database.prisma.$executeRaw`
+    await relay.database.sql.execute`
       WITH made AS (
         INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path,
           last_message, message_count, status)

@@ -31,7 +31,7 @@ describe('relay devices', () => {
     // Such a name is refused today (S16): an older release took it.
     const { deviceId: id } = await stage.daemon('evil');
     const name = 'evil\u001b]0;title\u0007\u001b[2Jname\nx';
-    await stage.world.relay.database.prisma.device.update({ where: { id }, data: { name } });
+    await stage.world.relay.database.models.device.update({ where: { id }, data: { name } });
     const { out } = await stage.own.run(['devices']);
     expect(out).toContain('\\u001b[2Jname');
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -66,7 +66,7 @@ describe('relay devices', () => {
       heldUntil: until,
       until,
     };
-    await stage.world.relay.database.prisma.device.update({ where: { id }, data: { conflict } });
+    await stage.world.relay.database.models.device.update({ where: { id }, data: { conflict } });
     const sentence =
       'Two machines use the registration of "shared" (laptop 192.0.2.1, restored 192.0.2.1): run "relay-daemon register --force" on one of them.\n';
     for (const command of [['devices'], ['devices', 'show', 'shared']])

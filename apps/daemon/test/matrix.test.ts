@@ -107,7 +107,7 @@ async function begin() {
       return isOver(session) ? session : update(isOver);
     },
     /** Tasks without an end, as the relay knows them. */
-    open: () => relay.database.prisma.task.count({ where: { deviceId, state: { in: ['queued', 'sent', 'running'] } } }),
+    open: () => relay.database.models.task.count({ where: { deviceId, state: { in: ['queued', 'sent', 'running'] } } }),
   };
 }
 type World = Awaited<ReturnType<typeof begin>>;

@@ -30,7 +30,7 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
   const { config, database, publisher, watching, outcomes, speech, metrics } = deps;
   return async (connection, frame) => {
     const found = isNativeId(frame.session_id)
-      ? await findNativeSession(database.prisma, connection.deviceId, frame.session_id)
+      ? await findNativeSession(database, connection.deviceId, frame.session_id)
       : undefined;
     if (!found) {
       metrics.ignored.inc({ cause: 'unknown session' });
@@ -38,21 +38,17 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
     }
     const completion = frame.is_completion === true;
     outcomes.stirred(connection, found.key, completion);
-    const { changed, produced, notified } = await withDevice(
-      database.prisma,
-      connection.deviceId,
-      async (tx, device) => {
-        if (!device) return { changed: false, produced: true, notified: false };
-        const facts = { ...activityFacts(frame), nativeId: found.nativeId };
-        const keys = await applyFacts(tx, device, [facts], readingOf(connection, [facts], false));
-        if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
-        // A task of the relay that runs, or ended a moment ago, publishes and notifies this itself.
-        const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
-        const notification = { sessionKey: found.key, cause: 'done', windowMs: config.dedupeWindowMs } as const;
-        const notified = await addNotification(tx, notification);
-        return { changed: keys.length > 0, produced, notified };
-      },
-    );
+    const { changed, produced, notified } = await withDevice(database, connection.deviceId, async (tx, device) => {
+      if (!device) return { changed: false, produced: true, notified: false };
+      const facts = { ...activityFacts(frame), nativeId: found.nativeId };
+      const keys = await applyFacts(tx, device, [facts], readingOf(connection, [facts], false));
+      if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
+      // A task of the relay that runs, or ended a moment ago, publishes and notifies this itself.
+      const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
+      const notification = { sessionKey: found.key, cause: 'done', windowMs: config.dedupeWindowMs } as const;
+      const notified = await addNotification(tx, notification);
+      return { changed: keys.length > 0, produced, notified };
+    });
     // A message with a uuid is compared by it, and not by its time.
     const isNamed = completion && !!frame.message_uuid && connection.can('transcript');
     if ((isNamed || !produced) && frame.last_message) {

@@ -52,7 +52,7 @@ export function createArrivals({ database, questions, over }: ArrivalDeps) {
     const unasked: string[] = [];
     for (const id of taskIds) {
       if (doubted.has(id)) continue;
-      const asked = await findAskedTask(database.prisma, id);
+      const asked = await findAskedTask(database, id);
       if (asked?.ended) {
         over(connection, asked);
         continue;

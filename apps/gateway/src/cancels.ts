@@ -32,7 +32,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
       }
       if (holders.size === 0) return;
       const devices = new Set([...holders.values()].map(({ deviceId }) => deviceId));
-      for (const id of await cancelledAmong(database.prisma, [...devices], [...holders.keys()])) {
+      for (const id of await cancelledAmong(database, [...devices], [...holders.keys()])) {
         const connection = holders.get(id)!;
         // The command may have come meanwhile.
         if (connection.live && connection.memory.tasks.has(id)) tell(connection, id);

@@ -105,7 +105,7 @@ export class Connections {
 
   /** The device has a newer claim, or is no longer there. */
   async #refuse(connection: DaemonConnection): Promise<void> {
-    const [closed] = await closedAmong(this.#deps.database.prisma, [connection.deviceId]);
+    const [closed] = await closedAmong(this.#deps.database, [connection.deviceId]);
     if (closed) this.#deps.forget(connection.deviceId);
     connection.close(!closed ? 'replaced' : closed.removed ? 'deviceDeleted' : 'credential');
   }

@@ -44,7 +44,7 @@ export function createContests({ database, backplane, metrics, notify }: Contest
     learn,
     replaced: async (connection) => {
       const { deviceId, id: connectionId } = connection;
-      const hold = await withDevice(database.prisma, deviceId, (tx, device) =>
+      const hold = await withDevice(database, deviceId, (tx, device) =>
         device ? noteReplacement(tx, { deviceId, connectionId }) : Promise.resolve(undefined),
       );
       if (!hold) return;

@@ -67,7 +67,7 @@ export function createEndings(deps: EndingDeps): Endings {
 
   const write = (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending, outcome: Outcome) => {
     const isWordless = outcome.kind !== 'waiting' && endMessage(event, new Date()).content.trim() === '';
-    return withDevice(database.prisma, connection.deviceId, async (tx) => {
+    return withDevice(database, connection.deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
       // Before the end takes the instruction away, by which the history finds the answer.

@@ -98,7 +98,7 @@ export function createEvents(deps: EventDeps): Events {
     sessionKey: string,
     event: Received<DaemonEvent>,
   ) => {
-    const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+    const { record, resolved } = await withDevice(database, connection.deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const [record] = await readSessions(tx, [resolved?.key ?? sessionKey]);
       return { record, resolved };

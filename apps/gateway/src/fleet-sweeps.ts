@@ -41,14 +41,14 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const { config, database, backplane, presence, publisher } = deps;
 
   const expire = async () => {
-    for (const deviceId of await devicesWithExpired(database.prisma)) {
-      await publisher.sessions(await withDevice(database.prisma, deviceId, (tx) => expireTasks(tx, deviceId)));
+    for (const deviceId of await devicesWithExpired(database)) {
+      await publisher.sessions(await withDevice(database, deviceId, (tx) => expireTasks(tx, deviceId)));
     }
   };
 
   const abandon = async () => {
-    for (const { deviceId, taskId } of await abandonedTasks(database.prisma, config.deviceGoneMs)) {
-      const { keys, notified } = await withDevice(database.prisma, deviceId, async (tx) => {
+    for (const { deviceId, taskId } of await abandonedTasks(database, config.deviceGoneMs)) {
+      const { keys, notified } = await withDevice(database, deviceId, async (tx) => {
         const unknown = await markUnknown(tx, [taskId]);
         const lost = await markLost(tx, [taskId]);
         let notified = false;
@@ -66,16 +66,16 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   /** Accounts whose deletion a request began and did not finish, and what was being written while it did. */
   const deletions = async () => {
     const control = (body: object) => backplane.publishControl(JSON.stringify({ v: 1, ...body }));
-    for (const { userId, erased } of await unfinishedDeletions(database.prisma)) {
+    for (const { userId, erased } of await unfinishedDeletions(database)) {
       if (!erased) await control({ kind: 'user_revoked', subject: userId });
       // A person whom another service knows may have signed in again since.
       if (!erased || !userId.includes('|')) {
-        await eraseAccount(database.prisma, userId, (deviceId) =>
+        await eraseAccount(database, userId, (deviceId) =>
           control({ kind: 'device_closed', deviceId, why: 'deleted' }),
         );
         await backplane.forget(userId);
       }
-      await forgetDeletion(database.prisma, userId);
+      await forgetDeletion(database, userId);
     }
   };
 
@@ -83,7 +83,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const orphans = async () => {
     let after = '';
     for (;;) {
-      const page = await onlineDevices(database.prisma, config.offlineGraceMs, after);
+      const page = await onlineDevices(database, config.offlineGraceMs, after);
       if (page.length === 0) return;
       const owners = await backplane.owners(page.map((device) => device.id));
       for (const device of page) if (!owners.has(device.id)) await presence.offline(device.id, device.fence);
@@ -115,6 +115,6 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
     // Elsewhere at once: after a restore while all instances were stopped no daemon shall be faster.
     ...(config.redisUrl === undefined ? [] : [job('timeline', ms, 0, () => watchTimeline(deps))]),
-    job('purge', purgeEveryMs, 600_000, () => purge(database.prisma, config.idempotencyTtlSeconds)),
+    job('purge', purgeEveryMs, 600_000, () => purge(database, config.idempotencyTtlSeconds)),
   ];
 }

@@ -60,7 +60,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
   return {
     complete: async (connection, taskId, answer) => {
       const { memory } = connection;
-      const completed = await withOwned(database.prisma, connection, async (tx) => {
+      const completed = await withOwned(database, connection, async (tx) => {
         const asked = await findAskedTask(tx, taskId);
         // Its end came over an earlier connection meanwhile: this is no later end.
         if (!asked || asked.ended) return undefined;
@@ -82,7 +82,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       void writer.drain(connection);
     },
     correct: async (connection, taskId, answer) => {
-      const corrected = await withOwned(database.prisma, connection, async (tx) => {
+      const corrected = await withOwned(database, connection, async (tx) => {
         const asked = await findAskedTask(tx, taskId);
         // A late event of the daemon counts more.
         if (!asked?.doubtful) return undefined;
@@ -96,7 +96,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       else await publish(connection, corrected.record, answer, undefined);
     },
     addText: async (connection, { id: taskId, sessionKey, sentAtMs }, answer, always) => {
-      const { ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const { ended, record } = await withDevice(database, connection.deviceId, async (tx) => {
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const [record] = await readSessions(tx, [sessionKey]);
         return { ended, record };

@@ -45,17 +45,17 @@ export interface Inbound {
 export function createInbound(deps: InboundDeps): Inbound {
   const { database, publisher, sessions, watching, history, status, events, reports, activity, metrics } = deps;
 
-  const tasksOf = gathered((deviceIds) => openTasks(database.prisma, deviceIds));
+  const tasksOf = gathered((deviceIds) => openTasks(database, deviceIds));
 
   const saveCommands: Handler<'report_slash_commands'> = async ({ deviceId }, frame) => {
     if (frame.sets) {
       const sets = frame.sets.map(({ project, commands }) => ({ project, commands: slashCommands(commands) }));
-      await saveSlashCommandSets(database.prisma, deviceId, sets);
+      await saveSlashCommandSets(database, deviceId, sets);
       return;
     }
     const nativeId = frame.session_id ?? '';
     if (nativeId === '' || isNativeId(nativeId))
-      await saveSlashCommands(database.prisma, deviceId, nativeId, slashCommands(frame.commands ?? []));
+      await saveSlashCommands(database, deviceId, nativeId, slashCommands(frame.commands ?? []));
     else metrics.ignored.inc({ cause: 'unknown session' });
   };
 

@@ -47,7 +47,7 @@ export function createInquiries({ config, database, questions, answers, over }: 
   const step = async (connection: DaemonConnection, inquiry: Inquiry): Promise<void> => {
     const { memory } = connection;
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
-    const asked = await findAskedTask(database.prisma, inquiry.taskId);
+    const asked = await findAskedTask(database, inquiry.taskId);
     if (asked?.ended) {
       over(connection, asked);
       return finish(connection, inquiry);

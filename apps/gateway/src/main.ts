@@ -21,7 +21,7 @@ async function start() {
   const deps = instance.deps('gateway');
   return instance.serve(async () => {
     // Thousands of daemons come back at once.
-    const lookup = gathered((deviceIds) => readCredentials(deps.database.prisma, deviceIds));
+    const lookup = gathered((deviceIds) => readCredentials(deps.database, deviceIds));
     const gateway = createGateway({ ...deps, deviceVerifier: createDeviceVerifier({ lookup }) });
     const handler = createProbes(deps.readiness, version);
     return Promise.resolve({ ...gateway, handler, lastAnswersMs, selfCheck: '/ws/daemon' });

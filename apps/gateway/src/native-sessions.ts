@@ -37,21 +37,21 @@ export function readingOf({ memory }: DaemonConnection, facts: readonly SessionF
 export function createNativeSessions({ database, publisher, unnamed }: NativeSessionDeps): NativeSessions {
   const findKnown = async ({ memory, deviceId }: DaemonConnection, nativeId: string) => {
     const key = memory.keys.get(nativeId);
-    const [remembered] = key === undefined ? [] : await readSessions(database.prisma, [key]);
-    const record = remembered ?? (await findNativeSession(database.prisma, deviceId, nativeId));
+    const [remembered] = key === undefined ? [] : await readSessions(database, [key]);
+    const record = remembered ?? (await findNativeSession(database, deviceId, nativeId));
     if (record) memory.rememberKey(nativeId, record.key);
     return record;
   };
 
   const discover = async (connection: DaemonConnection, nativeId: string) => {
     const fact = reportFacts({ session_id: nativeId });
-    const keys = await withDevice(database.prisma, connection.deviceId, async (tx, device) =>
+    const keys = await withDevice(database, connection.deviceId, async (tx, device) =>
       device ? applyFacts(tx, device, [fact], readingOf(connection, [fact], true)) : [],
     );
     // Before its first message: apps must know what that belongs to.
     await publisher.sessions(keys);
     unnamed.look(connection);
-    const [discovered] = await readSessions(database.prisma, keys);
+    const [discovered] = await readSessions(database, keys);
     return discovered;
   };
 

@@ -68,7 +68,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const findCorrection = async (connection: DaemonConnection, taskId: string, instruction: string) => {
     let before: Answer | undefined;
     await questions.repeat(connection, async (last) => {
-      const asked = await findAskedTask(database.prisma, taskId);
+      const asked = await findAskedTask(database, taskId);
       if (!asked?.doubtful) return true;
       const found = await questions.answerOf(connection, { ...asked, instruction });
       if (found === 'unasked') return false;
@@ -102,7 +102,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         task.askedAtMs = nowMs;
         // Heard on this connection, there was no gap for its end to fall into.
         const mayBeOver = task.fence < fence && task.heardAtMs === undefined;
-        const asked = mayBeOver ? await findAskedTask(database.prisma, id) : undefined;
+        const asked = mayBeOver ? await findAskedTask(database, id) : undefined;
         if (asked?.placeholder && !asked.ended) unasked.push(id);
         else inquiries.begin(connection, id);
       }
@@ -116,7 +116,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     ofOmitted: async (connection, taskIds, otherwise) => {
       const unasked: string[] = [];
       for (const id of taskIds) {
-        const asked = await findAskedTask(database.prisma, id);
+        const asked = await findAskedTask(database, id);
         if (!asked || asked.placeholder) unasked.push(id);
         else inquiries.begin(connection, id, () => otherwise([id]));
       }

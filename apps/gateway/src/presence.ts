@@ -37,7 +37,7 @@ export class Presence {
     this.#publisher = publisher;
     this.#logger = logger;
     this.#graceMs = graceMs;
-    const db = database.prisma;
+    const db = database;
     // One lane for both: a device that comes back while its old connection ends would be found locked.
     const lane = createLane();
     this.#begin = inTurns(
@@ -101,7 +101,7 @@ export class Presence {
 
   /** Marks a device offline unless a newer connection has come, anywhere. */
   async offline(deviceId: string, fence: number): Promise<void> {
-    const ownerId = await deviceOffline(this.#database.prisma, deviceId, fence);
+    const ownerId = await deviceOffline(this.#database, deviceId, fence);
     if (ownerId !== undefined) await this.publish(ownerId, deviceId, 'offline');
   }
 
@@ -111,7 +111,7 @@ export class Presence {
    * never went away.
    */
   async stillHere(held: ReadonlyMap<string, number>): Promise<void> {
-    for (const { deviceId, ownerId } of await markOnlineAgain(this.#database.prisma, held))
+    for (const { deviceId, ownerId } of await markOnlineAgain(this.#database, held))
       await this.publish(ownerId, deviceId, 'online');
   }
 

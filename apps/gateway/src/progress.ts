@@ -71,7 +71,7 @@ export class ProgressBoard {
     const entries = [...this.#unsaved].map(([key, progress]) => ({ key, progress }));
     this.#unsaved.clear();
     try {
-      await saveProgress(this.#database.prisma, entries);
+      await saveProgress(this.#database, entries);
     } catch (error) {
       this.#logger.warn({ err: error }, 'progress could not be saved');
     } finally {

@@ -52,7 +52,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
     }
     const now = new Date();
     const { key, ownerId, session } = record;
-    const { isNew, notified } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+    const { isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
       const isNew = await openBeside(tx, key, namedPrompt(question, now));
       const cause = { sessionKey: key, cause: 'needs_you', windowMs: config.dedupeWindowMs } as const;
       return { isNew, notified: isNew && (await addNotification(tx, cause)) };
@@ -72,7 +72,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
       metrics.ignored.inc({ cause: 'unknown session' });
       return;
     }
-    const changed = await withDevice(database.prisma, connection.deviceId, (tx) =>
+    const changed = await withDevice(database, connection.deviceId, (tx) =>
       closePrompt(tx, record.key, event.uuid, event.state),
     );
     if (!changed) return;
@@ -86,9 +86,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
       event.event_type === 'PROMPT_OPEN' ? opened(connection, event) : closed(connection, event),
     firstStatus: async (connection, { open_prompts: open }) => {
       if (!connection.capabilities.includes(capabilities.prompts) || open === undefined || open === null) return;
-      const keys = await withOwned(database.prisma, connection, (tx) =>
-        supersedeOmitted(tx, connection.deviceId, open),
-      );
+      const keys = await withOwned(database, connection, (tx) => supersedeOmitted(tx, connection.deviceId, open));
       await publisher.sessions(keys ?? []);
     },
   };

@@ -18,7 +18,7 @@ export function createReportNews(database: Database, publisher: Publisher, owner
   let count = 0;
 
   const tellSingly = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database.prisma, keys)) await publisher.sessionSingle(record);
+    for (const record of await readSessions(database, keys)) await publisher.sessionSingle(record);
   };
 
   return {

@@ -47,7 +47,7 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
       const applied = await share.run(connection.ownerId, restAfterPart, () =>
-        withOwned(database.prisma, connection, async (tx, device) => {
+        withOwned(database, connection, async (tx, device) => {
           const changes = await applyReport(tx, device, facts, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
           return changes;

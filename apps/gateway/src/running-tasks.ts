@@ -50,7 +50,7 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
   const recordOf: RunningTasks['recordOf'] = async ({ memory }, entry) => {
     if (entry.record) return entry.record;
     const { changes } = memory;
-    const [record] = await readSessions(database.prisma, [entry.sessionKey]);
+    const [record] = await readSessions(database, [entry.sessionKey]);
     if (memory.changes === changes) entry.record = record;
     return record;
   };
@@ -60,7 +60,7 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
     find: async (connection, taskId) => {
       const known = connection.memory.tasks.get(taskId);
       if (known) return known;
-      const found = await findDeviceTask(database.prisma, connection.deviceId, taskId);
+      const found = await findDeviceTask(database, connection.deviceId, taskId);
       if (!found) return undefined;
       if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
       const entry: TaskEntry = {
@@ -79,7 +79,7 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
         if (known && keepsName(event, known)) return known;
       }
       const wasSent = entry.state === 'sent';
-      const { record, resolved } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+      const { record, resolved } = await withDevice(database, connection.deviceId, async (tx) => {
         if (wasSent) await startRunning(tx, entry.id);
         const resolved = await resolveNamed(tx, connection.deviceId, entry.sessionKey, event);
         const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);

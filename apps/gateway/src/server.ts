@@ -52,7 +52,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const publisher = createPublisher({
     channel: backplane,
     windowMs: config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(database.prisma, keys),
+    readSessions: (keys) => readSessions(database, keys),
     onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
   });
   const presence = new Presence(database, backplane, publisher, logger, config.offlineGraceMs);

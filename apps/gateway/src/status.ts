@@ -59,7 +59,7 @@ export function createStatus(deps: StatusDeps): Status {
     const { confirmed = [], unknown = [], lost = [] } = verdict;
     if (confirmed.length + unknown.length + lost.length === 0) return;
     const { tasks } = connection.memory;
-    const settled = await withOwned(database.prisma, connection, async (tx) => {
+    const settled = await withOwned(database, connection, async (tx) => {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
       let notified = false;
@@ -146,10 +146,10 @@ export function createStatus(deps: StatusDeps): Status {
   const checkStrangers = async (connection: DaemonConnection, strangers: readonly string[]) => {
     if (strangers.length === 0) return;
     const some = strangers.slice(0, maxStrangers);
-    const ended = await endedAmong(database.prisma, connection.deviceId, some);
+    const ended = await endedAmong(database, connection.deviceId, some);
     if (ended.length > 0) connection.memory.listOnlyGrows = true;
     // Their cancel did not reach the daemon, because it was away.
-    for (const id of await cancelledAmong(database.prisma, [connection.deviceId], some))
+    for (const id of await cancelledAmong(database, [connection.deviceId], some))
       connection.send({ type: 'task_cancel', task_id: id });
   };
 

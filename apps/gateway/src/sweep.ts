@@ -37,7 +37,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     // Before anything else is written: what comes next in a session comes after its cancel.
     await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
-    const due = new Set(await devicesWithQueue(database.prisma, ids));
+    const due = new Set(await devicesWithQueue(database, ids));
     // Tasks of a claim that an error cut off are not queued, so nothing else finds them.
     for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) due.add(connection.deviceId);
     // A few at a time: one that reads slowly must not hold up all others, and all at once would fill the pool.
@@ -59,7 +59,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
 
   const recheck = async () => {
     const ids = hub.all().map((connection) => connection.deviceId);
-    for (const { id, removed } of await closedAmong(database.prisma, ids)) {
+    for (const { id, removed } of await closedAmong(database, ids)) {
       // This instance missed the message about it: else the device would be let in again for as long as it is remembered.
       deps.forget(id);
       hub.get(id)?.close(removed ? 'deviceDeleted' : 'credential');
@@ -82,7 +82,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   const touch = () => {
     const live = hub.all().filter((connection) => connection.live);
     return touchDevices(
-      database.prisma,
+      database,
       live.map((connection) => connection.deviceId),
     );
   };

@@ -44,7 +44,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   const claiming = new WeakSet<DaemonConnection>();
 
   const hasQueue = gathered(
-    async (deviceIds) => new Map((await devicesWithQueue(database.prisma, deviceIds)).map((id) => [id, true] as const)),
+    async (deviceIds) => new Map((await devicesWithQueue(database, deviceIds)).map((id) => [id, true] as const)),
   );
 
   const drain = (connection: DaemonConnection): Promise<void> => {
@@ -103,7 +103,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     if (!(await hasQueue(connection.deviceId))) return false;
     // Before the claim: it may be committed although its answer never comes.
     claiming.add(connection);
-    const claimed = await withOwned(database.prisma, connection, (tx) =>
+    const claimed = await withOwned(database, connection, (tx) =>
       claimTasks(tx, connection.deviceId, connection.fence),
     );
     if (!claimed || claimed.length === 0) {
@@ -153,7 +153,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
             },
       );
       if (!bytesLeft) {
-        await withDevice(database.prisma, connection.deviceId, (tx) => unclaimTask(tx, task.id, connection.fence));
+        await withDevice(database, connection.deviceId, (tx) => unclaimTask(tx, task.id, connection.fence));
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });
@@ -178,9 +178,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
    */
   const putBack = async (connection: DaemonConnection): Promise<void> => {
     const { deviceId, fence, memory } = connection;
-    await withOwned(database.prisma, connection, (tx) =>
-      unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]),
-    );
+    await withOwned(database, connection, (tx) => unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]));
     claiming.delete(connection);
   };
 
@@ -191,11 +189,11 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   const imagesFor = async (connection: DaemonConnection, taskId: string): Promise<{ images: string[] } | undefined> => {
     try {
       await connection.drained();
-      const images = await imagesOf(database.prisma, taskId);
+      const images = await imagesOf(database, taskId);
       return images && { images };
     } catch (error) {
       connection.logger.warn({ err: error }, 'images could not be read');
-      await withDevice(database.prisma, connection.deviceId, (tx) => unclaimTask(tx, taskId, connection.fence));
+      await withDevice(database, connection.deviceId, (tx) => unclaimTask(tx, taskId, connection.fence));
       return undefined;
     }
   };

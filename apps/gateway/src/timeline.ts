@@ -39,11 +39,11 @@ export async function watchTimeline(deps: TimelineDeps): Promise<void> {
   const kept = await backplane.take(key);
   let remembered = kept;
   try {
-    const mark = await raiseMark(database.prisma);
+    const mark = await raiseMark(database);
     const seen = kept === undefined ? undefined : (JSON.parse(kept) as Mark);
     const isBack = seen !== undefined && mark.value <= seen.value;
     if (isBack) await setBack(deps, seen, mark);
-    remembered = JSON.stringify(isBack ? await raiseMark(database.prisma, seen.value) : mark);
+    remembered = JSON.stringify(isBack ? await raiseMark(database, seen.value) : mark);
   } finally {
     if (remembered !== undefined) await backplane.put(key, remembered, rememberMs);
   }
@@ -53,8 +53,8 @@ async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<voi
   const { database, backplane, publisher, logger, metrics } = deps;
   const cause = `${seen.value}`;
   // First of all, before a daemon is given them: they may have been written in the time that is lost.
-  for (const deviceId of await devicesQueuedBefore(database.prisma, seen.atMs)) {
-    const keys = await withDevice(database.prisma, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
+  for (const deviceId of await devicesQueuedBefore(database, seen.atMs)) {
+    const keys = await withDevice(database, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
     await publisher.sessions(keys);
   }
   await backplane.publishControl(JSON.stringify({ v: 1, kind: 'database_set_back', cause }));
@@ -63,7 +63,7 @@ async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<voi
     { seen: seen.value, seenAt: new Date(seen.atMs).toISOString(), found: found.value },
     'the database was set back in time: what was written last is lost. Apps reload and daemons connect again; see "Back up and restore" in docs/operations.md for what else is to be done',
   );
-  const owners = await allOwners(database.prisma);
+  const owners = await allOwners(database);
   while (owners.length > 0)
     await Promise.all(owners.splice(0, atOnce).map((owner) => tellToReload(backplane, owner, cause)));
 }

@@ -20,14 +20,14 @@ const maxDoubtful = 20;
 /** Returns what looks for the ends of the last hour that were not found. It returns at once and never throws. */
 export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDeps) {
   const searched = new WeakSet<DaemonConnection>();
-  const endsOf = gathered((deviceIds) => unfoundEnds(database.prisma, deviceIds));
+  const endsOf = gathered((deviceIds) => unfoundEnds(database, deviceIds));
 
   const findAll = async (connection: DaemonConnection) => {
     const ends = (await endsOf(connection.deviceId)) ?? [];
     const idsOf = (lack: string) => ends.flatMap(({ taskId, lacks }) => (lacks === lack ? taskId : []));
     if (idsOf('unnamed').length > 0) unnamed.look(connection);
     for (const id of idsOf('wordless')) {
-      const asked = await findAskedTask(database.prisma, id);
+      const asked = await findAskedTask(database, id);
       if (asked?.instruction) outcomes.ofWordless(connection, asked);
     }
     for (const id of idsOf('doubtful').slice(-maxDoubtful)) await unnamed.named(connection, id);

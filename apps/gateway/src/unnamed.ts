@@ -63,7 +63,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
   const adopt = async (connection: DaemonConnection, start: UnnamedStart, session: Discovered) => {
     const { deviceId } = connection;
-    const adopted = await withOwned(database.prisma, connection, async (tx) => {
+    const adopted = await withOwned(database, connection, async (tx) => {
       const [now] = await readSessions(tx, [session.key]);
       const starts = now?.nativeId === session.nativeId ? await unnamedStarts(tx, deviceId) : [];
       // Either may have got another name, or have been deleted, while the daemon was asked.
@@ -81,11 +81,11 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
   const run = async (connection: DaemonConnection) => {
     const { memory, deviceId } = connection;
-    const starts = await unnamedStarts(database.prisma, deviceId);
+    const starts = await unnamedStarts(database, deviceId);
     const oldest = starts.filter(({ ended }) => ended).at(-1);
     if (!oldest) return;
     const done = [...memory.looks].flatMap(([key, looks]) => (looks >= maxTries ? key : []));
-    const sessions = await discoveredSince(database.prisma, deviceId, oldest.key, done, maxQuestions);
+    const sessions = await discoveredSince(database, deviceId, oldest.key, done, maxQuestions);
     for (const session of sessions) {
       if (!connection.live) return;
       const first = await firstMessage(connection, session.nativeId);
@@ -101,7 +101,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
   return {
     named: async (connection, taskId) => {
-      const asked = await findAskedTask(database.prisma, taskId);
+      const asked = await findAskedTask(database, taskId);
       if (!asked?.doubtful || asked.placeholder || asked.kind !== 'start') return;
       const first = await firstMessage(connection, asked.nativeId);
       const isOwn = first && Date.parse(first.timestamp) >= asked.sentAtMs - clockMs;

@@ -22,7 +22,7 @@ export interface UnsupportedDeps {
 export function createUnsupported({ config, database, publisher, metrics, notify }: UnsupportedDeps) {
   return async (connection: DaemonConnection, { id: taskId, sessionKey }: ClaimedTask): Promise<void> => {
     const error = taskErrors.NOT_SUPPORTED_BY_DEVICE;
-    const { notified, ended, record } = await withDevice(database.prisma, connection.deviceId, async (tx) => {
+    const { notified, ended, record } = await withDevice(database, connection.deviceId, async (tx) => {
       const ended = await endTask(tx, taskId, { kind: 'failed', code: 'NOT_SUPPORTED_BY_DEVICE', error });
       const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;
       const notified = ended === 'ended' && (await addNotification(tx, notification));

@@ -43,10 +43,10 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     connection.send({ type: 'unwatch_session', session_id: told.nativeId });
   };
 
-  const watchedOn = gathered((deviceIds) => watchedOnDevices(database.prisma, deviceIds));
+  const watchedOn = gathered((deviceIds) => watchedOnDevices(database, deviceIds));
 
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
-    const [record] = await readSessions(database.prisma, [sessionKey]);
+    const [record] = await readSessions(database, [sessionKey]);
     const wanted = record !== undefined && (record.session.watched || connection.memory.opened.has(sessionKey));
     if (!wanted) untell(connection, sessionKey);
     else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
@@ -101,7 +101,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
       for (let from = 0; from < connections.length; from += maxDevices) {
         const some = connections.slice(from, from + maxDevices);
         const watched = await watchedOnDevices(
-          database.prisma,
+          database,
           some.map(({ deviceId }) => deviceId),
         );
         for (const connection of some) {

@@ -29,7 +29,7 @@ export function createWordlessEnds({ config, database, questions, answers }: Wor
     const second = async () => {
       const shown = await first;
       const text = shown === 'unasked' ? undefined : shown?.content;
-      if ((await show(text)) === undefined && text === undefined) await forgetInstruction(database.prisma, asked.id);
+      if ((await show(text)) === undefined && text === undefined) await forgetInstruction(database, asked.id);
     };
     const timer = setTimeout(() => {
       if (connection.live)

@@ -93,7 +93,7 @@ describe('what a daemon declares', () => {
     const start = await daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(start.images).toEqual([png]);
     expect((await device(daemon))?.capabilities).toEqual(['images']);
-    const row = () => relay.database.prisma.task.findUnique({ where: { id: created.body.taskId } });
+    const row = () => relay.database.models.task.findUnique({ where: { id: created.body.taskId } });
     expect((await row())?.images).toContain('base64');
     daemon.event(created.body.taskId, 'TASK_COMPLETE', { result: 'a cat', session_id: 'seen' });
     const isOurs = (frame: Frame) => sessionIn(frame).id === idOf(daemon, 'seen') && sessionIn(frame).status === 'idle';

@@ -146,7 +146,7 @@ describe('a device that two daemons take from each other', () => {
 
   it('F17: is no longer shown after its time', async () => {
     await quarrel();
-    await relay.database.prisma.$executeRaw`
+    await relay.database.sql.execute`
       UPDATE devices SET conflict = jsonb_set(conflict, '{until}', to_jsonb(now() - interval '1 second'))
       WHERE id = ${registration.deviceId}`;
     expect((await device()).conflict).toBeNull();

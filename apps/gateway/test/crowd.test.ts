@@ -26,7 +26,7 @@ describe('a crowd at the door of daemons', () => {
   it('lets in as many at once as it is told, and sends the others away before it looks at a credential', async () => {
     const [first, second, third] = devices as [Registration, Registration, Registration];
     let arriving: ReturnType<typeof knock>[] = [];
-    await database.prisma.$transaction(
+    await database.models.$transaction(
       async (tx) => {
         // No connection becomes the owner of a device before this ends.
         await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;

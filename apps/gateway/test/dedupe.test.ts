@@ -88,7 +88,7 @@ describe('one message, whichever way it comes', () => {
     const native = fresh();
     const id = await idleSession(relay, daemon, app, native);
     const { backplane } = relay.apis[0]!;
-    const session = await relay.database.prisma.session.findFirstOrThrow({ where: { nativeId: native } });
+    const session = await relay.database.models.session.findFirstOrThrow({ where: { nativeId: native } });
     // The same words were sent before, and their time is nearly over.
     const before = createPublisher({
       channel: backplane,

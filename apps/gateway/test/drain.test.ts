@@ -9,7 +9,7 @@ describe('an instance that leaves', () => {
       const app = await connectApp(relay);
       const daemon = await connectDaemon(relay);
       const { taskId, id } = await run(relay, daemon, app, 'leaving');
-      await relay.database.prisma.$transaction(
+      await relay.database.models.$transaction(
         async (tx) => {
           // The next frames of the daemon wait for this: first the report, and behind it the events of its task.
           await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;

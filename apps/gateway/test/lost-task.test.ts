@@ -20,8 +20,8 @@ describe('a task that the database lost while its daemon runs it', () => {
   beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
-  const loseTask = (id: string) => relay.database.prisma.task.delete({ where: { id } });
-  const loseSession = (nativeId: string) => relay.database.prisma.session.deleteMany({ where: { nativeId } });
+  const loseTask = (id: string) => relay.database.models.task.delete({ where: { id } });
+  const loseSession = (nativeId: string) => relay.database.models.session.deleteMany({ where: { nativeId } });
   const saidIn = (nativeId: string, of: TestApp = app) =>
     of.inbox.all
       .filter((frame) => frame.type === 'new_message' && frame.sessionId === idOf(daemon, nativeId))

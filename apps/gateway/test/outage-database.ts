@@ -26,8 +26,8 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     failures += 1;
     return Promise.reject(failure());
   };
-  const direct: Database['prisma']['$direct'] = async (work) => {
-    const result = await real.prisma.$direct(work);
+  const transaction: Database['sql']['transaction'] = async (work) => {
+    const result = await real.sql.transaction(work);
     if (!breaking?.fits(result)) return result;
     const { answered } = breaking;
     breaking = undefined;
@@ -39,16 +39,16 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     new Proxy(target, {
       get: (of, name) => {
         const value = Reflect.get(of, name) as unknown;
-        if (!down && name === '$direct') return direct;
+        if (!down && name === 'transaction') return transaction;
         if (!down) return typeof value === 'function' ? (value.bind(of) as unknown) : wrapped(value);
         return typeof value === 'function' ? refuse : wrapped(value);
       },
     });
   const wrapped = (value: unknown) => (typeof value === 'object' && value !== null ? failing(value) : value);
-  const prisma = failing(real.prisma) as Database['prisma'];
   return {
     ...real,
-    prisma,
+    sql: failing(real.sql) as Database['sql'],
+    models: failing(real.models) as Database['models'],
     health: () => (down ? Promise.resolve({ ok: false, probeMs: 0 }) : real.health()),
     setDown: (value, how = refused) => {
       down = value;

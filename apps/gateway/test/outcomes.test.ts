@@ -93,7 +93,7 @@ describe('the outcome of a task', () => {
     const ofSessions = (body.notifications as { sessionId: string }[]).filter(({ sessionId }) => sessionId !== '');
     expect(ofSessions).toMatchObject([{ sessionId: id, cause: 'done' }]);
     await relay.call('unwatch', { body: { sessionId: id } });
-    await relay.database.prisma.$executeRawUnsafe('DELETE FROM notifications');
+    await relay.database.sql.execute`DELETE FROM notifications`;
   });
 
   it('F1: was said live before the end was lost: it is not said again', async () => {
@@ -263,7 +263,7 @@ describe('the outcome of a task', () => {
     await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'what came of it');
     expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'what came of it' });
     expect(await texts(daemon, id)).toEqual(['what came of it']);
-    const [row] = await relay.database.prisma.$queryRaw<{ instruction: string }[]>`
+    const [row] = await relay.database.sql.query<{ instruction: string }>`
       SELECT instruction FROM tasks WHERE id = ${task.id}`;
     expect(row).toEqual({ instruction: '' });
   });
@@ -295,7 +295,7 @@ describe('a silent task', () => {
       const task = await daemon.nextTask();
       await app.next('session_update', (frame) => frame.previousId === body.id);
       // As an instance that leaves writes it down, while the daemon is here already.
-      await withDevice(relay.database.prisma, daemon.deviceId, (tx) =>
+      await withDevice(relay.database, daemon.deviceId, (tx) =>
         endTask(tx, task.id, {
           kind: 'waiting',
           prompt: { prompt: 'Really?', result: '', options: [], at: new Date().toISOString() },

@@ -139,7 +139,7 @@ describe('one device, one connection', () => {
       expect((await relay.call('deleteDevice', { params: { id: daemon.deviceId } })).status).toBe(204);
       expect(await daemon.closed).toEqual({ code: 4404, reason: 'device deleted' });
       await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
-      expect((await relay.database.prisma.task.findUnique({ where: { id: taskId } }))?.state).toBe('cancelled');
+      expect((await relay.database.models.task.findUnique({ where: { id: taskId } }))?.state).toBe('cancelled');
       await expect(again(daemon)).rejects.toMatchObject({ status: 401 });
     }
   });

@@ -18,7 +18,7 @@ describe('a task that the database queues again', () => {
   afterAll(() => relay.stop());
 
   const setBack = (id: string) =>
-    relay.database.prisma.task.update({
+    relay.database.models.task.update({
       where: { id },
       data: { state: 'queued', sentAt: null, fence: null, finishedAt: null, result: null, instruction: 'go on' },
     });
@@ -62,7 +62,7 @@ describe('a task that the database queues again', () => {
     expect(await readTask(relay, followUp)).toMatchObject({ state: 'completed' });
   });
   it('because the connection that had claimed it ended before the write, is written by the next one', async () => {
-    const { prisma } = relay.database;
+    const { database } = relay;
     const { registration, deviceId } = daemon;
     const sessions = [await run(relay, daemon, app, 'given back'), await run(relay, daemon, app, 'not given back')];
     for (const { taskId } of sessions) await end(daemon, app, taskId, 'TASK_COMPLETE', { result: `done ${taskId}` });
@@ -72,13 +72,13 @@ describe('a task that the database queues again', () => {
       await say(relay, sessions[1]!.id, 'go on'),
     ];
     // An older connection claims both, and its socket closes before the first is written; it can say so only when the next one has begun.
-    const older = await withDevice(prisma, deviceId, async (tx, device) => {
+    const older = await withDevice(database, deviceId, async (tx, device) => {
       await claimTasks(tx, deviceId, device!.fence);
       return device!.fence;
     });
     daemon = await connectDaemon(relay, { registration });
     const questions = [await daemon.next('get_messages'), await daemon.next('get_messages')];
-    await withDevice(prisma, deviceId, (tx) => unclaimTask(tx, givenBack, older));
+    await withDevice(database, deviceId, (tx) => unclaimTask(tx, givenBack, older));
     await begin(relay, daemon, { message: 'wakes the queue' });
     await daemon.next('task_resume', (frame) => frame.task_id === givenBack);
     const answer = ({ request_id, session_id }: Frame) =>

@@ -52,7 +52,7 @@ describe('the bounds of a report', () => {
 
 describe('S3: a large report', () => {
   const countOf = async (relay: TestRelay, deviceId: string) => {
-    const [row] = await relay.database.prisma.$queryRaw<{ count: number }[]>`
+    const [row] = await relay.database.sql.query<{ count: number }>`
       SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId}`;
     return row!.count;
   };

@@ -75,8 +75,7 @@ describe('report_sessions', () => {
   it('that says the same as before costs no frame and no write, after a reconnect neither', async () => {
     const same = [{ session_id: 'same', title: 'Same', message_count: 3, last_activity: '2026-01-01T00:00:00Z' }];
     const versions = () =>
-      relay.database.prisma
-        .$queryRaw`SELECT key, xmin::text FROM sessions WHERE device_id = ${daemon.deviceId} ORDER BY key`;
+      relay.database.sql.query`SELECT key, xmin::text FROM sessions WHERE device_id = ${daemon.deviceId} ORDER BY key`;
     report(...same);
     await updateOf('same');
     const before = await versions();

@@ -75,7 +75,7 @@ describe('task_start', () => {
       projectPath: '',
       ttlMs: 60_000,
     };
-    const tasks = await withDevice(relay.database.prisma, away.deviceId, async (tx) => {
+    const tasks = await withDevice(relay.database, away.deviceId, async (tx) => {
       const ids = [];
       for (let index = 0; index < 120; index += 1)
         ids.push((await createSession(tx, { ...session, message: `no. ${index}` })).taskId);

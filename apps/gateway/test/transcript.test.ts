@@ -82,9 +82,9 @@ describe('event TRANSCRIPT', () => {
       daemon.transcript(taskId, 'hot', [add('first')]);
       await frameOf('hot', v);
     }
-    await relay.database.prisma.$transaction(
+    await relay.database.models.$transaction(
       async (tx) => {
-        await tx.$executeRawUnsafe('LOCK TABLE devices, sessions, tasks IN ACCESS EXCLUSIVE MODE');
+        await tx.$executeRaw`LOCK TABLE devices, sessions, tasks IN ACCESS EXCLUSIVE MODE`;
         daemon.transcript(taskId, 'hot', [add('second')]);
         daemon.transcript('', 'desk', [add('second')]);
         await Promise.all([frameOf('hot', 3), frameOf('desk', 3)]);

@@ -296,7 +296,7 @@ describe('a session that was never named', () => {
   it('F18: leaves nothing of its first words when it is deleted or named', async () => {
     const daemon = await daemonWith({ neverNames: true });
     const kept = async () => {
-      const rows = await relay.database.prisma.$queryRaw<{ first_words: string | null }[]>`
+      const rows = await relay.database.sql.query<{ first_words: string | null }>`
         SELECT first_words FROM sessions WHERE device_id = ${daemon.deviceId}`;
       return rows.map((row) => row.first_words).filter((words) => words !== null);
     };

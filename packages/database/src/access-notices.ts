@@ -7,7 +7,7 @@ export async function addAccessNotice(
   db: Db,
   { userId, name, deviceId }: { userId: string; name: string; deviceId?: string },
 ): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     INSERT INTO notifications (id, user_id, session_key, session_id, device_id, cause, name)
     VALUES (${newUlid()}, ${userId}, '', '', ${deviceId ?? null}, ${deviceId === undefined ? 'program_allowed' : 'device_allowed'}, ${name})`;
 }

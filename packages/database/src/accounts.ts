@@ -1,5 +1,5 @@
 /** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
-import type { Models } from './transaction.ts';
+import type { WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 export interface FirstPartyClient {
@@ -14,7 +14,7 @@ export interface FirstPartyClient {
 }
 
 /** Writes the clients as given here, whatever was there before; any number of instances may do so at once. */
-export async function seedClients(db: Models, clients: readonly FirstPartyClient[]): Promise<void> {
+export async function seedClients(db: WithModels, clients: readonly FirstPartyClient[]): Promise<void> {
   for (const client of clients) {
     const data = {
       ...client,
@@ -25,7 +25,7 @@ export async function seedClients(db: Models, clients: readonly FirstPartyClient
       requirePKCE: true,
       enableEndSession: true,
     };
-    await db.oauthClient.upsert({
+    await db.models.oauthClient.upsert({
       where: { clientId: client.clientId },
       create: { ...data, id: newUlid(), createdAt: new Date(), updatedAt: new Date() },
       update: { ...data, updatedAt: new Date() },
@@ -34,18 +34,18 @@ export async function seedClients(db: Models, clients: readonly FirstPartyClient
 }
 
 /** Forgets the keys that sign access tokens: the next token makes a new one. */
-export async function forgetSigningKeys(db: Models): Promise<void> {
-  await db.signingKey.deleteMany();
+export async function forgetSigningKeys(db: WithModels): Promise<void> {
+  await db.models.signingKey.deleteMany();
 }
 
 /** Whether anybody has an account. */
-export async function hasAccounts(db: Models): Promise<boolean> {
-  return (await db.user.findFirst({ select: { id: true } })) !== null;
+export async function hasAccounts(db: WithModels): Promise<boolean> {
+  return (await db.models.user.findFirst({ select: { id: true } })) !== null;
 }
 
 /** Removes an account that nobody can sign in to, because creating it ended half-way. */
-export async function forgetUnfinishedAccount(db: Models, email: string): Promise<void> {
-  await db.user.deleteMany({ where: { email, credentials: { none: {} } } });
+export async function forgetUnfinishedAccount(db: WithModels, email: string): Promise<void> {
+  await db.models.user.deleteMany({ where: { email, credentials: { none: {} } } });
 }
 
 /**
@@ -53,21 +53,21 @@ export async function forgetUnfinishedAccount(db: Models, email: string): Promis
  * was recorded before tokens were forgotten, or the token that it replaces. True if so; nobody may get it then.
  */
 export async function forgetOrphan(
-  db: Models,
+  db: WithModels,
   token: { id: string; sessionId: string | null },
   replaces: string | undefined,
 ): Promise<boolean> {
   const { id, sessionId } = token;
   const ended =
-    (sessionId !== null && (await db.revocation.findFirst({ where: { login: sessionId } })) !== null) ||
-    (replaces !== undefined && (await db.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
-  if (ended) await db.oauthRefreshToken.deleteMany({ where: { id } });
+    (sessionId !== null && (await db.models.revocation.findFirst({ where: { login: sessionId } })) !== null) ||
+    (replaces !== undefined && (await db.models.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
+  if (ended) await db.models.oauthRefreshToken.deleteMany({ where: { id } });
   return ended;
 }
 
 /** Forgets the refresh tokens that came from a sign-in; used before the sign-in itself is forgotten. */
-export async function forgetTokensOfLogin(db: Models, loginId: string): Promise<void> {
-  await db.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
+export async function forgetTokensOfLogin(db: WithModels, loginId: string): Promise<void> {
+  await db.models.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
 }
 
 export interface SignedInApplication {
@@ -83,9 +83,9 @@ export interface SignedInApplication {
 }
 
 /** Programs that the person allowed, or that hold a refresh token that still works; by name. */
-export async function listApplications(db: Models, userId: string): Promise<SignedInApplication[]> {
-  const consents = await db.oauthConsent.findMany({ where: { userId }, include: { client: true } });
-  const tokens = await db.oauthRefreshToken.findMany({
+export async function listApplications(db: WithModels, userId: string): Promise<SignedInApplication[]> {
+  const consents = await db.models.oauthConsent.findMany({ where: { userId }, include: { client: true } });
+  const tokens = await db.models.oauthRefreshToken.findMany({
     where: { userId, revoked: null, expiresAt: { gt: new Date() } },
     include: { client: true },
     orderBy: { createdAt: 'asc' },
@@ -111,66 +111,72 @@ export async function listApplications(db: Models, userId: string): Promise<Sign
 }
 
 /** What a program is called; its id if it has no name. */
-export async function clientName(db: Models, clientId: string): Promise<string> {
-  const client = await db.oauthClient.findUnique({ where: { clientId }, select: { name: true } });
+export async function clientName(db: WithModels, clientId: string): Promise<string> {
+  const client = await db.models.oauthClient.findUnique({ where: { clientId }, select: { name: true } });
   return client?.name ?? clientId;
 }
 
 /** Takes from a program what the person gave it; false if it had nothing. */
-export async function forgetApplication(db: Models, userId: string, clientId: string): Promise<boolean> {
-  const tokens = await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
-  await db.oauthAccessToken.deleteMany({ where: { userId, clientId } });
-  const consents = await db.oauthConsent.deleteMany({ where: { userId, clientId } });
+export async function forgetApplication(db: WithModels, userId: string, clientId: string): Promise<boolean> {
+  const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
+  await db.models.oauthAccessToken.deleteMany({ where: { userId, clientId } });
+  const consents = await db.models.oauthConsent.deleteMany({ where: { userId, clientId } });
   // What was written while the first statement ran was not seen by it; what is written from now on finds its forerunner gone.
-  await db.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
+  await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   return tokens.count + consents.count > 0;
 }
 
 /** The sign-ins of the person, by id (`sid`). */
-export async function listLogins(db: Models, userId: string): Promise<string[]> {
-  const rows = await db.login.findMany({ where: { userId }, select: { id: true } });
+export async function listLogins(db: WithModels, userId: string): Promise<string[]> {
+  const rows = await db.models.login.findMany({ where: { userId }, select: { id: true } });
   return rows.map(({ id }) => id);
 }
 
 /** When the person behind a sign-in (`sid`) last showed who they are; undefined when it is gone. */
-export async function readSignInTime(db: Models, loginId: string): Promise<Date | undefined> {
-  const login = await db.login.findUnique({ where: { id: loginId }, select: { createdAt: true, confirmedAt: true } });
+export async function readSignInTime(db: WithModels, loginId: string): Promise<Date | undefined> {
+  const login = await db.models.login.findUnique({
+    where: { id: loginId },
+    select: { createdAt: true, confirmedAt: true },
+  });
   return login ? (login.confirmedAt ?? login.createdAt) : undefined;
 }
 
 /** The password was entered again in this browser. */
-export async function confirmSignIn(db: Models, loginId: string): Promise<void> {
-  await db.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
+export async function confirmSignIn(db: WithModels, loginId: string): Promise<void> {
+  await db.models.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
 }
 
 /** Ends every sign-in of the person and every token that could be renewed. */
-export async function forgetAllLogins(db: Models, userId: string): Promise<void> {
+export async function forgetAllLogins(db: WithModels, userId: string): Promise<void> {
   // The sign-ins first: nothing new comes from one that is gone.
-  await db.login.deleteMany({ where: { userId } });
-  await db.oauthRefreshToken.deleteMany({ where: { userId } });
-  await db.oauthAccessToken.deleteMany({ where: { userId } });
+  await db.models.login.deleteMany({ where: { userId } });
+  await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
+  await db.models.oauthAccessToken.deleteMany({ where: { userId } });
   // What was written while the statement ran was not seen by it; what is written from now on finds its forerunner gone.
-  await db.oauthRefreshToken.deleteMany({ where: { userId } });
+  await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
 }
 
 const usedCode = (hash: string) => `used-code:${hash}`;
 
 /** Remembers what a code was exchanged for, under the hash of the code. */
 export async function noteUsedCode(
-  db: Models,
+  db: WithModels,
   hash: string,
   used: { subject: string; client: string },
   forMs: number,
 ): Promise<void> {
   const data = { id: newUlid(), identifier: usedCode(hash), value: JSON.stringify(used) };
-  await db.verification.create({ data: { ...data, expiresAt: new Date(Date.now() + forMs) } });
+  await db.models.verification.create({ data: { ...data, expiresAt: new Date(Date.now() + forMs) } });
 }
 
 /** What was remembered of this code, once. */
-export async function takeUsedCode(db: Models, hash: string): Promise<{ subject: string; client: string } | undefined> {
+export async function takeUsedCode(
+  db: WithModels,
+  hash: string,
+): Promise<{ subject: string; client: string } | undefined> {
   const where = { identifier: usedCode(hash), expiresAt: { gt: new Date() } };
-  const found = await db.verification.findFirst({ where });
+  const found = await db.models.verification.findFirst({ where });
   if (!found) return undefined;
-  await db.verification.deleteMany({ where });
+  await db.models.verification.deleteMany({ where });
   return JSON.parse(found.value) as { subject: string; client: string };
 }

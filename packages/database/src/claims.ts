@@ -8,11 +8,12 @@ import { settleSessions } from './session-status.ts';
 import { move } from './move.ts';
 import { moveTasks } from './task-moves.ts';
 import { isDue, lineOrder, underWay } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
 export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
-  const [task] = await db.$queryRaw<{ images: string | null }[]>`
+  const [task] = await db.sql.query<{ images: string | null }>`
     SELECT images FROM tasks WHERE id = ${taskId} AND state = 'sent'`;
   return task?.images ? (JSON.parse(task.images) as string[]) : undefined;
 }
@@ -34,7 +35,7 @@ export interface ClaimedTask {
 }
 
 /** While a session waits: what answers a question goes, whenever it was accepted, and else only what was accepted after the question. */
-const mayGo = Prisma.sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
+const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
@@ -45,20 +46,18 @@ const mayGo = Prisma.sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiti
  * the next one still goes before what is older than the prompt. The caller has checked the fence.
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      kind: TaskKind;
-      session_key: string;
-      native_id: string;
-      instruction: string;
-      has_images: boolean;
-      project_path: string;
-      prompt_uuid: string | null;
-      answer: PromptAnswer | null;
-      before: bigint | null;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    kind: TaskKind;
+    session_key: string;
+    native_id: string;
+    instruction: string;
+    has_images: boolean;
+    project_path: string;
+    prompt_uuid: string | null;
+    answer: PromptAnswer | null;
+    before: bigint | null;
+  }>`
     WITH next AS (
       SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
       FROM tasks t JOIN sessions s ON s.key = t.session_key
@@ -68,7 +67,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
         AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
       ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
-    ), moved AS (${moveTasks('claim', Prisma.sql`t.id IN (SELECT id FROM next)`, [Prisma.sql`fence = ${fence}`])}
+    ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)
     SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.project_path
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
@@ -91,7 +90,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
  * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
  */
 export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
-  await move(db, 'unclaim', Prisma.sql`t.id = ${taskId} AND t.fence = ${fence}`);
+  await move(db, 'unclaim', sql`t.id = ${taskId} AND t.fence = ${fence}`);
 }
 
 /**
@@ -104,16 +103,12 @@ export async function unclaimUnwritten(
   fence: number,
   written: readonly string[],
 ): Promise<void> {
-  await move(
-    db,
-    'unclaim',
-    Prisma.sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`,
-  );
+  await move(db, 'unclaim', sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
 }
 
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
-  return (await move(db, 'confirm', Prisma.sql`t.id = ${taskId}`)).length > 0;
+  return (await move(db, 'confirm', sql`t.id = ${taskId}`)).length > 0;
 }
 
 export interface OpenTask {
@@ -127,9 +122,13 @@ export interface OpenTask {
 export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<Map<string, OpenTask[]>> {
   const byDevice = new Map<string, OpenTask[]>();
   if (deviceIds.length === 0) return byDevice;
-  const rows = await db.$queryRaw<
-    { id: string; device_id: string; session_key: string; state: 'sent' | 'running'; fence: bigint | null }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    device_id: string;
+    session_key: string;
+    state: 'sent' | 'running';
+    fence: bigint | null;
+  }>`
     SELECT id, device_id, session_key, state, fence FROM tasks
     WHERE device_id = ANY(${deviceIds}::text[]) AND state IN ${underWay}`;
   for (const row of rows) {
@@ -143,7 +142,7 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
 /** Devices among these that have something to claim or to expire. */
 export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
   if (deviceIds.length === 0) return [];
-  const rows = await db.$queryRaw<{ device_id: string }[]>`
+  const rows = await db.sql.query<{ device_id: string }>`
     SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds}::text[])`;
   return rows.map((row) => row.device_id);
 }

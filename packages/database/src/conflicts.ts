@@ -100,12 +100,12 @@ export async function noteReplacement(
   db: Db,
   { deviceId, connectionId }: { deviceId: string; connectionId: string },
 ): Promise<(Hold & { begun: boolean }) | undefined> {
-  const noted = await db.$executeRaw`
+  const noted = await db.sql.execute`
     UPDATE device_connections SET answered = true WHERE id = ${connectionId} AND device_id = ${deviceId} AND NOT answered`;
   if (noted === 0) return undefined;
-  const [device] = await db.$queryRaw<{ owner_id: string; conflict: Kept | null; now: Date }[]>`
+  const [device] = await db.sql.query<{ owner_id: string; conflict: Kept | null; now: Date }>`
     SELECT owner_id, conflict, now() AS now FROM devices WHERE id = ${deviceId}`;
-  const ended = await db.$queryRaw<EndedConnection[]>`
+  const ended = await db.sql.query<EndedConnection>`
     SELECT hostname, address, daemon_version AS "daemonVersion", answered FROM device_connections
     WHERE device_id = ${deviceId} AND disconnected_at > now() - ${conflictWindowMs}::double precision * interval '1 millisecond'
     ORDER BY fence DESC`;
@@ -124,9 +124,9 @@ export async function noteReplacement(
     heldUntil: at(heldMs),
     until: at(heldMs + quietMs),
   };
-  await db.$executeRaw`UPDATE devices SET conflict = ${JSON.stringify(kept)}::jsonb WHERE id = ${deviceId}`;
+  await db.sql.execute`UPDATE devices SET conflict = ${JSON.stringify(kept)}::jsonb WHERE id = ${deviceId}`;
   if (!before)
-    await db.$executeRaw`
+    await db.sql.execute`
       INSERT INTO notifications (id, user_id, session_key, session_id, device_id, cause)
       VALUES (${newUlid()}, ${device.owner_id}, '', '', ${deviceId}, 'device_conflict')`;
   return { heldMs, retryAfter: retrySeconds(step), begun: !before };

@@ -4,7 +4,8 @@
  * caller to ask about alone, so that one device does not hold up the others and nothing deadlocks.
  */
 import { type Hold, holdOf } from './conflicts.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 export interface Beginning {
   deviceId: string;
@@ -26,8 +27,8 @@ export interface Connected {
   hold?: Hold | undefined;
 }
 
-const waiting = Prisma.sql`FOR NO KEY UPDATE OF d`;
-const skipping = Prisma.sql`FOR NO KEY UPDATE OF d SKIP LOCKED`;
+const waiting = sql`FOR NO KEY UPDATE OF d`;
+const skipping = sql`FOR NO KEY UPDATE OF d SKIP LOCKED`;
 
 /**
  * Marks devices online under the fences of their new connections, and notes the connections. No device may be named twice. `gone`: a newer
@@ -50,19 +51,17 @@ export async function deviceConnected(db: Db, beginning: Beginning): Promise<Con
 async function connected(
   db: Db,
   beginnings: readonly Beginning[],
-  lock: Prisma.Sql,
+  lock: Sql,
 ): Promise<Map<string, Connected | 'gone'>> {
   if (beginnings.length === 0) return new Map();
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      owner_id: string | null;
-      was: string | null;
-      report_hash: string | null;
-      conflict: unknown;
-      now: Date;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    owner_id: string | null;
+    was: string | null;
+    report_hash: string | null;
+    conflict: unknown;
+    now: Date;
+  }>`
     WITH asked AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(beginnings)}::json)
         AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], instance text, hostname text, address text)
@@ -116,11 +115,11 @@ export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
   await closed(db, [ending], waiting);
 }
 
-async function closed(db: Db, endings: readonly Ending[], lock: Prisma.Sql): Promise<Set<string>> {
+async function closed(db: Db, endings: readonly Ending[], lock: Sql): Promise<Set<string>> {
   if (endings.length === 0) return new Set();
   // The reason is what the other side wrote; PostgreSQL has no U+0000.
   const asked = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
-  const rows = await db.$queryRaw<{ id: string }[]>`
+  const rows = await db.sql.query<{ id: string }>`
     WITH asked AS (
       SELECT * FROM json_to_recordset(${asked}::json)
         AS a("deviceId" text, fence bigint, "connectionId" text, code int, reason text)

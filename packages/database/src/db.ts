@@ -1,19 +1,37 @@
-/** What speaks to the database: types, and no code. */
-import type { Prisma } from './generated/prisma/client.ts';
+/** What the nouns of this package are given: the database or a running transaction. Types, and no code. */
+import type { PrismaClient } from './generated/prisma/client.ts';
+import type { Sql } from './sql.ts';
 
-/** What statements are sent with: the client, or a running transaction. */
-export interface Db {
-  $queryRaw<T = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>;
+/** Sends a statement that is written by hand. Starts when it is called. Throws SqlError for what the database refuses. */
+export interface Statements {
+  /** Returns the rows: `bigint` as a BigInt, times as Dates, `jsonb` parsed. */
+  query<Row = unknown>(statement: TemplateStringsArray | Sql, ...values: unknown[]): Promise<Row[]>;
   /** Returns how many rows were changed. */
-  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
+  execute(statement: TemplateStringsArray | Sql, ...values: unknown[]): Promise<number>;
 }
-/** What models are read and written with: Prisma's client, or a transaction of it. */
-export type Models = Prisma.TransactionClient;
 
-export interface Transactions {
-  /**
-   * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All that
-   * `work` sends must go through the client it is given. Throws what `work` throws; `P2028` when the time is over.
-   */
-  $direct<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+/** The database, or a running transaction. */
+export interface Db {
+  readonly sql: Statements;
 }
+
+/** The database: what begins transactions. */
+export interface Transactions {
+  readonly sql: Statements & {
+    /**
+     * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All
+     * that `work` sends must go through the client it is given. Throws what `work` throws, and TransactionError.
+     */
+    transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  };
+}
+
+/** Prisma's models, without its raw statements: those have their own door. */
+export type Models = Omit<PrismaClient, '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe'>;
+
+/** The database: what is neither hot nor set-based. A transaction of `sql` has none: in `withDevice` a model does not compile. */
+export interface WithModels {
+  readonly models: Models;
+}
+
+export type Whole = Transactions & WithModels;

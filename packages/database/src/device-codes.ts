@@ -1,8 +1,8 @@
 /** Registrations in progress (rules, chapter 7): asked for by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
-import type { PrismaClient } from './generated/prisma/client.ts';
-import { type Db, type Models, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db, Whole, WithModels } from './transaction.ts';
 
 export interface NewDeviceCode {
   codeHash: string;
@@ -20,7 +20,7 @@ export interface NewDeviceCode {
 
 /** Stores a registration; false when the user code is taken (ask again with another). */
 export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boolean> {
-  const count = await db.$executeRaw`
+  const count = await db.sql.execute`
     INSERT INTO device_codes (code_hash, user_code, hostname, agent_type, device_name, requested_from, bound_to, device_id, token_salt, expires_at)
     VALUES (${code.codeHash}, ${code.userCode}, ${code.hostname}, ${code.agentType}, ${code.deviceName}, ${code.requestedFrom},
       ${code.boundTo ?? null}, ${code.deviceId}, ${code.tokenSalt}, now() + ${code.ttlSeconds}::double precision * interval '1 second')
@@ -31,8 +31,8 @@ export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boo
 export type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
 
 /** Who waits under a user code. `none` also when it has expired or is bound to another user. */
-export async function readDeviceCode(db: Models, userCode: string, userId: string): Promise<CodeState> {
-  const row = await db.deviceCode.findUnique({ where: { userCode } });
+export async function readDeviceCode(db: WithModels, userCode: string, userId: string): Promise<CodeState> {
+  const row = await db.models.deviceCode.findUnique({ where: { userCode } });
   if (!row || row.expiresAt <= new Date() || (row.boundTo !== null && row.boundTo !== userId)) return { kind: 'none' };
   if (row.state !== 'pending') return { kind: 'used' };
   return {
@@ -51,14 +51,14 @@ export async function readDeviceCode(db: Models, userCode: string, userId: strin
 
 /** Approves or denies, once: the second decision gets `used`, whoever makes it. An approval and its notification are one transaction. */
 export async function decideDeviceCode(
-  prisma: PrismaClient,
+  db: Whole,
   userCode: string,
   userId: string,
   approve: boolean,
   maxDevices: number,
 ): Promise<{ kind: 'none' | 'used' | 'full' } | { kind: 'decided'; deviceId: string; name: string }> {
-  const decided = await prisma.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<{ deviceId: string; name: string }[]>`
+  const decided = await db.sql.transaction(async (tx) => {
+    const [row] = await tx.sql.query<{ deviceId: string; name: string }>`
     UPDATE device_codes SET state = ${approve ? 'approved' : 'denied'}, decided_by = ${userId}
     WHERE user_code = ${userCode} AND state = 'pending' AND expires_at > now() AND (bound_to IS NULL OR bound_to = ${userId})
       AND (NOT ${approve} OR ${maxDevices} > (SELECT count(*) FROM devices WHERE owner_id = ${userId} AND removed_at IS NULL)
@@ -68,7 +68,7 @@ export async function decideDeviceCode(
     return row;
   });
   if (decided) return { kind: 'decided', ...decided };
-  const state = await readDeviceCode(prisma, userCode, userId);
+  const state = await readDeviceCode(db, userCode, userId);
   if (state.kind === 'pending' && approve) return { kind: 'full' };
   return { kind: state.kind === 'used' ? 'used' : 'none' };
 }
@@ -83,25 +83,23 @@ export type Poll =
  * because it may have been lost on the way. `tokenHashOf` derives the hash of the credential from the salt of the code.
  */
 export async function pollDeviceCode(
-  prisma: PrismaClient,
+  db: Whole,
   codeHash: string,
   options: { intervalSeconds: number; repeatMs: number; tokenHashOf: (salt: string) => string },
 ): Promise<Poll> {
-  return prisma.$transaction(async (tx): Promise<Poll> => {
-    const rows = await tx.$queryRaw<
-      {
-        state: string;
-        expired: boolean;
-        too_fast: boolean | null;
-        repeatable: boolean | null;
-        device_id: string;
-        token_salt: string;
-        decided_by: string | null;
-        hostname: string;
-        agent_type: string;
-        device_name: string;
-      }[]
-    >(Prisma.sql`
+  return db.sql.transaction(async (tx): Promise<Poll> => {
+    const rows = await tx.sql.query<{
+      state: string;
+      expired: boolean;
+      too_fast: boolean | null;
+      repeatable: boolean | null;
+      device_id: string;
+      token_salt: string;
+      decided_by: string | null;
+      hostname: string;
+      agent_type: string;
+      device_name: string;
+    }>(sql`
       SELECT state, expires_at <= now() AS expired, device_id, token_salt, decided_by, hostname, agent_type, device_name,
         polled_at > now() - ${options.intervalSeconds / 2}::double precision * interval '1 second' AS too_fast,
         redeemed_at > now() - ${options.repeatMs}::double precision * interval '1 millisecond' AS repeatable
@@ -116,20 +114,13 @@ export async function pollDeviceCode(
     if (row.state === 'denied') return { kind: 'denied' };
     if (row.expired) return { kind: 'expired' };
     if (row.state === 'pending' || row.decided_by === null) {
-      await tx.$executeRaw`UPDATE device_codes SET polled_at = now() WHERE code_hash = ${codeHash}`;
+      await tx.sql.execute`UPDATE device_codes SET polled_at = now() WHERE code_hash = ${codeHash}`;
       return { kind: 'pending', tooFast: row.too_fast === true };
     }
-    await tx.device.create({
-      data: {
-        id: row.device_id,
-        ownerId: row.decided_by,
-        name: row.device_name,
-        hostname: row.hostname,
-        agentType: row.agent_type,
-        tokenHash: options.tokenHashOf(row.token_salt),
-      },
-    });
-    await tx.$executeRaw`UPDATE device_codes SET state = 'redeemed', redeemed_at = now() WHERE code_hash = ${codeHash}`;
+    await tx.sql.execute`
+      INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash)
+      VALUES (${row.device_id}, ${row.decided_by}, ${row.device_name}, ${row.hostname}, ${row.agent_type}, ${options.tokenHashOf(row.token_salt)})`;
+    await tx.sql.execute`UPDATE device_codes SET state = 'redeemed', redeemed_at = now() WHERE code_hash = ${codeHash}`;
     return { kind: 'granted', deviceId: row.device_id, tokenSalt: row.token_salt };
   });
 }

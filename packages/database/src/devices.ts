@@ -3,7 +3,8 @@ import { type ConnectionList, type Device, type DeviceStatus, limits } from '@re
 import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
 import { move } from './move.ts';
-import { type Db, type Models, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db, WithModels } from './transaction.ts';
 
 interface DeviceRow {
   id: string;
@@ -27,8 +28,8 @@ const toDevice = (row: DeviceRow): Device => ({
   conflict: conflictOf(row.conflict, Date.now()),
 });
 
-export async function listDevices(db: Models, ownerId: string): Promise<Device[]> {
-  const rows = await db.device.findMany({
+export async function listDevices(db: WithModels, ownerId: string): Promise<Device[]> {
+  const rows = await db.models.device.findMany({
     where: { ownerId, removedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
@@ -36,19 +37,22 @@ export async function listDevices(db: Models, ownerId: string): Promise<Device[]
 }
 
 /** A device of this owner; undefined when there is none, it is another user's, or it was removed. */
-export async function findDevice(db: Models, ownerId: string, deviceId: string): Promise<Device | undefined> {
-  const row = await db.device.findFirst({ where: { id: deviceId, ownerId, removedAt: null } });
+export async function findDevice(db: WithModels, ownerId: string, deviceId: string): Promise<Device | undefined> {
+  const row = await db.models.device.findFirst({ where: { id: deviceId, ownerId, removedAt: null } });
   return row ? toDevice(row) : undefined;
 }
 
 /** Renames a device; undefined as for `findDevice`. */
 export async function renameDevice(
-  db: Models,
+  db: WithModels,
   ownerId: string,
   deviceId: string,
   name: string,
 ): Promise<Device | undefined> {
-  const { count } = await db.device.updateMany({ where: { id: deviceId, ownerId, removedAt: null }, data: { name } });
+  const { count } = await db.models.device.updateMany({
+    where: { id: deviceId, ownerId, removedAt: null },
+    data: { name },
+  });
   return count === 0 ? undefined : findDevice(db, ownerId, deviceId);
 }
 
@@ -65,17 +69,15 @@ export interface DeviceCredential {
 /** What is needed to check the tokens of these devices, by device; removed devices are found too. */
 export async function readCredentials(db: Db, deviceIds: readonly string[]): Promise<Map<string, DeviceCredential>> {
   if (deviceIds.length === 0) return new Map();
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      token_hash: string;
-      owner_id: string;
-      agent_type: string;
-      removed_at: Date | null;
-      revoked_at: Date | null;
-      last_seen_at: Date;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    token_hash: string;
+    owner_id: string;
+    agent_type: string;
+    removed_at: Date | null;
+    revoked_at: Date | null;
+    last_seen_at: Date;
+  }>`
     SELECT id, token_hash, owner_id, agent_type, removed_at, revoked_at, last_seen_at FROM devices
     WHERE id = ANY(${deviceIds}::text[])`;
   // Field by field: thousands of these are remembered, and a copy of what is left of a row is three times as large.
@@ -101,11 +103,11 @@ export async function readCredential(db: Db, deviceId: string): Promise<DeviceCr
 
 /** Which of these devices were removed or lost their credential. */
 export async function closedAmong(
-  db: Models,
+  db: WithModels,
   deviceIds: readonly string[],
 ): Promise<{ id: string; removed: boolean }[]> {
   if (deviceIds.length === 0) return [];
-  const rows = await db.device.findMany({
+  const rows = await db.models.device.findMany({
     where: { id: { in: [...deviceIds] }, OR: [{ removedAt: { not: null } }, { revokedAt: { not: null } }] },
     select: { id: true, removedAt: true },
   });
@@ -118,14 +120,14 @@ export async function closedAmong(
  */
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await removeDeviceRow(db, deviceId);
-  await move(db, 'remove', Prisma.sql`t.device_id = ${deviceId}`);
+  await move(db, 'remove', sql`t.device_id = ${deviceId}`);
   await eraseSessionsOf(db, deviceId);
   await eraseOfDevice(db, deviceId);
 }
 
 /** What the daemon of a device declared when it last connected. */
 export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]> {
-  const [device] = await db.$queryRaw<{ capabilities: string[] }[]>`
+  const [device] = await db.sql.query<{ capabilities: string[] }>`
     SELECT capabilities FROM devices WHERE id = ${deviceId}`;
   return device?.capabilities ?? [];
 }
@@ -135,7 +137,7 @@ export async function daemonOf(
   db: Db,
   deviceId: string,
 ): Promise<{ agentType: string; daemonVersion: string; capabilities: string[] }> {
-  const [daemon] = await db.$queryRaw<{ agentType: string; daemonVersion: string; capabilities: string[] }[]>`
+  const [daemon] = await db.sql.query<{ agentType: string; daemonVersion: string; capabilities: string[] }>`
     SELECT agent_type AS "agentType", capabilities, COALESCE((SELECT c.daemon_version FROM device_connections c
       WHERE c.device_id = d.id ORDER BY c.connected_at DESC, c.id DESC LIMIT 1), '') AS "daemonVersion"
     FROM devices d WHERE id = ${deviceId}`;
@@ -144,7 +146,7 @@ export async function daemonOf(
 
 /** Marks a device offline unless a newer connection has come. Returns its owner when that changed anything. */
 export async function deviceOffline(db: Db, deviceId: string, fence: number): Promise<string | undefined> {
-  const rows = await db.$queryRaw<{ owner_id: string }[]>`
+  const rows = await db.sql.query<{ owner_id: string }>`
     UPDATE devices SET status = 'offline' WHERE id = ${deviceId} AND connection_fence <= ${fence} AND status = 'online' AND removed_at IS NULL
     RETURNING owner_id`;
   return rows[0]?.owner_id;
@@ -159,7 +161,7 @@ export async function markOnlineAgain(
   held: ReadonlyMap<string, number>,
 ): Promise<{ deviceId: string; ownerId: string }[]> {
   if (held.size === 0) return [];
-  return db.$queryRaw<{ deviceId: string; ownerId: string }[]>`
+  return db.sql.query<{ deviceId: string; ownerId: string }>`
     UPDATE devices d SET status = 'online'
     FROM unnest(${[...held.keys()]}::text[], ${[...held.values()]}::bigint[]) AS held (id, fence)
     WHERE d.id = held.id AND d.connection_fence = held.fence AND d.status = 'offline' AND d.removed_at IS NULL
@@ -175,7 +177,7 @@ export async function onlineDevices(
   quietMs: number,
   afterId: string,
 ): Promise<{ id: string; fence: number }[]> {
-  const rows = await db.$queryRaw<{ id: string; connection_fence: bigint }[]>`
+  const rows = await db.sql.query<{ id: string; connection_fence: bigint }>`
     SELECT id, connection_fence FROM devices
     WHERE status = 'online' AND id > ${afterId} AND last_seen_at < now() - ${quietMs}::double precision * interval '1 millisecond'
     ORDER BY id LIMIT 500`;
@@ -185,12 +187,13 @@ export async function onlineDevices(
 /** Writes down that these devices are alive; called rarely and for many at once. */
 export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
   if (deviceIds.length === 0) return;
-  await db.$executeRaw`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds}::text[]) AND status = 'online'`;
+  await db.sql
+    .execute`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds}::text[]) AND status = 'online'`;
 }
 
 /** The newest 50 connections of a device, newest first. */
-export async function listConnections(db: Models, deviceId: string): Promise<ConnectionList['connections']> {
-  const rows = await db.deviceConnection.findMany({
+export async function listConnections(db: WithModels, deviceId: string): Promise<ConnectionList['connections']> {
+  const rows = await db.models.deviceConnection.findMany({
     where: { deviceId },
     orderBy: [{ connectedAt: 'desc' }, { id: 'desc' }],
     take: 50,
@@ -206,7 +209,7 @@ export async function listConnections(db: Models, deviceId: string): Promise<Con
 }
 
 /** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, whatever the clock says. */
-export async function newestFence(db: Models): Promise<number> {
-  const { _max: newest } = await db.device.aggregate({ _max: { connectionFence: true } });
+export async function newestFence(db: WithModels): Promise<number> {
+  const { _max: newest } = await db.models.device.aggregate({ _max: { connectionFence: true } });
   return Number(newest.connectionFence ?? 0);
 }

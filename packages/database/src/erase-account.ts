@@ -4,10 +4,8 @@
  */
 import { removeDeviceRow, eraseOfDevice } from './erase.ts';
 import { newUlid } from './ulids.ts';
-import type { Transactions } from './db.ts';
-import { type Db, type Models, Prisma, withDevice } from './transaction.ts';
-
-type Whole = Db & Models & Transactions;
+import { type Sql, sql } from './sql.ts';
+import { type Db, type Whole, withDevice } from './transaction.ts';
 
 const tasksAtOnce = 500;
 const sessionsAtOnce = 200;
@@ -17,30 +15,33 @@ const rowsAtOnce = 1000;
  * Ends every sign-in of the person, for good, and remembers that the rest is to be erased: all of it or nothing. Tokens that are still out are
  * recorded as revoked.
  */
-export async function beginAccountDeletion(prisma: Whole, userId: string): Promise<void> {
-  await prisma.$direct(async (tx) => {
-    await tx.$executeRaw`
+export async function beginAccountDeletion(db: Whole, userId: string): Promise<void> {
+  await db.sql.transaction(async (tx) => {
+    await tx.sql.execute`
       INSERT INTO account_deletions (user_id) VALUES (${userId})
       ON CONFLICT (user_id) DO UPDATE SET requested_at = now(), erased_at = NULL`;
-    await tx.$executeRaw`INSERT INTO revocations (id, subject) VALUES (${newUlid()}, ${userId})`;
-    await tx.$executeRaw`
+    await tx.sql.execute`INSERT INTO revocations (id, subject) VALUES (${newUlid()}, ${userId})`;
+    await tx.sql.execute`
       INSERT INTO revocations (id, login) SELECT ${newUlid()} || '-' || id, id FROM logins WHERE user_id = ${userId}`;
     // Sign-ins, passwords, tokens and what programs were allowed go with it.
-    await tx.$executeRaw`DELETE FROM users WHERE id = ${userId}`;
+    await tx.sql.execute`DELETE FROM users WHERE id = ${userId}`;
   });
 }
 
 /** Refuses the credential of every device of the person from now on. Returns their ids, those removed earlier included. */
-async function closeDevices(prisma: Whole, userId: string): Promise<string[]> {
-  const devices = await prisma.device.findMany({ where: { ownerId: userId }, select: { id: true, removedAt: true } });
+async function closeDevices(db: Whole, userId: string): Promise<string[]> {
+  const devices = await db.models.device.findMany({
+    where: { ownerId: userId },
+    select: { id: true, removedAt: true },
+  });
   for (const { id, removedAt } of devices)
-    if (removedAt === null) await withDevice(prisma, id, async (tx, device) => device && removeDeviceRow(tx, id));
+    if (removedAt === null) await withDevice(db, id, async (tx, device) => device && removeDeviceRow(tx, id));
   return devices.map(({ id }) => id);
 }
 
 /** Repeats a statement that deletes up to `atOnce` rows until nothing is left for it. */
-async function inBatches(db: Db, atOnce: number, statement: Prisma.Sql): Promise<void> {
-  while ((await db.$executeRaw(statement)) >= atOnce);
+async function inBatches(db: Db, atOnce: number, statement: Sql): Promise<void> {
+  while ((await db.sql.execute(statement)) >= atOnce);
 }
 
 /** Sessions and tasks of a device that is closed: nothing writes to them any more. */
@@ -48,33 +49,33 @@ async function eraseClosedDevice(db: Db, deviceId: string): Promise<void> {
   await inBatches(
     db,
     tasksAtOnce,
-    Prisma.sql`DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE device_id = ${deviceId} LIMIT ${tasksAtOnce})`,
+    sql`DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE device_id = ${deviceId} LIMIT ${tasksAtOnce})`,
   );
   // Aliases and watches go with them.
   await inBatches(
     db,
     sessionsAtOnce,
-    Prisma.sql`DELETE FROM sessions WHERE key IN (SELECT key FROM sessions WHERE device_id = ${deviceId} LIMIT ${sessionsAtOnce})`,
+    sql`DELETE FROM sessions WHERE key IN (SELECT key FROM sessions WHERE device_id = ${deviceId} LIMIT ${sessionsAtOnce})`,
   );
   await eraseOfDevice(db, deviceId);
 }
 
 /** What belongs to the person and to no device. */
 async function erasePersonal(db: Db, userId: string): Promise<void> {
-  await db.$executeRaw`DELETE FROM device_codes WHERE decided_by = ${userId} OR bound_to = ${userId}`;
-  await db.$executeRaw`DELETE FROM watched_sessions WHERE user_id = ${userId}`;
-  await db.$executeRaw`DELETE FROM invitations WHERE created_by = ${userId} AND kind = 'invite'`;
+  await db.sql.execute`DELETE FROM device_codes WHERE decided_by = ${userId} OR bound_to = ${userId}`;
+  await db.sql.execute`DELETE FROM watched_sessions WHERE user_id = ${userId}`;
+  await db.sql.execute`DELETE FROM invitations WHERE created_by = ${userId} AND kind = 'invite'`;
   // Flows in progress, and codes that were used, name their person in a text of the library.
-  await db.$executeRaw`DELETE FROM verifications WHERE position(${userId} in value) > 0`;
+  await db.sql.execute`DELETE FROM verifications WHERE position(${userId} in value) > 0`;
   await inBatches(
     db,
     rowsAtOnce,
-    Prisma.sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
+    sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
   await inBatches(
     db,
     rowsAtOnce,
-    Prisma.sql`DELETE FROM idempotency_keys WHERE (user_id, route, key) IN (
+    sql`DELETE FROM idempotency_keys WHERE (user_id, route, key) IN (
       SELECT user_id, route, key FROM idempotency_keys WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
 }
@@ -84,18 +85,18 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
  * `onClosed` hears of every device as soon as its credential is refused. May be repeated, and run twice at the same time.
  */
 export async function eraseAccount(
-  prisma: Whole,
+  db: Whole,
   userId: string,
   onClosed: (deviceId: string) => Promise<void>,
 ): Promise<void> {
-  await erasePersonal(prisma, userId);
-  const devices = await closeDevices(prisma, userId);
+  await erasePersonal(db, userId);
+  const devices = await closeDevices(db, userId);
   for (const id of devices) await onClosed(id);
-  for (const id of devices) await eraseClosedDevice(prisma, id);
+  for (const id of devices) await eraseClosedDevice(db, id);
   // What was under way while its device was closed.
-  await erasePersonal(prisma, userId);
-  await prisma.$executeRaw`UPDATE devices SET owner_id = '' WHERE owner_id = ${userId} AND removed_at IS NOT NULL`;
-  await prisma.$executeRaw`UPDATE account_deletions SET erased_at = now() WHERE user_id = ${userId}`;
+  await erasePersonal(db, userId);
+  await db.sql.execute`UPDATE devices SET owner_id = '' WHERE owner_id = ${userId} AND removed_at IS NOT NULL`;
+  await db.sql.execute`UPDATE account_deletions SET erased_at = now() WHERE user_id = ${userId}`;
 }
 
 /**
@@ -103,7 +104,7 @@ export async function eraseAccount(
  * all the same, for what was being written at that moment; a person whom another service knows may have begun anew by then.
  */
 export async function unfinishedDeletions(db: Db): Promise<{ userId: string; erased: boolean }[]> {
-  const rows = await db.$queryRaw<{ user_id: string; erased: boolean }[]>`
+  const rows = await db.sql.query<{ user_id: string; erased: boolean }>`
     SELECT user_id, erased_at IS NOT NULL AS erased FROM account_deletions
     WHERE requested_at < now() - interval '1 minute' ORDER BY requested_at LIMIT 100`;
   return rows.map(({ user_id: userId, erased }) => ({ userId, erased }));
@@ -111,5 +112,5 @@ export async function unfinishedDeletions(db: Db): Promise<{ userId: string; era
 
 /** The account is gone, and so is the last that was kept about it. */
 export async function forgetDeletion(db: Db, userId: string): Promise<void> {
-  await db.$executeRaw`DELETE FROM account_deletions WHERE user_id = ${userId} AND erased_at IS NOT NULL`;
+  await db.sql.execute`DELETE FROM account_deletions WHERE user_id = ${userId} AND erased_at IS NOT NULL`;
 }

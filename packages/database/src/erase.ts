@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { move } from './move.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 const prefix = 'DELETED-';
 
@@ -14,36 +15,36 @@ export const tombstoneOf = (nativeId: string): string =>
   nativeId.startsWith(prefix) ? nativeId : prefix + createHash('sha256').update(nativeId).digest('hex');
 
 /** `tombstoneOf` a column. */
-const tombstone = (column: Prisma.Sql) => Prisma.sql`CASE WHEN ${column} LIKE ${`${prefix}%`} THEN ${column}
+const tombstone = (column: Sql) => sql`CASE WHEN ${column} LIKE ${`${prefix}%`} THEN ${column}
   ELSE ${prefix} || encode(sha256(convert_to(${column}, 'UTF8')), 'hex') END`;
 
 /** Which sessions, as a condition about `s`. */
-const one = (key: string) => Prisma.sql`s.key = ${key}`;
-const ofDevice = (deviceId: string) => Prisma.sql`s.device_id = ${deviceId}`;
+const one = (key: string) => sql`s.key = ${key}`;
+const ofDevice = (deviceId: string) => sql`s.device_id = ${deviceId}`;
 
 export const eraseSession = (db: Db, key: string): Promise<void> => erase(db, one(key));
 export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => erase(db, ofDevice(deviceId));
 
 /** What a release that only hid things has kept, and what something that was under way wrote into a tombstone. Needs no lock. */
 export async function eraseLeftovers(db: Db): Promise<void> {
-  const left = await db.$queryRaw<{ key: string }[]>`
+  const left = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${`${prefix}%`} OR s.title <> ''
       OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
     LIMIT 5000`;
   // One by one: nobody waits for more than a session, and nothing deadlocks.
-  for (const { key } of left) await erase(db, Prisma.sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
-  const devices = await db.$queryRaw<{ id: string }[]>`
+  for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
+  const devices = await db.sql.query<{ id: string }>`
     UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
     WHERE removed_at IS NOT NULL AND (name <> '' OR hostname <> '') RETURNING id`;
   for (const { id } of devices) await eraseOfDevice(db, id);
   // A release before this one left these behind when it removed a device.
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM slash_command_sets c USING devices d WHERE d.id = c.device_id AND d.removed_at IS NOT NULL`;
 }
 
 /** Refuses the credential of a device for good and empties its row. */
 export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
       name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
     WHERE id = ${deviceId}`;
@@ -51,47 +52,47 @@ export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
 
 /** What is known of a device besides its sessions and its own row. */
 export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
-  await db.$executeRaw`DELETE FROM slash_commands WHERE device_id = ${deviceId}`;
-  await db.$executeRaw`DELETE FROM notifications WHERE device_id = ${deviceId}`;
-  await db.$executeRaw`DELETE FROM slash_command_sets WHERE device_id = ${deviceId}`;
-  await db.$executeRaw`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
-  await db.$executeRaw`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM slash_commands WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM notifications WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM slash_command_sets WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
 }
 
 /** Open tasks are cancelled, and watches removed. */
-async function erase(db: Db, which: Prisma.Sql): Promise<void> {
+async function erase(db: Db, which: Sql): Promise<void> {
   // The answer to a request that began a session stays without texts, so that the request repeated still runs nothing. One repeated in
   // the session finds no session.
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM idempotency_keys i USING tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'sessionId' IS NOT NULL`;
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE idempotency_keys i SET response = response - 'prompt' - 'prompts' - 'progress'
       || jsonb_build_object('title', '', 'lastMessage', '', 'projectPath', '')
     FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'title' IS NOT NULL`;
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM slash_commands c USING sessions s WHERE ${which} AND c.device_id = s.device_id AND c.native_id = s.native_id`;
-  await db.$executeRaw`DELETE FROM prompts p USING sessions s WHERE ${which} AND p.session_key = s.key`;
-  await db.$executeRaw`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
-  await db.$executeRaw`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
-  await move(db, 'erase', Prisma.sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
-  await db.$executeRaw`
+  await db.sql.execute`DELETE FROM prompts p USING sessions s WHERE ${which} AND p.session_key = s.key`;
+  await db.sql.execute`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
+  await db.sql.execute`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
+  await move(db, 'erase', sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
+  await db.sql.execute`
     UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL
     FROM sessions s WHERE ${which} AND t.session_key = s.key AND t.state IN ('completed', 'expired')`;
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM session_aliases a USING session_aliases o JOIN sessions s ON s.key = o.session_key
-    WHERE ${which} AND a.device_id = o.device_id AND a.agent_type = o.agent_type AND a.native_id = ${tombstone(Prisma.sql`o.native_id`)}
+    WHERE ${which} AND a.device_id = o.device_id AND a.agent_type = o.agent_type AND a.native_id = ${tombstone(sql`o.native_id`)}
       AND a.native_id <> o.native_id`;
-  await db.$executeRaw`
-    UPDATE session_aliases a SET native_id = ${tombstone(Prisma.sql`a.native_id`)}
+  await db.sql.execute`
+    UPDATE session_aliases a SET native_id = ${tombstone(sql`a.native_id`)}
     FROM sessions s WHERE ${which} AND a.session_key = s.key`;
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM sessions o USING sessions s
     WHERE ${which} AND o.key <> s.key AND o.device_id = s.device_id AND o.agent_type = s.agent_type
-      AND o.native_id = ${tombstone(Prisma.sql`s.native_id`)}`;
-  await db.$executeRaw`
-    UPDATE sessions s SET native_id = ${tombstone(Prisma.sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
+      AND o.native_id = ${tombstone(sql`s.native_id`)}`;
+  await db.sql.execute`
+    UPDATE sessions s SET native_id = ${tombstone(sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
       first_words = NULL, title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
       status = 'idle', progress = NULL, prompt = NULL, queue_held = false, archived = false
     WHERE ${which}`;
@@ -100,8 +101,8 @@ async function erase(db: Db, which: Prisma.Sql): Promise<void> {
 /** A session takes a native id: tombstones of that name are in its way and say nothing any more. */
 export async function removeTombstone(db: Db, deviceId: string, agentType: string, nativeId: string): Promise<void> {
   const name = tombstoneOf(nativeId);
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${agentType} AND native_id = ${name}`;
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${agentType} AND native_id = ${name} AND deleted_at IS NOT NULL`;
 }

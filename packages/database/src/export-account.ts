@@ -5,10 +5,10 @@
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
 import { listConnections, listDevices } from './devices.ts';
+import type { Prisma } from './generated/prisma/client.ts';
 import { listNotifications } from './notifications.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
-import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Prisma } from './transaction.ts';
+import type { Whole } from './transaction.ts';
 import { listWatches } from './watches.ts';
 
 const rowsAtOnce = 200;
@@ -21,14 +21,14 @@ const given = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /** The account of the built-in sign-in; undefined when another service knows this person. */
-export async function readAccount(prisma: PrismaClient, userId: string) {
-  const user = await prisma.user.findUnique({ where: { id: userId } });
+export async function readAccount(db: Whole, userId: string) {
+  const user = await db.models.user.findUnique({ where: { id: userId } });
   if (!user) return undefined;
   return { id: user.id, email: user.email, name: user.name, createdAt: user.createdAt.toISOString() };
 }
 
-export async function listSignInMethods(prisma: PrismaClient, userId: string): Promise<string[]> {
-  const rows = await prisma.credential.findMany({ where: { userId }, select: { providerId: true }, take: 100 });
+export async function listSignInMethods(db: Whole, userId: string): Promise<string[]> {
+  const rows = await db.models.credential.findMany({ where: { userId }, select: { providerId: true }, take: 100 });
   return rows.map(({ providerId }) => providerId);
 }
 
@@ -45,24 +45,24 @@ async function* pages<R extends { id: string }>(read: (afterId: string) => Promi
 const page = (afterId: string) => ({ id: { gt: afterId } });
 const inOrder = { orderBy: { id: 'asc' }, take: rowsAtOnce } as const;
 
-export async function* exportSignIns(prisma: PrismaClient, userId: string) {
-  const rows = pages((after) => prisma.login.findMany({ where: { userId, ...page(after) }, ...inOrder }));
+export async function* exportSignIns(db: Whole, userId: string) {
+  const rows = pages((after) => db.models.login.findMany({ where: { userId, ...page(after) }, ...inOrder }));
   for await (const { createdAt, expiresAt, ipAddress: address, userAgent: browser } of rows)
     yield { createdAt, expiresAt, ...given({ address, browser }) };
 }
 
-export async function* exportApplications(prisma: PrismaClient, userId: string) {
-  for (const { offline: _offline, ...application } of await listApplications(prisma, userId)) yield application;
+export async function* exportApplications(db: Whole, userId: string) {
+  for (const { offline: _offline, ...application } of await listApplications(db, userId)) yield application;
 }
 
-export async function* exportInvitations(prisma: PrismaClient, userId: string) {
+export async function* exportInvitations(db: Whole, userId: string) {
   const where = { createdBy: userId, kind: 'invite' };
-  const rows = pages((after) => prisma.invitation.findMany({ where: { ...where, ...page(after) }, ...inOrder }));
+  const rows = pages((after) => db.models.invitation.findMany({ where: { ...where, ...page(after) }, ...inOrder }));
   for await (const { createdAt, expiresAt, usedAt } of rows) yield { createdAt, ...given({ expiresAt, usedAt }) };
 }
 
-export async function* exportRegistrations(prisma: PrismaClient, userId: string) {
-  const rows = await prisma.deviceCode.findMany({
+export async function* exportRegistrations(db: Whole, userId: string) {
+  const rows = await db.models.deviceCode.findMany({
     where: { OR: [{ boundTo: userId }, { decidedBy: userId }] },
     orderBy: { createdAt: 'asc' },
     take: 1000,
@@ -71,16 +71,16 @@ export async function* exportRegistrations(prisma: PrismaClient, userId: string)
     yield { hostname, deviceName, agentType, requestedFrom, requestedAt, state };
 }
 
-export async function* exportDevices(prisma: PrismaClient, userId: string) {
-  for (const device of await listDevices(prisma, userId)) {
+export async function* exportDevices(db: Whole, userId: string) {
+  for (const device of await listDevices(db, userId)) {
     const where = { deviceId: device.id };
-    const { createdAt } = await prisma.device.findUniqueOrThrow({ where: { id: device.id } });
-    const ofSessions = await prisma.slashCommands.findMany({ where });
-    const ofProjects = await prisma.slashCommandSet.findMany({ where });
+    const { createdAt } = await db.models.device.findUniqueOrThrow({ where: { id: device.id } });
+    const ofSessions = await db.models.slashCommands.findMany({ where });
+    const ofProjects = await db.models.slashCommandSet.findMany({ where });
     yield {
       ...device,
       createdAt,
-      connections: await listConnections(prisma, device.id),
+      connections: await listConnections(db, device.id),
       commands: [
         ...ofSessions.map(({ nativeId, commands }) => ({ ...given({ sessionId: nativeId || null }), commands })),
         ...ofProjects.map(({ project, commands }) => ({ project, commands })),
@@ -89,9 +89,9 @@ export async function* exportDevices(prisma: PrismaClient, userId: string) {
   }
 }
 
-async function* sessionPages(prisma: PrismaClient, userId: string): AsyncGenerator<SessionRow[]> {
+async function* sessionPages(db: Whole, userId: string): AsyncGenerator<SessionRow[]> {
   for (let after = ''; ;) {
-    const rows = await prisma.$queryRaw<SessionRow[]>`
+    const rows = await db.sql.query<SessionRow>`
       ${sessionSelect} WHERE s.owner_id = ${userId} AND s.deleted_at IS NULL AND s.key > ${after}
       ORDER BY s.key LIMIT ${sessionsAtOnce}`;
     yield rows;
@@ -103,9 +103,11 @@ async function* sessionPages(prisma: PrismaClient, userId: string): AsyncGenerat
 const idOf = (row: { device_id: string; agent_type: string; native_id: string }) =>
   formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id });
 
-export async function* exportSessions(prisma: PrismaClient, userId: string) {
-  for await (const rows of sessionPages(prisma, userId)) {
-    const aliases = await prisma.sessionAlias.findMany({ where: { sessionKey: { in: rows.map(({ key }) => key) } } });
+export async function* exportSessions(db: Whole, userId: string) {
+  for await (const rows of sessionPages(db, userId)) {
+    const aliases = await db.models.sessionAlias.findMany({
+      where: { sessionKey: { in: rows.map(({ key }) => key) } },
+    });
     for (const row of rows) {
       const { session, filePath } = toSessionRecord(row);
       const earlierIds = aliases
@@ -117,11 +119,11 @@ export async function* exportSessions(prisma: PrismaClient, userId: string) {
 }
 
 /** Tasks of the sessions, by session. */
-export async function* exportTasks(prisma: PrismaClient, userId: string) {
-  for await (const sessions of sessionPages(prisma, userId)) {
+export async function* exportTasks(db: Whole, userId: string) {
+  for await (const sessions of sessionPages(db, userId)) {
     const ids = new Map(sessions.map((row) => [row.key, idOf(row)]));
     for (let after = { sessionKey: '', seq: 0n }; ;) {
-      const rows = await prisma.task.findMany({
+      const rows = await db.models.task.findMany({
         where: {
           sessionKey: { in: [...ids.keys()] },
           OR: [{ sessionKey: { gt: after.sessionKey } }, { sessionKey: after.sessionKey, seq: { gt: after.seq } }],
@@ -131,7 +133,7 @@ export async function* exportTasks(prisma: PrismaClient, userId: string) {
         omit: { images: true },
       });
       for (const task of rows)
-        yield { ...exported(task, ids.get(task.sessionKey) ?? ''), ...(await imagesOf(prisma, task)) };
+        yield { ...exported(task, ids.get(task.sessionKey) ?? ''), ...(await imagesOf(db, task)) };
       if (rows.length < tasksAtOnce) break;
       after = rows.at(-1)!;
     }
@@ -153,16 +155,16 @@ function exported(task: Prisma.TaskGetPayload<{ omit: { images: true } }>, sessi
 }
 
 /** One task at a time: a message may have 10 MiB of images. */
-async function imagesOf(prisma: PrismaClient, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
+async function imagesOf(db: Whole, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
   if (finishedAt !== null) return {};
-  const task = await prisma.task.findUnique({ where: { id }, select: { images: true } });
+  const task = await db.models.task.findUnique({ where: { id }, select: { images: true } });
   return task?.images ? { images: JSON.parse(task.images) as string[] } : {};
 }
 
 /** Questions that are open or ended within 30 days; what an open one asks is with its session. */
-export async function* exportQuestions(prisma: PrismaClient, userId: string) {
+export async function* exportQuestions(db: Whole, userId: string) {
   for (let after = 0n; ;) {
-    const rows = await prisma.prompt.findMany({
+    const rows = await db.models.prompt.findMany({
       where: { seq: { gt: after }, session: { ownerId: userId, deletedAt: null } },
       orderBy: { seq: 'asc' },
       take: rowsAtOnce,
@@ -175,13 +177,13 @@ export async function* exportQuestions(prisma: PrismaClient, userId: string) {
   }
 }
 
-export async function* exportWatches(prisma: PrismaClient, userId: string) {
-  for (const { sessionId } of await listWatches(prisma, userId)) yield sessionId;
+export async function* exportWatches(db: Whole, userId: string) {
+  for (const { sessionId } of await listWatches(db, userId)) yield sessionId;
 }
 
-export async function* exportNotifications(prisma: PrismaClient, userId: string) {
+export async function* exportNotifications(db: Whole, userId: string) {
   for (let after: { createdAt: Date; id: string } | undefined; ;) {
-    const rows = await listNotifications(prisma, userId, rowsAtOnce, after);
+    const rows = await listNotifications(db, userId, rowsAtOnce, after);
     const shown = rows.slice(0, rowsAtOnce);
     yield* shown;
     if (rows.length <= rowsAtOnce) return;
@@ -190,9 +192,9 @@ export async function* exportNotifications(prisma: PrismaClient, userId: string)
   }
 }
 
-export async function* exportRequests(prisma: PrismaClient, userId: string) {
+export async function* exportRequests(db: Whole, userId: string) {
   for (let after = { route: '', key: '' }; ;) {
-    const rows = await prisma.$queryRaw<{ route: string; key: string; status: number; created_at: Date }[]>`
+    const rows = await db.sql.query<{ route: string; key: string; status: number; created_at: Date }>`
       SELECT route, key, status, created_at FROM idempotency_keys
       WHERE user_id = ${userId} AND (route, key) > (${after.route}, ${after.key}) ORDER BY route, key LIMIT ${rowsAtOnce}`;
     for (const { route, key, status, created_at: createdAt } of rows) yield { route, key, status, createdAt };

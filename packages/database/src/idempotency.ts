@@ -1,5 +1,6 @@
 /** Answers to POSTs with an Idempotency-Key (rules, 6.6): kept per user and route for a day, only 2xx ones. */
-import { Prisma, type Db } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 export interface Replay {
   bodyHash: string;
@@ -15,7 +16,7 @@ export async function findReplay(
   key: string,
   ttlSeconds: number,
 ): Promise<Replay | undefined> {
-  const rows = await db.$queryRaw<{ body_hash: string; status: number; response: unknown }[]>`
+  const rows = await db.sql.query<{ body_hash: string; status: number; response: unknown }>`
     SELECT body_hash, status, response FROM idempotency_keys
     WHERE user_id = ${userId} AND route = ${route} AND key = ${key} AND created_at > now() - ${ttlSeconds}::double precision * interval '1 second'`;
   const row = rows[0];
@@ -35,7 +36,7 @@ export async function keepReplay(
     ttlSeconds: number;
   },
 ): Promise<boolean> {
-  const count = await db.$executeRaw(Prisma.sql`
+  const count = await db.sql.execute(sql`
     INSERT INTO idempotency_keys AS k (user_id, route, key, body_hash, status, response)
     VALUES (${input.userId}, ${input.route}, ${input.key}, ${input.bodyHash}, ${input.status}, ${JSON.stringify(input.response)}::jsonb)
     ON CONFLICT (user_id, route, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,

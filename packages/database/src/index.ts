@@ -1,5 +1,8 @@
-/** The memory of the relay: PostgreSQL, embedded or real. The only room that imports Prisma. One file per noun. */
+/** The state of the relay that survives: PostgreSQL, embedded or real. The only room that imports Prisma. One file per noun. */
 export * from './transaction.ts';
+export { type Sql, sql } from './sql.ts';
+export { SqlError } from './statements.ts';
+export { TransactionError } from './sql-transaction.ts';
 export * from './devices.ts';
 export * from './connections.ts';
 export * from './conflicts.ts';
@@ -26,6 +29,7 @@ export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './access-notices.ts';
 export * from './accounts.ts';
+export * from './library-models.ts';
 export * from './invitations.ts';
 export * from './revocations.ts';
 export * from './purge.ts';
@@ -36,4 +40,3 @@ export * from './open.ts';
 export type { OnStatement, StatementKind } from './observed-adapter.ts';
 export * from './migrate.ts';
 export * from './unavailable.ts';
-export { PrismaClient } from './generated/prisma/client.ts';

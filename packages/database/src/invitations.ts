@@ -1,28 +1,30 @@
 /** Links that let somebody create an account, once. Only their hash is kept. */
-import type { Db, Models } from './transaction.ts';
+import type { Db, WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 export type InvitationKind = 'setup' | 'invite';
 
 /** Kept until it is used or, if `ttlSeconds` is given, until then. */
 export async function createInvitation(
-  db: Models,
+  db: WithModels,
   invitation: { kind: InvitationKind; tokenHash: string; createdBy: string; ttlSeconds?: number },
 ): Promise<{ id: string; expiresAt: string | undefined }> {
   const { kind, tokenHash, createdBy, ttlSeconds } = invitation;
   const expiresAt = ttlSeconds === undefined ? null : new Date(Date.now() + ttlSeconds * 1000);
-  const { id } = await db.invitation.create({ data: { id: newUlid(), kind, tokenHash, createdBy, expiresAt } });
+  const { id } = await db.models.invitation.create({ data: { id: newUlid(), kind, tokenHash, createdBy, expiresAt } });
   return { id, expiresAt: expiresAt?.toISOString() };
 }
 
 /** Invitations of a user that may still be used. */
-export async function countInvitations(db: Models, createdBy: string): Promise<number> {
-  return db.invitation.count({ where: { kind: 'invite', createdBy, usedAt: null, expiresAt: { gt: new Date() } } });
+export async function countInvitations(db: WithModels, createdBy: string): Promise<number> {
+  return db.models.invitation.count({
+    where: { kind: 'invite', createdBy, usedAt: null, expiresAt: { gt: new Date() } },
+  });
 }
 
 /** Takes back the links of this kind and creator that nobody used. */
-export async function withdrawInvitations(db: Models, kind: InvitationKind, createdBy: string): Promise<void> {
-  await db.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });
+export async function withdrawInvitations(db: WithModels, kind: InvitationKind, createdBy: string): Promise<void> {
+  await db.models.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });
 }
 
 /** What a link is worth now; undefined when it was used, has expired, never was one, or sets up what has accounts already. */
@@ -30,7 +32,7 @@ export async function findInvitation(
   db: Db,
   tokenHash: string,
 ): Promise<{ kind: InvitationKind; createdBy: string; expiresAt: string | undefined } | undefined> {
-  const rows = await db.$queryRaw<{ kind: InvitationKind; created_by: string; expires_at: Date | null }[]>`
+  const rows = await db.sql.query<{ kind: InvitationKind; created_by: string; expires_at: Date | null }>`
     SELECT kind, created_by, expires_at FROM invitations
     WHERE token_hash = ${tokenHash} AND used_at IS NULL AND (expires_at IS NULL OR expires_at > now())
       AND (kind <> 'setup' OR NOT EXISTS (SELECT 1 FROM users))`;
@@ -43,7 +45,7 @@ export async function findInvitation(
  * of them: instances that started together have printed several.
  */
 export async function useInvitation(db: Db, tokenHash: string): Promise<boolean> {
-  const used = await db.$queryRaw<{ token_hash: string }[]>`
+  const used = await db.sql.query<{ token_hash: string }>`
     WITH presented AS (
       SELECT token_hash, kind FROM invitations
       WHERE token_hash = ${tokenHash} AND used_at IS NULL AND (expires_at IS NULL OR expires_at > now())
@@ -55,6 +57,6 @@ export async function useInvitation(db: Db, tokenHash: string): Promise<boolean>
 }
 
 /** Makes a used link good again: the account it was used for could not be created after all. */
-export async function restoreInvitation(db: Models, tokenHash: string): Promise<void> {
-  await db.invitation.updateMany({ where: { tokenHash }, data: { usedAt: null } });
+export async function restoreInvitation(db: WithModels, tokenHash: string): Promise<void> {
+  await db.models.invitation.updateMany({ where: { tokenHash }, data: { usedAt: null } });
 }

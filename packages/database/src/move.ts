@@ -3,25 +3,29 @@ import { type MovedTask, settlePrompts } from './prompt-ends.ts';
 import { settleSessions } from './session-status.ts';
 import { type Ending, type Move, type MoveName, moveTasks, taskMoves } from './task-moves.ts';
 import { isStarting } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /**
  * Moves tasks and settles their sessions, in one statement. Further ones follow only where something depends on it: the questions of a
  * session that has some, and what waits in a session without a name that cannot get one any more. Returns the tasks that moved; those that
  * are in another state stay as they are.
  */
-export async function move(db: Db, name: MoveName, which: Prisma.Sql, ending?: Ending): Promise<MovedTask[]> {
+export async function move(db: Db, name: MoveName, which: Sql, ending?: Ending): Promise<MovedTask[]> {
   const { session, strands, questions }: Move = taskMoves[name];
-  const settle = session
-    ? Prisma.sql`, settled AS (${settleSessions(session, ending?.shown)} RETURNING s.key)`
-    : Prisma.empty;
-  const shown = session ? Prisma.sql`EXISTS (SELECT 1 FROM settled z WHERE z.key = m.session_key)` : Prisma.sql`false`;
+  const settle = session ? sql`, settled AS (${settleSessions(session, ending?.shown)} RETURNING s.key)` : sql.empty;
+  const shown = session ? sql`EXISTS (SELECT 1 FROM settled z WHERE z.key = m.session_key)` : sql`false`;
   const asks = questions
-    ? Prisma.sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = m.session_key AND q.state IN ('open', 'answered'))`
-    : Prisma.sql`false`;
-  const rows = await db.$queryRaw<
-    { id: string; session_key: string; placeholder: boolean; sent: boolean; shown: boolean; asks: boolean }[]
-  >`
+    ? sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = m.session_key AND q.state IN ('open', 'answered'))`
+    : sql`false`;
+  const rows = await db.sql.query<{
+    id: string;
+    session_key: string;
+    placeholder: boolean;
+    sent: boolean;
+    shown: boolean;
+    asks: boolean;
+  }>`
     WITH moved AS (${moveTasks(name, which, ending ? written(ending) : [])})${settle}
     SELECT m.id, m.session_key, s.placeholder, m.sent_at IS NOT NULL AS sent, ${shown} AS shown, ${asks} AS asks
     FROM moved m JOIN sessions s ON s.key = m.session_key ORDER BY m.seq`;
@@ -33,11 +37,11 @@ export async function move(db: Db, name: MoveName, which: Prisma.Sql, ending?: E
   return moved;
 }
 
-function written({ result, code, error, note, keepsInstruction }: Ending): Prisma.Sql[] {
-  const ending = Prisma.sql`result = ${result}, error_code = ${code}, error_text = ${error}, note = ${note}`;
-  return keepsInstruction ? [ending] : [ending, Prisma.sql`instruction = ''`];
+function written({ result, code, error, note, keepsInstruction }: Ending): Sql[] {
+  const ending = sql`result = ${result}, error_code = ${code}, error_text = ${error}, note = ${note}`;
+  return keepsInstruction ? [ending] : [ending, sql`instruction = ''`];
 }
 
 /** Follow-ups behind a first task that is over without a name. */
 const isStranded = (keys: readonly string[]) =>
-  Prisma.sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;
+  sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;

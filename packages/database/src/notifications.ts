@@ -16,15 +16,13 @@ export async function addNotification(
 ): Promise<boolean> {
   const window = input.windowMs;
   if (input.taskId !== undefined) {
-    const adopted = await db.$executeRaw`
+    const adopted = await db.sql.execute`
       UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
       WHERE session_key = ${input.sessionKey} AND task_id IS NULL AND created_at > now() - ${window}::double precision * interval '1 millisecond'
         AND created_at >= (SELECT sent_at FROM tasks WHERE id = ${input.taskId})`;
     if (adopted > 0) return false;
   }
-  const [session] = await db.$queryRaw<
-    { owner_id: string; device_id: string; agent_type: string; native_id: string }[]
-  >`
+  const [session] = await db.sql.query<{ owner_id: string; device_id: string; agent_type: string; native_id: string }>`
     SELECT s.owner_id, s.device_id, s.agent_type, s.native_id FROM sessions s
     WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
       AND EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id)
@@ -37,7 +35,7 @@ export async function addNotification(
     agentType: session.agent_type,
     nativeId: session.native_id,
   });
-  await db.$executeRaw`
+  await db.sql.execute`
     INSERT INTO notifications (id, user_id, session_key, session_id, task_id, cause)
     VALUES (${newUlid()}, ${session.owner_id}, ${input.sessionKey}, ${sessionId}, ${input.taskId ?? null}, ${input.cause})`;
   return true;
@@ -59,16 +57,14 @@ export interface DueNotification {
  * finished (it died) is given out again after `retryMs`.
  */
 export async function claimNotifications(db: Db, limit: number, retryMs: number): Promise<DueNotification[]> {
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      user_id: string;
-      session_id: string;
-      device_id: string | null;
-      cause: NotificationCause;
-      title: string | null;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    user_id: string;
+    session_id: string;
+    device_id: string | null;
+    cause: NotificationCause;
+    title: string | null;
+  }>`
     UPDATE notifications n SET state = 'sending', claimed_at = now(), attempts = attempts + 1
     FROM (
       SELECT id FROM notifications
@@ -89,7 +85,7 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
 
 /** How long the oldest notification that is not sent has been waiting, in seconds; 0 when none waits. */
 export async function outboxLag(db: Db): Promise<number> {
-  const [row] = await db.$queryRaw<{ seconds: number | null }[]>`
+  const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(created_at))::double precision AS seconds
     FROM notifications WHERE state IN ('pending', 'sending')`;
   return Math.max(0, row?.seconds ?? 0);
@@ -97,7 +93,7 @@ export async function outboxLag(db: Db): Promise<number> {
 
 /** Says what became of a notification; a failed one is tried again until `maxAttempts`. */
 export async function finishNotification(db: Db, id: string, sent: boolean, maxAttempts: number): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE notifications SET
       state = CASE WHEN ${sent} THEN 'sent' WHEN attempts >= ${maxAttempts} THEN 'failed' ELSE 'pending' END,
       sent_at = CASE WHEN ${sent} THEN now() END
@@ -111,20 +107,18 @@ export async function listNotifications(
   limit: number,
   after?: { createdAt: Date; id: string },
 ): Promise<NotificationList['notifications']> {
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      cause: NotificationCause;
-      state: 'pending' | 'sending' | 'sent' | 'failed';
-      created_at: Date;
-      session_id: string;
-      about_device: string | null;
-      name: string | null;
-      device_id: string | null;
-      agent_type: string;
-      native_id: string;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    cause: NotificationCause;
+    state: 'pending' | 'sending' | 'sent' | 'failed';
+    created_at: Date;
+    session_id: string;
+    about_device: string | null;
+    name: string | null;
+    device_id: string | null;
+    agent_type: string;
+    native_id: string;
+  }>`
     SELECT n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, n.name, s.device_id, s.agent_type, s.native_id
     FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
     WHERE n.user_id = ${userId}

@@ -8,9 +8,9 @@ import { ConnectingClient, reasonOf } from './connecting.ts';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { directly, sendOver, statements, withDirect } from './direct.ts';
-import type { Transactions } from './db.ts';
-import { transactions } from './direct-transaction.ts';
+import type { Whole } from './db.ts';
+import { transactions } from './sql-transaction.ts';
+import { sendOver, statements, statementsNamedBy } from './statements.ts';
 import { migrate, ownMigrationsDir } from './migrate.ts';
 import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
@@ -23,15 +23,17 @@ const closeTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
-export interface Database {
-  /** Inside an interactive transaction only its own client may be used: embedded, the other one waits for its end. */
-  readonly prisma: PrismaClient & Transactions;
+/**
+ * `sql` sends statements that are written by hand: everything hot or set-based. `models` are Prisma's, for all else. Inside a transaction only
+ * its own client may be used: embedded, the other one waits for its end.
+ */
+export interface Database extends Whole {
   readonly kind: 'embedded' | 'postgres';
   /** Asks whether the database may be written, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
   /** Connections: all there are, those that nobody uses, and callers that wait for one. */
   pool(): { total: number; idle: number; waiting: number };
-  /** Disconnects and gives the folder free. What still runs is waited for: embedded 2 s, PostgreSQL 5 s. May be called twice. */
+  /** Disconnects and releases the folder. What still runs is waited for: embedded 2 s, PostgreSQL 5 s. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export interface OpenDatabaseOptions {
   transactionTimeoutMs?: number | undefined;
   /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
   onWarning?: (message: string) => void;
-  /** Told about every statement that Prisma sends: its kind, how long it took in seconds, and whether it succeeded. */
+  /** Told about every statement, of `sql` and of `models`: its kind, how long it took in seconds, and whether it succeeded. */
   onStatement?: OnStatement | undefined;
 }
 
@@ -170,17 +172,17 @@ function connect(
   const nameOf = statementNames();
   // What Prisma sends is not kept by a server: its texts are too many, and planning is cheap there.
   const adapter = new PrismaPg(pool, kind === 'embedded' ? { statementNameGenerator: nameOf } : {});
-  const client = new PrismaClient({
+  const models = new PrismaClient({
     adapter: onStatement ? observedAdapter(adapter, onStatement) : adapter,
     transactionOptions: { ...transactionOptions, timeout: timeoutMs },
   });
-  const statementOf = statements(nameOf);
+  const statementOf = statementsNamedBy(nameOf);
   const writable = writability(pool);
   const noted = { onStatement, onError: writable.note };
-  const prisma = withDirect(client, {
-    ...directly(sendOver(pool, noted), statementOf),
-    $direct: transactions(pool, statementOf, { ...noted, timeoutMs }),
-  });
+  const sql = {
+    ...statements(sendOver(pool, noted), statementOf),
+    transaction: transactions(pool, statementOf, { ...noted, timeoutMs }),
+  };
   let probe: Promise<unknown> | undefined;
   /** Why it was not ready when it was asked last: said once. */
   let trouble: string | undefined;
@@ -190,7 +192,8 @@ function connect(
   };
   let closing: Promise<void> | undefined;
   return {
-    prisma,
+    sql,
+    models,
     kind,
     health: async () => {
       if (closing) return { ok: false, probeMs: 0 };
@@ -211,7 +214,7 @@ function connect(
     },
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => {
-      closing ??= Promise.all([succeedsWithin(closeTimeoutMs, prisma.$disconnect()), closeBelow()]).then(() => {});
+      closing ??= Promise.all([succeedsWithin(closeTimeoutMs, models.$disconnect()), closeBelow()]).then(() => {});
       return closing;
     },
   };

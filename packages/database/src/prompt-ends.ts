@@ -2,7 +2,8 @@
  * How a question is answered and ends (transcript §7): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
  */
 import { type QuestionEffect, moveTasks } from './task-moves.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /** A task that moved, as far as questions depend on it. */
 export interface MovedTask {
@@ -21,7 +22,7 @@ export async function markAnswered(
   uuid: string,
   answer: { taskId: string; by: string; option: string | undefined },
 ): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE prompts SET state = 'answered', answered_at = now(), answered_by = ${answer.by}, option_id = ${answer.option ?? null},
       answer_task_id = ${answer.taskId}
     WHERE session_key = ${key} AND uuid = ${uuid} AND state = 'open'`;
@@ -31,12 +32,8 @@ export async function markAnswered(
  * Ends the open and answered questions `p` of which `which` is true, and frees the tasks that would have answered them and were not sent.
  * Returns the keys of their sessions.
  */
-export async function endPrompts(
-  db: Db,
-  which: Prisma.Sql,
-  state: Prisma.Sql = Prisma.sql`'superseded'`,
-): Promise<string[]> {
-  const rows = await db.$queryRaw<{ session_key: string; answer_task_id: string | null }[]>`
+export async function endPrompts(db: Db, which: Sql, state: Sql = sql`'superseded'`): Promise<string[]> {
+  const rows = await db.sql.query<{ session_key: string; answer_task_id: string | null }>`
     UPDATE prompts p SET state = ${state}, payload = '{}'::jsonb, ended_at = now()
     WHERE ${which} AND p.state IN ('open', 'answered') RETURNING p.session_key, p.answer_task_id`;
   const tasks = rows.flatMap(({ answer_task_id: id }) => id ?? []);
@@ -46,10 +43,10 @@ export async function endPrompts(
 
 /** Answers that were not sent, to questions that are gone: a choice is never applied, words become a message behind all questions. */
 async function free(db: Db, taskIds: readonly string[]): Promise<void> {
-  const which = Prisma.sql`t.id = ANY(${taskIds}::text[])`;
-  const isChoice = Prisma.sql`(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL)`;
-  await db.$queryRaw`${moveTasks('supersede', Prisma.sql`${which} AND ${isChoice}`)}`;
-  await db.$executeRaw`UPDATE tasks t SET prompt_uuid = '', answer = NULL WHERE ${which} AND t.state = 'queued'`;
+  const which = sql`t.id = ANY(${taskIds}::text[])`;
+  const isChoice = sql`(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL)`;
+  await db.sql.query`${moveTasks('supersede', sql`${which} AND ${isChoice}`)}`;
+  await db.sql.execute`UPDATE tasks t SET prompt_uuid = '', answer = NULL WHERE ${which} AND t.state = 'queued'`;
 }
 
 /**
@@ -62,22 +59,22 @@ export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: Qu
   const unsent = idsOf(moved.filter((task) => !task.sent));
   const over = moved.filter((task) => task.sent && task.shown).map(({ sessionKey }) => sessionKey);
   if (sent.length > 0) {
-    const own = Prisma.sql`p.answer_task_id = ANY(${sent}::text[])`;
-    const which = how === 'over' ? Prisma.sql`(p.session_key = ANY(${over}::text[]) OR ${own})` : own;
-    const keys = Prisma.sql`p.session_key = ANY(${moved.map(({ sessionKey }) => sessionKey)}::text[])`;
-    const state = Prisma.sql`CASE WHEN ${own} THEN ${how === 'failed' ? 'failed' : 'closed'} ELSE 'superseded' END`;
-    await endPrompts(db, Prisma.sql`${keys} AND ${which}`, state);
+    const own = sql`p.answer_task_id = ANY(${sent}::text[])`;
+    const which = how === 'over' ? sql`(p.session_key = ANY(${over}::text[]) OR ${own})` : own;
+    const keys = sql`p.session_key = ANY(${moved.map(({ sessionKey }) => sessionKey)}::text[])`;
+    const state = sql`CASE WHEN ${own} THEN ${how === 'failed' ? 'failed' : 'closed'} ELSE 'superseded' END`;
+    await endPrompts(db, sql`${keys} AND ${which}`, state);
   }
   if (unsent.length > 0) await reopen(db, unsent);
 }
 
 /** The question is open again; a message that waits behind the lost answer is the next one (rules, 5.6). */
 async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
-  const rows = await db.$queryRaw<{ session_key: string; uuid: string; answered_by: string }[]>`
+  const rows = await db.sql.query<{ session_key: string; uuid: string; answered_by: string }>`
     UPDATE prompts p SET state = 'open', answered_at = NULL, option_id = NULL, answer_task_id = NULL
     WHERE p.answer_task_id = ANY(${taskIds}::text[]) AND p.state = 'answered' RETURNING p.session_key, p.uuid, p.answered_by`;
   for (const { session_key: key, uuid, answered_by: by } of rows) {
-    const [next] = await db.$queryRaw<{ id: string }[]>`
+    const [next] = await db.sql.query<{ id: string }>`
       UPDATE tasks t SET prompt_uuid = ${uuid} WHERE t.id = (SELECT n.id FROM tasks n JOIN sessions s ON s.key = n.session_key
         WHERE n.session_key = ${key} AND n.state = 'queued' AND n.expires_at > now() AND n.prompt_uuid IS NULL AND n.seq > s.prompt_seq
         ORDER BY n.seq LIMIT 1)

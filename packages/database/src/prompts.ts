@@ -7,7 +7,8 @@ import type { Prompt } from '@relay/protocol';
 import { endPrompts } from './prompt-ends.ts';
 import { settleAsked, settleUnasked } from './session-status.ts';
 import { isOpen } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /**
  * `open`: may be answered. `answered`: has the one answer, which is with its task. `closed`: that answer reached the daemon, or it was
@@ -34,16 +35,14 @@ export interface PromptRecord {
 }
 
 export async function readPrompt(db: Db, key: string, uuid: string): Promise<PromptRecord | undefined> {
-  const [row] = await db.$queryRaw<
-    {
-      state: PromptState;
-      late: boolean;
-      payload: NamedPrompt;
-      option_id: string | null;
-      answered_at: Date | null;
-      answered_by: string | null;
-    }[]
-  >`
+  const [row] = await db.sql.query<{
+    state: PromptState;
+    late: boolean;
+    payload: NamedPrompt;
+    option_id: string | null;
+    answered_at: Date | null;
+    answered_by: string | null;
+  }>`
     SELECT q.state, q.expires_at <= now() AS late, q.payload, q.option_id, q.answered_at, q.answered_by
     FROM prompts q WHERE q.session_key = ${key} AND q.uuid = ${uuid}`;
   if (!row) return undefined;
@@ -71,9 +70,9 @@ export interface Asked {
  * superseded. False when it is open or was answered, the session is gone, or it has as many as it may have.
  */
 export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked, alone: boolean): Promise<boolean> {
-  if (alone) await endPrompts(db, Prisma.sql`p.session_key = ${key} AND p.uuid <> ${prompt.id}`);
+  if (alone) await endPrompts(db, sql`p.session_key = ${key} AND p.uuid <> ${prompt.id}`);
   const expiresAt = prompt.expires === undefined ? NaN : Date.parse(prompt.expires);
-  const count = await db.$executeRaw`
+  const count = await db.sql.execute`
     INSERT INTO prompts (session_key, uuid, device_id, task_id, payload, digest, expires_at)
     SELECT s.key, ${prompt.id}, s.device_id, ${taskId ?? null}, ${JSON.stringify(prompt)}::jsonb, ${prompt.digest ?? null},
       ${Number.isNaN(expiresAt) ? null : new Date(expiresAt)}::timestamptz
@@ -98,7 +97,7 @@ export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Prom
  */
 export async function closePrompt(db: Db, key: string, uuid: string, state: string): Promise<boolean> {
   const to = state === 'answered' ? 'closed' : state === 'expired' ? 'expired' : 'superseded';
-  const keys = await endPrompts(db, Prisma.sql`p.session_key = ${key} AND p.uuid = ${uuid}`, Prisma.sql`${to}::text`);
+  const keys = await endPrompts(db, sql`p.session_key = ${key} AND p.uuid = ${uuid}`, sql`${to}::text`);
   // The turn goes on where the agent has its answer or needs none; the next report says otherwise if that is wrong.
   await settleUnasked(db, keys, state === 'answered' || state === 'superseded' ? 'active' : 'idle');
   return keys.length > 0;
@@ -106,12 +105,12 @@ export async function closePrompt(db: Db, key: string, uuid: string, state: stri
 
 /** After a connect: the daemon has no other questions than these. Returns the keys of the sessions concerned. */
 export async function supersedeOmitted(db: Db, deviceId: string, open: readonly string[]): Promise<string[]> {
-  const which = Prisma.sql`p.device_id = ${deviceId} AND p.state = 'open' AND p.uuid <> ALL(${open}::text[])`;
+  const which = sql`p.device_id = ${deviceId} AND p.state = 'open' AND p.uuid <> ALL(${open}::text[])`;
   const keys = await endPrompts(db, which);
   await settleUnasked(db, keys, 'idle');
   return keys;
 }
 
 /** The oldest question of the session that a message without a reference answers. */
-export const oldestOpen = (key: string) => Prisma.sql`(SELECT q.uuid FROM prompts q
-  WHERE q.session_key = ${Prisma.raw(key)} AND ${isOpen('q')} ORDER BY q.seq LIMIT 1)`;
+export const oldestOpen = (key: string) => sql`(SELECT q.uuid FROM prompts q
+  WHERE q.session_key = ${sql.raw(key)} AND ${isOpen('q')} ORDER BY q.seq LIMIT 1)`;

@@ -10,31 +10,31 @@ type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
 
 /** Each table on its own. Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
 const steps: readonly Step[] = [
-  (db) => db.$executeRaw`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
-  (db, idempotencyTtlSeconds) => db.$executeRaw`
+  (db) => db.sql.execute`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
+  (db, idempotencyTtlSeconds) => db.sql.execute`
     DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
-  (db) => db.$executeRaw`DELETE FROM prompts WHERE ended_at < now() - interval '30 days'`,
-  (db) => db.$executeRaw`
+  (db) => db.sql.execute`DELETE FROM prompts WHERE ended_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`
     UPDATE prompts SET state = 'expired', payload = '{}'::jsonb, ended_at = now() WHERE state = 'open' AND expires_at < now()`,
-  (db) => db.$executeRaw`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
-  (db) => db.$executeRaw`
+  (db) => db.sql.execute`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`
     UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
   purgeTasks,
   shortenResults,
   eraseLeftovers,
-  (db) => db.$executeRaw`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
-  (db) => db.$executeRaw`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
-  (db) => db.$executeRaw`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
-  (db) => db.$executeRaw`DELETE FROM logins WHERE expires_at < now()`,
-  (db) => db.$executeRaw`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,
-  (db) => db.$executeRaw`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
-  (db) => db.$executeRaw`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,
-  (db) => db.$executeRaw`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`,
+  (db) => db.sql.execute`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
+  (db) => db.sql.execute`DELETE FROM logins WHERE expires_at < now()`,
+  (db) => db.sql.execute`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,
+  (db) => db.sql.execute`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
+  (db) => db.sql.execute`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`,
   // Devices of deleted accounts, when their credential would have ended anyway.
-  (db) => db.$executeRaw`
+  (db) => db.sql.execute`
     DELETE FROM devices WHERE owner_id = ''
       AND removed_at < now() - ${limits.deviceTokenIdleSeconds}::double precision * interval '1 second'`,
-  (db) => db.$executeRaw`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`,
 ];
 
 /**
@@ -57,14 +57,14 @@ export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void
 async function purgeTasks(db: Db): Promise<void> {
   let after = { id: '', finished_at: new Date(0) };
   for (;;) {
-    const page = await db.$queryRaw<{ id: string; finished_at: Date }[]>`
+    const page = await db.sql.query<{ id: string; finished_at: Date }>`
       SELECT id, finished_at FROM tasks
       WHERE finished_at < now() - interval '30 days' AND (finished_at, id) > (${after.finished_at}::timestamptz, ${after.id})
       ORDER BY finished_at, id LIMIT ${tasksAtOnce}`;
-    await db.$executeRaw`
+    await db.sql.execute`
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
         AND EXISTS (SELECT 1 FROM tasks n WHERE n.session_key = t.session_key AND n.seq > t.seq)`;
-    await db.$executeRaw`
+    await db.sql.execute`
       UPDATE tasks SET result = CASE WHEN result = '' THEN '' WHEN result IS NOT NULL THEN '…' END, error_text = NULL
       WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result NOT IN ('', '…') OR error_text IS NOT NULL)`;
     if (page.length < tasksAtOnce) return;
@@ -75,15 +75,15 @@ async function purgeTasks(db: Db): Promise<void> {
 /** A result was shown when its task ended; an hour later what is left of it is a hint, as long as a last message. */
 async function shortenResults(db: Db): Promise<void> {
   // Of an end whose text was never found.
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE tasks SET instruction = '' WHERE finished_at < now() - interval '1 hour' AND instruction <> ''`;
   for (;;) {
-    const rows = await db.$queryRaw<{ id: string; result: string | null; error_text: string | null }[]>`
+    const rows = await db.sql.query<{ id: string; result: string | null; error_text: string | null }>`
       SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour'
         AND (octet_length(result) > ${limits.lastMessageBytes} OR octet_length(error_text) > ${limits.lastMessageBytes})
       LIMIT ${resultsAtOnce}`;
     for (const { id, result, error_text: error } of rows)
-      await db.$executeRaw`
+      await db.sql.execute`
         UPDATE tasks SET result = ${result === null ? null : cutText(result, limits.lastMessageBytes)},
           error_text = ${error === null ? null : cutText(error, limits.lastMessageBytes)} WHERE id = ${id}`;
     if (rows.length < resultsAtOnce) return;

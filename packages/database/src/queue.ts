@@ -7,25 +7,24 @@ import { userItemUuid } from '@relay/protocol/identity';
 import { move } from './move.ts';
 import { isDue, isOverdue, lineOrder, queueVersion } from './task-states.ts';
 import { titleOf } from './tasks.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 import { firstWordsOf } from './unnamed.ts';
 
 /** What waits, first in line first. */
 export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue, 'sessionId'>> {
-  const [version] = await db.$queryRaw<{ v: string }[]>`
+  const [version] = await db.sql.query<{ v: string }>`
     SELECT ${queueVersion('q')} AS v FROM tasks q WHERE q.session_key = ${key} AND q.state = 'queued'`;
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      kind: QueuedTask['kind'];
-      instruction: string;
-      images: boolean;
-      prompt_uuid: string | null;
-      choice: boolean;
-      created_at: Date;
-      expires_at: Date;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    kind: QueuedTask['kind'];
+    instruction: string;
+    images: boolean;
+    prompt_uuid: string | null;
+    choice: boolean;
+    created_at: Date;
+    expires_at: Date;
+  }>`
     SELECT t.id, t.kind, t.instruction, t.images IS NOT NULL AS images, t.prompt_uuid, ${isChoice} AS choice, t.created_at, t.expires_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.session_key = ${key} AND ${isDue('t')} ORDER BY ${lineOrder}`;
   const tasks = rows.map((row) => ({
@@ -42,11 +41,11 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
   return { v: version!.v, tasks };
 }
 
-const isChoice = Prisma.sql`COALESCE(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL, false)`;
+const isChoice = sql`COALESCE(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL, false)`;
 
 /** Where a task of this session is; undefined when it has no such task. */
 export async function placeOf(db: Db, key: string, taskId: string): Promise<'queued' | 'sent' | 'ended' | undefined> {
-  const [task] = await db.$queryRaw<{ state: TaskState; late: boolean }[]>`
+  const [task] = await db.sql.query<{ state: TaskState; late: boolean }>`
     SELECT t.state, ${isOverdue('t')} AS late FROM tasks t WHERE t.id = ${taskId} AND t.session_key = ${key}`;
   if (!task) return undefined;
   if (task.state === 'queued') return task.late ? 'ended' : 'queued';
@@ -58,13 +57,13 @@ export async function placeOf(db: Db, key: string, taskId: string): Promise<'que
  * a choice. The caller knows that it waits.
  */
 export async function editQueued(db: Db, key: string, taskId: string, content: string): Promise<boolean> {
-  const [edited] = await db.$queryRaw<{ kind: QueuedTask['kind']; before: string }[]>`
+  const [edited] = await db.sql.query<{ kind: QueuedTask['kind']; before: string }>`
     UPDATE tasks t SET instruction = ${content}, edits = t.edits + 1
     FROM tasks o WHERE o.id = t.id AND t.id = ${taskId} AND NOT ${isChoice} RETURNING t.kind, o.instruction AS before`;
   if (!edited) return false;
   const { kind, before } = edited;
   const first = kind === 'start';
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE sessions SET last_message = CASE WHEN last_message = ${shortened(before)} THEN ${shortened(content)} ELSE last_message END,
       title = CASE WHEN ${first} AND title_source = 'message' THEN ${titleOf(content)} ELSE title END,
       first_words = CASE WHEN ${first} THEN ${firstWordsOf(key, content)} ELSE first_words END
@@ -76,8 +75,8 @@ const shortened = (text: string) => cutText(text, limits.lastMessageBytes);
 
 /** Takes messages out of the queue that still wait; the caller knows which do. Returns the ids of those that were. */
 export async function withdrawQueued(db: Db, key: string, taskId?: string): Promise<string[]> {
-  const which = taskId === undefined ? Prisma.empty : Prisma.sql`AND t.id = ${taskId}`;
-  const moved = await move(db, 'withdraw', Prisma.sql`t.session_key = ${key} AND ${isDue('t')} ${which}`);
+  const which = taskId === undefined ? sql.empty : sql`AND t.id = ${taskId}`;
+  const moved = await move(db, 'withdraw', sql`t.session_key = ${key} AND ${isDue('t')} ${which}`);
   return moved.map(({ id }) => id);
 }
 
@@ -95,12 +94,12 @@ export async function moveQueued(
   const wanted = (await idsOf()).filter((id) => id !== taskId);
   wanted.splice('before' in to ? wanted.indexOf(to.before) : wanted.indexOf(to.after) + 1, 0, taskId);
   // Their places are handed out anew among them, so that whatever is accepted later comes behind all of them.
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE tasks t SET place = p.place
     FROM (SELECT COALESCE(place, seq) AS place, row_number() OVER (ORDER BY COALESCE(place, seq)) AS at
       FROM tasks WHERE id = ANY(${wanted}::text[])) p
     JOIN unnest(${wanted}::text[]) WITH ORDINALITY AS w(id, at) ON w.at = p.at
     WHERE t.id = w.id`;
-  await db.$executeRaw`UPDATE sessions SET version = version WHERE key = ${key}`;
+  await db.sql.execute`UPDATE sessions SET version = version WHERE key = ${key}`;
   return (await idsOf()).join() === wanted.join();
 }

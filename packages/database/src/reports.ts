@@ -5,7 +5,7 @@
 import { tombstoneOf } from './erase.ts';
 import { reportedStatus } from './session-status.ts';
 import { open } from './task-states.ts';
-import type { DeviceLock, Db } from './transaction.ts';
+import type { Db, DeviceLock } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 import { hasUnnamed } from './unnamed.ts';
 
@@ -103,7 +103,7 @@ async function applyBatch(
     active: fact.active,
     activity: fact.lastActivity,
   }));
-  const rows = await db.$queryRaw<{ key: string | null; left_out: number }[]>`
+  const rows = await db.sql.query<{ key: string | null; left_out: number }>`
     WITH reported AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
@@ -211,7 +211,7 @@ async function applyBatch(
  * a session that it has not named (see `unnamedStarts`).
  */
 export async function saveReportHash(db: Db, deviceId: string, hash: string): Promise<boolean> {
-  const [device] = await db.$queryRaw<{ unnamed: boolean }[]>`
+  const [device] = await db.sql.query<{ unnamed: boolean }>`
     UPDATE devices SET report_hash = ${hash} WHERE id = ${deviceId} RETURNING ${hasUnnamed} AS unnamed`;
   return device?.unnamed ?? false;
 }

@@ -5,7 +5,8 @@
 import { formatSessionId } from '@relay/protocol';
 import { eraseSession, removeTombstone, tombstoneOf } from './erase.ts';
 import { underWay } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 export interface Resolved {
   /** Key of the row that now is the session: another one when the daemon had reported the native session before. */
@@ -37,12 +38,12 @@ export async function resolveSession(
   name: string,
   rename: boolean,
 ): Promise<Resolved | undefined> {
-  const [current] = await db.$queryRaw<Row[]>`
+  const [current] = await db.sql.query<Row>`
     SELECT key, native_id, agent_type, deleted_at IS NOT NULL AS deleted FROM sessions WHERE key = ${key}`;
   if (!current) return undefined;
   const nativeId = current.deleted ? tombstoneOf(name) : name;
   if (current.native_id === nativeId) return { key };
-  const [alias] = await db.$queryRaw<{ session_key: string }[]>`
+  const [alias] = await db.sql.query<{ session_key: string }>`
     SELECT session_key FROM session_aliases
     WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
   if (alias?.session_key === key && !rename) return { key };
@@ -50,10 +51,10 @@ export async function resolveSession(
   const [known] =
     alias && alias.session_key !== key
       ? [{ key: alias.session_key }]
-      : await db.$queryRaw<{ key: string }[]>`
+      : await db.sql.query<{ key: string }>`
           SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${name}`;
   if (known) {
-    const moving = await db.$queryRaw<{ instruction: string }[]>`
+    const moving = await db.sql.query<{ instruction: string }>`
       SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ${underWay} ORDER BY seq`;
     await merge(db, key, known.key, moving.length > 0);
     await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
@@ -61,15 +62,16 @@ export async function resolveSession(
     return { key: known.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
   }
   await removeTombstone(db, deviceId, current.agent_type, name);
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM session_aliases WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
-  await db.$executeRaw`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, first_words = NULL, updated_at = now() WHERE key = ${key}`;
+  await db.sql
+    .execute`UPDATE sessions SET native_id = ${nativeId}, placeholder = false, first_words = NULL, updated_at = now() WHERE key = ${key}`;
   await addAlias(db, deviceId, current.agent_type, current.native_id, key);
   return { key, previousId };
 }
 
 async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: string, key: string): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     INSERT INTO session_aliases (device_id, agent_type, native_id, session_key)
     VALUES (${deviceId}, ${agentType}, ${nativeId}, ${key})
     ON CONFLICT (device_id, agent_type, native_id) DO UPDATE SET session_key = excluded.session_key`;
@@ -80,17 +82,17 @@ async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: s
  * events are newer than any report. After its end the report is newer, unless the user is waited for.
  */
 async function merge(db: Db, from: string, into: string, runs: boolean): Promise<void> {
-  const isNews = Prisma.sql`(${runs} OR f.status = 'waiting' OR t.status = 'idle')`;
-  await db.$executeRaw`UPDATE tasks SET session_key = ${into} WHERE session_key = ${from}`;
-  await db.$executeRaw`
+  const isNews = sql`(${runs} OR f.status = 'waiting' OR t.status = 'idle')`;
+  await db.sql.execute`UPDATE tasks SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.sql.execute`
     UPDATE prompts p SET session_key = ${into} WHERE session_key = ${from}
       AND NOT EXISTS (SELECT 1 FROM prompts o WHERE o.session_key = ${into} AND o.uuid = p.uuid)`;
-  await db.$executeRaw`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
-  await db.$executeRaw`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
-  await db.$executeRaw`
+  await db.sql.execute`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.sql.execute`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
+  await db.sql.execute`
     INSERT INTO watched_sessions (user_id, session_key, created_at)
     SELECT user_id, ${into}, created_at FROM watched_sessions WHERE session_key = ${from} ON CONFLICT DO NOTHING`;
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE sessions t SET
       created_at = LEAST(t.created_at, f.created_at),
       updated_at = now(),
@@ -105,5 +107,5 @@ async function merge(db: Db, from: string, into: string, runs: boolean): Promise
       file_path = CASE WHEN t.file_path = '' THEN f.file_path ELSE t.file_path END,
       archived = f.archived, deleted_at = f.deleted_at, placeholder = false
     FROM sessions f WHERE t.key = ${into} AND f.key = ${from}`;
-  await db.$executeRaw`DELETE FROM sessions WHERE key = ${from}`;
+  await db.sql.execute`DELETE FROM sessions WHERE key = ${from}`;
 }

@@ -7,7 +7,8 @@
  */
 import { cutText, limits } from '@relay/protocol';
 import { isDue, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /** What a task ended with, as far as its session shows it. */
 export interface Shown {
@@ -22,42 +23,42 @@ interface Ask {
   /** For the documents: one sentence. */
   readonly means: string;
   /** The new status, in SQL about `s`; absent: it stays. */
-  readonly status?: Prisma.Sql;
+  readonly status?: Sql;
   /** The new question; absent: it stays. */
-  readonly prompt?: Prisma.Sql;
+  readonly prompt?: Sql;
   /** Whether the queue stands still; absent: as before. */
   readonly held?: boolean;
   /** Removes the progress of the task before. */
   readonly clears?: true;
   /** Only then; the tasks that move are in `moved`. */
-  readonly when?: Prisma.Sql;
+  readonly when?: Sql;
 }
 
-const nothing = Prisma.sql`NULL`;
+const nothing = sql`NULL`;
 /** The statement sees the tasks as they were before the move. */
-const othersUnderWay = Prisma.sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay}
+const othersUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay}
   AND o.id NOT IN (SELECT id FROM moved))`;
-const someUnderWay = Prisma.sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay})`;
-const isAsking = Prisma.sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
+const someUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay})`;
+const isAsking = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
 /** Null when no question is open besides the one that is answered. */
-const promptOfOthers = Prisma.sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
-const mayFail = Prisma.sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
+const promptOfOthers = sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
+const mayFail = sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 
 /** What a move may ask of the session of its task. `end` and `endLate` show what they are given. */
 export const asks = {
   run: {
     means:
       '`active`, or `pending` without a name; the progress before is removed. The question stays until the task is confirmed.',
-    status: Prisma.sql`CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END`,
+    status: sql`CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END`,
     clears: true,
   },
   rest: {
     means: '`waiting` if it has a question, else `pending` without a name, else `idle`.',
-    status: Prisma.sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
+    status: sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
   },
   confirm: {
     means: '`active`; its question is answered, other open ones stay.',
-    status: Prisma.sql`'active'`,
+    status: sql`'active'`,
     prompt: promptOfOthers,
   },
   end: {
@@ -67,28 +68,28 @@ export const asks = {
   endLate: {
     means: 'The same, unless another task of the session was sent since.',
     clears: true,
-    when: Prisma.sql`NOT EXISTS (SELECT 1 FROM tasks o JOIN moved m ON m.session_key = o.session_key
+    when: sql`NOT EXISTS (SELECT 1 FROM tasks o JOIN moved m ON m.session_key = o.session_key
       WHERE o.session_key = s.key AND o.id <> m.id AND o.sent_at >= m.sent_at)`,
   },
   fail: {
     means: '`failed`, unless it waits for its user or another task of it is under way.',
-    status: Prisma.sql`'failed'`,
+    status: sql`'failed'`,
     prompt: nothing,
     clears: true,
     when: mayFail,
   },
   expire: {
     means: 'The same, also unless a task of it ended after the time of the expired one.',
-    status: Prisma.sql`'failed'`,
+    status: sql`'failed'`,
     prompt: nothing,
     clears: true,
-    when: Prisma.sql`${mayFail} AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND NOT EXISTS (SELECT 1 FROM tasks l
+    when: sql`${mayFail} AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND NOT EXISTS (SELECT 1 FROM tasks l
       WHERE l.session_key = s.key AND l.state <> 'expired' AND l.finished_at > m.finished_at))`,
   },
   hold: {
     means:
       '`failed`, under the same conditions as `fail`, and its queue stands still until the user sends or cancels. Other open questions stay.',
-    status: Prisma.sql`'failed'`,
+    status: sql`'failed'`,
     prompt: promptOfOthers,
     held: true,
     clears: true,
@@ -100,20 +101,20 @@ export const asks = {
   },
   idle: {
     means: '`idle`, unless it waits for its user or another task of it is under way; its queue goes on.',
-    status: Prisma.sql`CASE WHEN s.status = 'waiting' OR ${othersUnderWay} THEN s.status ELSE 'idle' END`,
-    prompt: Prisma.sql`CASE WHEN s.status = 'waiting' THEN s.prompt END`,
+    status: sql`CASE WHEN s.status = 'waiting' OR ${othersUnderWay} THEN s.status ELSE 'idle' END`,
+    prompt: sql`CASE WHEN s.status = 'waiting' THEN s.prompt END`,
     held: false,
     clears: true,
   },
   withdraw: {
     means:
       'As it was, but `idle` when it was `pending` and its first message is the one that is taken back. A queue that stands still stays so.',
-    status: Prisma.sql`CASE WHEN s.status = 'pending' AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND m.kind = 'start')
+    status: sql`CASE WHEN s.status = 'pending' AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND m.kind = 'start')
       THEN 'idle' ELSE s.status END`,
   },
   dismiss: {
     means: '`idle` without its question, unless another task of it is under way; its queue goes on.',
-    status: Prisma.sql`CASE WHEN ${othersUnderWay} THEN s.status ELSE 'idle' END`,
+    status: sql`CASE WHEN ${othersUnderWay} THEN s.status ELSE 'idle' END`,
     prompt: nothing,
     held: false,
     clears: true,
@@ -123,39 +124,40 @@ export const asks = {
 export type AskName = keyof typeof asks;
 
 const words = (text: string) =>
-  Prisma.sql`last_message = ${cutText(text, limits.lastMessageBytes)}, message_count = s.message_count + 1`;
+  sql`last_message = ${cutText(text, limits.lastMessageBytes)}, message_count = s.message_count + 1`;
 
 /** The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: with `end` and `endLate`. */
-export function settleSessions(name: AskName, shown?: Shown): Prisma.Sql {
+export function settleSessions(name: AskName, shown?: Shown): Sql {
   const ask: Ask = asks[name];
-  const set = [Prisma.sql`updated_at = now()`];
-  if (ask.status) set.push(Prisma.sql`status = ${ask.status}`);
-  if (ask.prompt) set.push(Prisma.sql`prompt = ${ask.prompt}`);
-  if (ask.held !== undefined) set.push(Prisma.sql`queue_held = ${Prisma.raw(String(ask.held))}`);
-  if (ask.clears) set.push(Prisma.sql`progress = NULL`);
+  const set = [sql`updated_at = now()`];
+  if (ask.status) set.push(sql`status = ${ask.status}`);
+  if (ask.prompt) set.push(sql`prompt = ${ask.prompt}`);
+  if (ask.held !== undefined) set.push(sql`queue_held = ${sql.raw(String(ask.held))}`);
+  if (ask.clears) set.push(sql`progress = NULL`);
   if (shown && name === 'miss')
-    set.push(Prisma.sql`status = CASE WHEN ${isAsking} THEN 'waiting' ELSE 'failed' END, prompt = ${promptOfOthers}`);
-  else if (shown) set.push(Prisma.sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
+    set.push(sql`status = CASE WHEN ${isAsking} THEN 'waiting' ELSE 'failed' END, prompt = ${promptOfOthers}`);
+  else if (shown) set.push(sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
   // Only a message that is accepted later answers the question.
-  if (shown?.prompt) set.push(Prisma.sql`prompt_seq = (SELECT max(seq) FROM tasks WHERE session_key = s.key)`);
+  if (shown?.prompt) set.push(sql`prompt_seq = (SELECT max(seq) FROM tasks WHERE session_key = s.key)`);
   if (shown?.words) set.push(words(shown.words));
-  return Prisma.sql`UPDATE sessions s SET ${Prisma.join(set, ', ')}
-    WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? Prisma.sql`true`}`;
+  return sql`UPDATE sessions s SET ${sql.join(set, ', ')}
+    WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? sql`true`}`;
 }
 
 /** The user sent something: it is the last message, and the queue goes on. */
 export async function settleAccepted(db: Db, key: string, text: string): Promise<void> {
-  await db.$executeRaw`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now() WHERE s.key = ${key}`;
+  await db.sql
+    .execute`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now() WHERE s.key = ${key}`;
 }
 
 /** The user cancelled where nothing was to be cancelled: the queue goes on. */
 export async function releaseQueue(db: Db, key: string): Promise<void> {
-  await db.$executeRaw`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
+  await db.sql.execute`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
 }
 
 /** Another question is open: no message that was accepted before answers it. */
 export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(),
       status = CASE WHEN ${someUnderWay} THEN s.status ELSE 'waiting' END,
       prompt_seq = (SELECT COALESCE(max(seq), s.prompt_seq) FROM tasks WHERE session_key = s.key)
@@ -165,33 +167,33 @@ export async function settleAsked(db: Db, key: string, prompt: string): Promise<
 /** The daemon ended questions of these sessions: those that waited for nothing else are now `status`. */
 export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
   if (keys.length === 0) return;
-  const remains = Prisma.sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
-  await db.$executeRaw`
+  const remains = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
+  await db.sql.execute`
     UPDATE sessions s SET updated_at = now(), prompt = CASE WHEN ${remains} THEN s.prompt END,
       status = CASE WHEN s.status = 'waiting' AND NOT ${remains} THEN ${status} ELSE s.status END
     WHERE s.key = ANY(${keys}::text[])`;
 }
 
 /** The open questions of a session `s`, oldest first, as JSON; null where there are none. */
-export const openPrompts = Prisma.sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'waiting' THEN
+export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'waiting' THEN
   (SELECT json_agg(q.payload ORDER BY q.seq) FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')}) END`;
 
 /**
  * The status after a report, in SQL about `s`, the session, and `r`, its entry: `busy` while a task is open, `active` as reported, `news` if it
  * is newer than the end of the last task.
  */
-export const reportedStatus = Prisma.sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
+export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
 /** The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue stands still, the one that the user must decide about. */
-export const lastTask = Prisma.sql`(
+export const lastTask = sql`(
     SELECT id, CASE WHEN ${isOverdue('tasks')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('tasks')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
   )`;
 
 /** What is under way and what waits in a session `s`, for `LEFT JOIN LATERAL`; one row. */
-export const line = Prisma.sql`(
+export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
       (count(*) FILTER (WHERE ${isDue('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
     FROM tasks l WHERE l.session_key = s.key AND l.state IN ${open}
@@ -201,4 +203,4 @@ export const line = Prisma.sql`(
  * The status as a reader sees it, of a session `s` with its `lastTask` `t`: one whose only hope was a task that has expired is `failed` from that
  * moment on, not from the moment a sweep notices (rules, 2.6).
  */
-export const shownStatus = Prisma.sql`CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END`;
+export const shownStatus = sql`CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END`;

@@ -11,7 +11,8 @@ import {
 import { eraseSession } from './erase.ts';
 import { lastTask, line, openPrompts, shownStatus } from './session-status.ts';
 import { underWay } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /** A session with what only the relay needs to know about it. */
 export interface SessionRecord {
@@ -55,7 +56,7 @@ export interface SessionRow {
 }
 
 /** Sessions as a reader sees them, with their last task. */
-export const sessionSelect = Prisma.sql`
+export const sessionSelect = sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
     ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
@@ -114,11 +115,11 @@ function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'pr
 export async function findSession(db: Db, ownerId: string, sessionId: string): Promise<SessionRecord | undefined> {
   const id = parseSessionId(sessionId);
   if (!id || sessionId.includes('\0')) return undefined;
-  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+  const rows = await db.sql.query<SessionRow>`${sessionSelect}
     WHERE s.device_id = ${id.deviceId} AND s.agent_type = ${id.agentType} AND s.native_id = ${id.nativeId}
       AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
   if (rows[0]) return toSessionRecord(rows[0]);
-  const aliased = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+  const aliased = await db.sql.query<SessionRow>`${sessionSelect}
     WHERE s.key = (SELECT session_key FROM session_aliases
                    WHERE device_id = ${id.deviceId} AND agent_type = ${id.agentType} AND native_id = ${id.nativeId})
       AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
@@ -128,7 +129,7 @@ export async function findSession(db: Db, ownerId: string, sessionId: string): P
 /** Sessions by key, in no particular order; deleted ones are left out. */
 export async function readSessions(db: Db, keys: readonly string[]): Promise<SessionRecord[]> {
   if (keys.length === 0) return [];
-  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+  const rows = await db.sql.query<SessionRow>`${sessionSelect}
     WHERE s.key = ANY(${keys}::text[]) AND s.deleted_at IS NULL`;
   return rows.map(toSessionRecord);
 }
@@ -139,7 +140,7 @@ export async function findNativeSession(
   deviceId: string,
   nativeId: string,
 ): Promise<SessionRecord | undefined> {
-  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
+  const rows = await db.sql.query<SessionRow>`${sessionSelect}
     WHERE s.deleted_at IS NULL AND s.key = COALESCE(
       (SELECT key FROM sessions WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1),
       (SELECT session_key FROM session_aliases WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1))`;
@@ -156,17 +157,17 @@ export interface SessionFilter {
 
 /** A page of the owner's sessions, newest `updatedAt` first (then key), one more than `limit` when there is a next page. */
 export async function listSessions(db: Db, ownerId: string, filter: SessionFilter): Promise<SessionRecord[]> {
-  const conditions = [Prisma.sql`s.owner_id = ${ownerId}`, Prisma.sql`s.deleted_at IS NULL`];
-  if (filter.archived !== 'all') conditions.push(Prisma.sql`s.archived = ${filter.archived === 'true'}`);
-  if (filter.deviceId !== undefined) conditions.push(Prisma.sql`s.device_id = ${filter.deviceId}`);
+  const conditions = [sql`s.owner_id = ${ownerId}`, sql`s.deleted_at IS NULL`];
+  if (filter.archived !== 'all') conditions.push(sql`s.archived = ${filter.archived === 'true'}`);
+  if (filter.deviceId !== undefined) conditions.push(sql`s.device_id = ${filter.deviceId}`);
   if (filter.after) {
-    conditions.push(Prisma.sql`(s.updated_at, s.key) < (${filter.after.updatedAt}::timestamptz, ${filter.after.key})`);
+    conditions.push(sql`(s.updated_at, s.key) < (${filter.after.updatedAt}::timestamptz, ${filter.after.key})`);
   }
   if (filter.status !== undefined) {
-    conditions.push(Prisma.sql`(${shownStatus}) = ${filter.status}`);
+    conditions.push(sql`(${shownStatus}) = ${filter.status}`);
   }
-  const rows = await db.$queryRaw<SessionRow[]>`${sessionSelect}
-    WHERE ${Prisma.join(conditions, ' AND ')}
+  const rows = await db.sql.query<SessionRow>`${sessionSelect}
+    WHERE ${sql.join(conditions, ' AND ')}
     ORDER BY s.updated_at DESC, s.key DESC LIMIT ${filter.limit + 1}`;
   return rows.map(toSessionRecord);
 }
@@ -178,7 +179,7 @@ export async function updateSession(
   change: { title?: string; archived?: boolean },
 ): Promise<void> {
   const { title = null, archived = null } = change;
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE sessions SET title = COALESCE(${title}, title), archived = COALESCE(${archived}, archived), updated_at = now(),
       title_source = CASE WHEN ${title}::text IS NULL THEN title_source ELSE 'user' END
     WHERE key = ${key}`;
@@ -189,7 +190,7 @@ export async function updateSession(
  * Returns the id of the task that was sent or running, if any: the daemon should be told.
  */
 export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
-  const running = await db.$queryRaw<{ id: string }[]>`
+  const running = await db.sql.query<{ id: string }>`
     SELECT id FROM tasks WHERE session_key = ${key} AND state IN ${underWay}`;
   await eraseSession(db, key);
   return running[0]?.id;
@@ -198,7 +199,7 @@ export async function deleteSession(db: Db, key: string): Promise<string | undef
 /** Keeps the newest progress of running sessions, many at once; sessions that stopped running meanwhile are left alone. */
 export async function saveProgress(db: Db, entries: readonly { key: string; progress: Progress }[]): Promise<void> {
   if (entries.length === 0) return;
-  await db.$executeRaw`
+  await db.sql.execute`
     UPDATE sessions s SET progress = p.progress::jsonb
     FROM unnest(${entries.map((e) => e.key)}::text[], ${entries.map((e) => JSON.stringify(e.progress))}::text[]) AS p(key, progress)
     WHERE s.key = p.key AND s.status = 'active'`;

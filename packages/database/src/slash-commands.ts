@@ -15,13 +15,13 @@ export async function saveSlashCommands(
   nativeId: string,
   commands: readonly SlashCommand[],
 ): Promise<void> {
-  const written = await db.$executeRaw`
+  const written = await db.sql.execute`
     INSERT INTO slash_commands AS c (device_id, native_id, commands)
     SELECT id, ${nativeId}, ${JSON.stringify(commands)}::jsonb FROM devices WHERE id = ${deviceId} AND removed_at IS NULL
     ON CONFLICT (device_id, native_id) DO UPDATE SET commands = excluded.commands, reported_at = now()
     WHERE c.commands <> excluded.commands OR c.reported_at < now() - interval '1 day'`;
   if (written === 0) return;
-  await db.$executeRaw`
+  await db.sql.execute`
     DELETE FROM slash_commands WHERE device_id = ${deviceId} AND native_id IN (
       SELECT native_id FROM slash_commands WHERE device_id = ${deviceId} AND native_id <> '' AND native_id <> ${nativeId}
       ORDER BY reported_at DESC OFFSET ${maxSessions - 1})`;
@@ -37,7 +37,7 @@ const projectOf = (path: string) => path.replace(/(?<=.)\/+$/, '');
 export async function saveSlashCommandSets(db: Db, deviceId: string, sets: readonly SlashCommandSet[]): Promise<void> {
   const byProject = new Map(sets.map(({ project, commands }) => [projectOf(project), commands]));
   const asked = JSON.stringify([...byProject].map(([project, commands]) => ({ project, commands })));
-  await db.$executeRaw`
+  await db.sql.execute`
     WITH asked AS (
       SELECT * FROM jsonb_to_recordset(${asked}::jsonb) AS a(project text, commands jsonb)
     ), gone AS (
@@ -56,7 +56,7 @@ export async function readSlashCommands(
   nativeId: string,
   projectPath: string,
 ): Promise<CommandList['commands']> {
-  const rows = await db.$queryRaw<{ commands: SlashCommand[] }[]>`
+  const rows = await db.sql.query<{ commands: SlashCommand[] }>`
     SELECT commands FROM (
       SELECT commands, CASE native_id WHEN '' THEN 4 ELSE 1 END AS place FROM slash_commands
       WHERE device_id = ${deviceId} AND native_id IN (${nativeId}, '')

@@ -9,7 +9,8 @@ import { isNamed, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
 import type { Ending, MoveName } from './task-moves.ts';
 import { isDue, isOverdue, underWay } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 export type Outcome =
   | { kind: 'completed'; result: string }
@@ -67,24 +68,22 @@ const sessionsOf = (moved: readonly MovedTask[]) => [...new Set(moved.map(({ ses
  * lost (rules, 3.10).
  */
 export async function endTask(db: Db, taskId: string, outcome: Outcome, note: string | null = null): Promise<Ended> {
-  const [task] = await db.$queryRaw<
-    {
-      state: TaskState;
-      session_key: string;
-      result: string | null;
-      error_code: string | null;
-      error_text: string | null;
-      note: string | null;
-      erased: boolean;
-    }[]
-  >`SELECT t.state, t.session_key, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
+  const [task] = await db.sql.query<{
+    state: TaskState;
+    session_key: string;
+    result: string | null;
+    error_code: string | null;
+    error_text: string | null;
+    note: string | null;
+    erased: boolean;
+  }>`SELECT t.state, t.session_key, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId}`;
   if (!task || task.erased) return 'late';
   const asked = outcome.kind === 'waiting' ? outcome : undefined;
   const known = asked?.prompt.id === undefined ? undefined : await readPrompt(db, task.session_key, asked.prompt.id);
   const ending = endingOf(outcome, known?.state === 'answered');
   const go = async (name: MoveName, noted: string | null) => {
-    const [moved] = await move(db, name, Prisma.sql`t.id = ${taskId}`, { ...ending, note: noted });
+    const [moved] = await move(db, name, sql`t.id = ${taskId}`, { ...ending, note: noted });
     if (asked && moved?.shown && isNamed(asked.prompt))
       await openPrompt(db, moved.sessionKey, { prompt: asked.prompt, taskId }, asked.alone ?? true);
   };
@@ -112,7 +111,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
   // Kept, so that a daemon which repeats it is heard once.
-  await db.$executeRaw`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
+  await db.sql.execute`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
   return 'late';
 }
 
@@ -135,7 +134,7 @@ export interface UnfoundEnd {
 
 /** Such ends of the last hour by device, oldest first: the newest thousand of all these devices. */
 export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, UnfoundEnd[]>> {
-  const rows = await db.$queryRaw<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }[]>`
+  const rows = await db.sql.query<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }>`
     SELECT t.id, t.device_id,
       CASE WHEN s.placeholder THEN 'unnamed' WHEN t.state = 'completed' THEN 'wordless' ELSE 'doubtful' END AS lacks
     FROM tasks t JOIN sessions s ON s.key = t.session_key AND s.deleted_at IS NULL
@@ -151,7 +150,7 @@ export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise
 
 /** The history has nothing more to say about a task that ended without a text. */
 export async function forgetInstruction(db: Db, taskId: string): Promise<void> {
-  await db.$executeRaw`UPDATE tasks SET instruction = '' WHERE id = ${taskId} AND state = 'completed'`;
+  await db.sql.execute`UPDATE tasks SET instruction = '' WHERE id = ${taskId} AND state = 'completed'`;
 }
 
 /** sent → unknown: the connection died before the daemon confirmed it. Returns the keys of the sessions concerned. */
@@ -161,12 +160,12 @@ export const markUnknown = (db: Db, taskIds: readonly string[]): Promise<string[
 export const markLost = (db: Db, taskIds: readonly string[]): Promise<string[]> => moveAll(db, 'lose', taskIds);
 
 async function moveAll(db: Db, name: 'unknown' | 'lose', taskIds: readonly string[]): Promise<string[]> {
-  return taskIds.length === 0 ? [] : sessionsOf(await move(db, name, Prisma.sql`t.id = ANY(${taskIds}::text[])`));
+  return taskIds.length === 0 ? [] : sessionsOf(await move(db, name, sql`t.id = ANY(${taskIds}::text[])`));
 }
 
 /** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
 export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
-  return sessionsOf(await move(db, 'expire', Prisma.sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`));
+  return sessionsOf(await move(db, 'expire', sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`));
 }
 
 /**
@@ -179,7 +178,7 @@ export async function cancelTask(
   key: string,
   { onlyRunning = false } = {},
 ): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
-  const [victim] = await db.$queryRaw<{ id: string; state: string }[]>`
+  const [victim] = await db.sql.query<{ id: string; state: string }>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE s.key = ${key} AND (t.state IN ${underWay} OR (${isDue('t')} AND NOT ${onlyRunning})
       OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1)))
@@ -189,7 +188,7 @@ export async function cancelTask(
     await releaseQueue(db, key);
     return undefined;
   }
-  await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', Prisma.sql`t.id = ${victim.id}`);
+  await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', sql`t.id = ${victim.id}`);
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
 }
 
@@ -198,7 +197,7 @@ export async function cancelTask(
  * is lost, and of what was only sent the delivery is unknown.
  */
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
-  const rows = await db.$queryRaw<{ device_id: string; id: string }[]>`
+  const rows = await db.sql.query<{ device_id: string; id: string }>`
     SELECT t.device_id, t.id FROM tasks t JOIN devices d ON d.id = t.device_id
     WHERE t.state IN ${underWay} AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
   return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
@@ -206,8 +205,8 @@ export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId
 
 /** Devices that hold a queued task whose time has ended. */
 export async function devicesWithExpired(db: Db): Promise<string[]> {
-  const rows = await db.$queryRaw<{ device_id: string }[]>(
-    Prisma.sql`SELECT DISTINCT device_id FROM tasks t WHERE ${isOverdue('t')} LIMIT 500`,
+  const rows = await db.sql.query<{ device_id: string }>(
+    sql`SELECT DISTINCT device_id FROM tasks t WHERE ${isOverdue('t')} LIMIT 500`,
   );
   return rows.map((row) => row.device_id);
 }

@@ -3,7 +3,7 @@
  */
 import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
 import type { AskName, Shown } from './session-status.ts';
-import { Prisma } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
 
 /**
  * `own`: the question that the task answers is closed. `failed`: it is not certain that the answer was applied. `over`: `own`, and the turn
@@ -31,14 +31,14 @@ export interface Move {
 /** In SQL: `said` wipes the instruction too, unless the end has no text: by it the history finds the answer (see `Ending`). */
 const writes = {
   nothing: [],
-  sent: [Prisma.sql`sent_at = now()`],
+  sent: [sql`sent_at = now()`],
   // Its fence stays: it says which claim was given back.
-  unsent: [Prisma.sql`sent_at = NULL`],
-  said: [Prisma.sql`finished_at = now(), images = NULL, answer = NULL`],
-  ended: [Prisma.sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
-  expired: [Prisma.sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
+  unsent: [sql`sent_at = NULL`],
+  said: [sql`finished_at = now(), images = NULL, answer = NULL`],
+  ended: [sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
+  expired: [sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
   erased: [
-    Prisma.sql`finished_at = COALESCE(t.finished_at, now()), images = NULL, instruction = '', answer = NULL, result = NULL, error_text = NULL, note = NULL`,
+    sql`finished_at = COALESCE(t.finished_at, now()), images = NULL, instruction = '', answer = NULL, result = NULL, error_text = NULL, note = NULL`,
   ],
 } as const;
 
@@ -247,16 +247,16 @@ export interface Ending {
   shown: Shown;
 }
 
-const quoted = (states: readonly TaskState[]) => Prisma.raw(states.map((state) => `'${state}'`).join(', '));
+const quoted = (states: readonly TaskState[]) => sql.raw(states.map((state) => `'${state}'`).join(', '));
 
 /**
  * The statement that moves the tasks of which `which` is true, in SQL about `t`, and that are in a state from which the move leads. Returns
  * id, seq, kind, session_key, sent_at, finished_at, instruction, has_images, prompt_uuid and answer. `also`: further columns.
  */
-export function moveTasks(name: MoveName, which: Prisma.Sql, also: readonly Prisma.Sql[] = []): Prisma.Sql {
+export function moveTasks(name: MoveName, which: Sql, also: readonly Sql[] = []): Sql {
   const { from, to, code, writes: times }: Move = taskMoves[name];
-  const error = code ? [Prisma.sql`error_code = ${code}, error_text = ${taskErrors[code]}`] : [];
-  const set = [Prisma.sql`state = ${to}`, ...writes[times], ...error, ...also];
-  return Prisma.sql`UPDATE tasks t SET ${Prisma.join(set, ', ')} WHERE ${which} AND t.state IN (${quoted(from)})
+  const error = code ? [sql`error_code = ${code}, error_text = ${taskErrors[code]}`] : [];
+  const set = [sql`state = ${to}`, ...writes[times], ...error, ...also];
+  return sql`UPDATE tasks t SET ${sql.join(set, ', ')} WHERE ${which} AND t.state IN (${quoted(from)})
     RETURNING t.id, t.seq, t.kind, t.session_key, t.sent_at, t.finished_at, t.instruction, t.images IS NOT NULL AS has_images, t.prompt_uuid, t.answer`;
 }

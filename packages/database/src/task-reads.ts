@@ -17,7 +17,7 @@ export async function cancelledAmong(
   taskIds: readonly string[],
 ): Promise<string[]> {
   if (taskIds.length === 0) return [];
-  const rows = await db.$queryRaw<{ id: string }[]>`
+  const rows = await db.sql.query<{ id: string }>`
     SELECT id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
   return rows.map((row) => row.id);
 }
@@ -28,7 +28,7 @@ export async function findDeviceTask(
   deviceId: string,
   taskId: string,
 ): Promise<{ id: string; sessionKey: string; state: TaskState } | undefined> {
-  const rows = await db.$queryRaw<{ id: string; session_key: string; state: TaskState }[]>`
+  const rows = await db.sql.query<{ id: string; session_key: string; state: TaskState }>`
     SELECT id, session_key, state FROM tasks WHERE id = ${taskId} AND device_id = ${deviceId}`;
   const row = rows[0];
   return row && { id: row.id, sessionKey: row.session_key, state: row.state };
@@ -58,21 +58,19 @@ export interface AskedTask {
 
 /** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
 export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask | undefined> {
-  const [row] = await db.$queryRaw<
-    {
-      kind: TaskKind;
-      session_key: string;
-      native_id: string;
-      placeholder: boolean;
-      ended: boolean;
-      doubtful: boolean;
-      instruction: string;
-      said: string;
-      sent_at: Date;
-      previous: string | null;
-      previous_ended_at: Date | null;
-    }[]
-  >`
+  const [row] = await db.sql.query<{
+    kind: TaskKind;
+    session_key: string;
+    native_id: string;
+    placeholder: boolean;
+    ended: boolean;
+    doubtful: boolean;
+    instruction: string;
+    said: string;
+    sent_at: Date;
+    previous: string | null;
+    previous_ended_at: Date | null;
+  }>`
     SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ${underWay} AS ended,
       COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
       COALESCE(t.result, '') AS said,
@@ -103,7 +101,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
 /** Which of these tasks of a device ended with the daemon's own word: it need not list them any more. */
 export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
-  const rows = await db.$queryRaw<{ id: string }[]>`
+  const rows = await db.sql.query<{ id: string }>`
     SELECT id FROM tasks WHERE device_id = ${deviceId} AND id = ANY(${taskIds}::text[])
       AND (state IN ('completed', 'waiting') OR error_code = 'AGENT_ERROR')`;
   return rows.map((row) => row.id);
@@ -111,25 +109,23 @@ export async function endedAmong(db: Db, deviceId: string, taskIds: readonly str
 
 /** GET /api/tasks/:id. An expired task says so from the moment its time ended. */
 export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
-  const rows = await db.$queryRaw<
-    {
-      id: string;
-      kind: TaskKind;
-      state: TaskState;
-      created_at: Date;
-      expires_at: Date;
-      sent_at: Date | null;
-      finished_at: Date | null;
-      result: string | null;
-      error_code: string | null;
-      error_text: string | null;
-      note: string | null;
-      device_id: string;
-      agent_type: string;
-      native_id: string;
-      late: boolean;
-    }[]
-  >`
+  const rows = await db.sql.query<{
+    id: string;
+    kind: TaskKind;
+    state: TaskState;
+    created_at: Date;
+    expires_at: Date;
+    sent_at: Date | null;
+    finished_at: Date | null;
+    result: string | null;
+    error_code: string | null;
+    error_text: string | null;
+    note: string | null;
+    device_id: string;
+    agent_type: string;
+    native_id: string;
+    late: boolean;
+  }>`
     SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note,
       s.device_id, s.agent_type, s.native_id, ${isOverdue('t')} AS late
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
@@ -153,7 +149,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
 
 /** Whether a task of the session is under way, or ended within `windowMs`. */
 export async function taskWithin(db: Db, key: string, windowMs: number): Promise<boolean> {
-  const rows = await db.$queryRaw<{ id: string }[]>`
+  const rows = await db.sql.query<{ id: string }>`
     SELECT id FROM tasks WHERE session_key = ${key} AND (state IN ${underWay}
       OR (state IN ('completed', 'failed', 'waiting') AND finished_at > now() - ${windowMs}::double precision * interval '1 millisecond')) LIMIT 1`;
   return rows.length > 0;

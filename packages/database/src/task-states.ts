@@ -1,37 +1,36 @@
 /** The states of a task as conditions in SQL, so that no query spells them by itself. */
-import { Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
 
 /** Written to the daemon, and not settled: `state IN ${underWay}`. */
-export const underWay = Prisma.raw(`('sent', 'running')`);
+export const underWay = sql.raw(`('sent', 'running')`);
 /** Not settled: `state IN ${open}`. */
-export const open = Prisma.raw(`('queued', 'sent', 'running')`);
+export const open = sql.raw(`('queued', 'sent', 'running')`);
 
 /** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
-export const isDue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
+export const isDue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
 /** Queued, and its time has ended: to everyone who reads, it is expired (rules, 2.6). */
-export const isOverdue = (task: string) => Prisma.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
+export const isOverdue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
 /**
  * The order in which what waits in a session is sent, of a task `t` and its session `s`: the first message, answers, what was accepted
  * after the question while that has no end, and else by place.
  */
-export const lineOrder = Prisma.sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = '',
+export const lineOrder = sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = '',
   t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
     WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')),
   COALESCE(t.place, t.seq)`;
 
 /** Of all queued tasks `task` of one session: changes with each of them that comes, goes, is edited or moved. An aggregate. */
-export const queueVersion = (task: string) =>
-  Prisma.sql`hashtextextended(COALESCE(${Prisma.raw(
-    `string_agg(${task}.id || ' ' || ${task}.edits || ' ' || COALESCE(${task}.place, ${task}.seq), ',' ORDER BY ${task}.seq) FILTER (WHERE ${isDue(task).sql})`,
-  )}, ''), 0)::text`;
+export const queueVersion = (task: string) => {
+  const t = sql.raw(task);
+  return sql`hashtextextended(COALESCE(string_agg(${t}.id || ' ' || ${t}.edits || ' ' || COALESCE(${t}.place, ${t}.seq), ','
+    ORDER BY ${t}.seq) FILTER (WHERE ${isDue(task)}), ''), 0)::text`;
+};
 
 /** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */
-export const isStarting = (
-  key: string,
-) => Prisma.sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${Prisma.raw(key)}
+export const isStarting = (key: string) => sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${sql.raw(key)}
   AND f.kind = 'start' AND (f.state IN ${underWay} OR ${isDue('f')}))`;
 
 /** A question that may be answered. `prompt`: the alias of the table. */
 export const isOpen = (prompt: string) =>
-  Prisma.raw(`(${prompt}.state = 'open' AND (${prompt}.expires_at IS NULL OR ${prompt}.expires_at > now()))`);
+  sql.raw(`(${prompt}.state = 'open' AND (${prompt}.expires_at IS NULL OR ${prompt}.expires_at > now()))`);

@@ -33,7 +33,7 @@ export function titleOf(message: string): string {
 
 /** Sessions of a device that were not deleted. */
 export async function countSessions(db: Db, deviceId: string): Promise<number> {
-  const [row] = await db.$queryRaw<{ count: number }[]>`
+  const [row] = await db.sql.query<{ count: number }>`
     SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
   return row?.count ?? 0;
 }
@@ -43,7 +43,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const key = newUlid();
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
-  await db.$executeRaw`
+  await db.sql.execute`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
       status, last_message, message_count)
     VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(key)}, true, ${firstWordsOf(key, input.message)}, ${title},
@@ -84,7 +84,7 @@ export interface PromptAnswer {
 }
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
-  await db.$executeRaw`
+  await db.sql.execute`
     INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, expires_at)
     VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
       ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb,
@@ -113,9 +113,13 @@ export async function enqueueMessage(
     answers?: (PromptAnswer & { uuid: string }) | null;
   },
 ): Promise<Enqueued> {
-  const [state] = await db.$queryRaw<
-    { placeholder: boolean; starting: boolean; waiting: bigint; awaited: boolean; asked: string | null }[]
-  >`
+  const [state] = await db.sql.query<{
+    placeholder: boolean;
+    starting: boolean;
+    waiting: bigint;
+    awaited: boolean;
+    asked: string | null;
+  }>`
     SELECT s.placeholder,
       ${isStarting('s.key')} AS starting,
       (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
@@ -148,7 +152,7 @@ export async function enqueueMessage(
 
 /** How much of images waits for a device, and for all devices of its owner, in bytes of data URLs. */
 export async function waitingImageBytes(db: Db, deviceId: string): Promise<{ device: number; owner: number }> {
-  const [waiting] = await db.$queryRaw<{ device: bigint | null; owner: bigint | null }[]>`
+  const [waiting] = await db.sql.query<{ device: bigint | null; owner: bigint | null }>`
     SELECT sum(octet_length(t.images)) FILTER (WHERE t.device_id = ${deviceId}) AS device, sum(octet_length(t.images)) AS owner
     FROM devices mine JOIN devices d ON d.owner_id = mine.owner_id JOIN tasks t ON t.device_id = d.id
     WHERE mine.id = ${deviceId} AND ${isDue('t')}`;

@@ -4,7 +4,8 @@
  */
 import { markUnknown } from './task-ends.ts';
 import { move } from './move.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 export interface Mark {
   value: number;
@@ -14,7 +15,7 @@ export interface Mark {
 
 /** Raises the number: above what it was, and above `atLeast`. One statement. */
 export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
-  const [row] = await db.$queryRaw<{ value: bigint; raised_at: Date }[]>`
+  const [row] = await db.sql.query<{ value: bigint; raised_at: Date }>`
     INSERT INTO timeline AS t (id, value, raised_at) VALUES (1, ${atLeast}::bigint + 1, now())
     ON CONFLICT (id) DO UPDATE SET value = GREATEST(t.value, ${atLeast}::bigint) + 1, raised_at = now()
     RETURNING value, raised_at`;
@@ -23,7 +24,7 @@ export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
 
 /** Devices with messages that are queued since before `atMs`. */
 export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[]> {
-  const rows = await db.$queryRaw<{ device_id: string }[]>`
+  const rows = await db.sql.query<{ device_id: string }>`
     SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND created_at <= ${new Date(atMs)}`;
   return rows.map((row) => row.device_id);
 }
@@ -33,8 +34,8 @@ export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[
  * twice. Returns the keys of the sessions concerned. Must run inside `withDevice`.
  */
 export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
-  const before = Prisma.sql`t.created_at <= ${new Date(atMs)} AND t.expires_at > now()`;
-  const doubted = await move(db, 'doubt', Prisma.sql`t.device_id = ${deviceId} AND ${before}`);
+  const before = sql`t.created_at <= ${new Date(atMs)} AND t.expires_at > now()`;
+  const doubted = await move(db, 'doubt', sql`t.device_id = ${deviceId} AND ${before}`);
   return markUnknown(
     db,
     doubted.map(({ id }) => id),
@@ -43,7 +44,7 @@ export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promi
 
 /** Everybody who has a device. */
 export async function allOwners(db: Db): Promise<string[]> {
-  const rows = await db.$queryRaw<{ owner_id: string }[]>`
+  const rows = await db.sql.query<{ owner_id: string }>`
     SELECT DISTINCT owner_id FROM devices WHERE removed_at IS NULL`;
   return rows.map((row) => row.owner_id);
 }

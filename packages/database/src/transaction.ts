@@ -3,10 +3,8 @@
  * happens to the sessions and tasks of a device is thereby in one order, whoever asks, and nothing deadlocks.
  */
 import type { Db, Transactions } from './db.ts';
-import { Prisma } from './generated/prisma/client.ts';
 
-export type { Db, Models } from './db.ts';
-export { Prisma };
+export type { Db, Transactions, Whole, WithModels } from './db.ts';
 
 export interface DeviceLock {
   id: string;
@@ -27,17 +25,20 @@ export interface Claim {
  * was removed). Everything in `work` must use the transaction's client. Throws what `work` throws, after a rollback.
  */
 export async function withDevice<T>(
-  prisma: Transactions,
+  db: Transactions,
   deviceId: string,
   work: (tx: Db, device: DeviceLock | undefined) => Promise<T>,
 ): Promise<T> {
-  return prisma.$direct(async (tx) => {
-    const rows = await tx.$queryRaw<
-      { id: string; owner_id: string; agent_type: string; status: 'online' | 'offline'; connection_fence: bigint }[]
-    >`
+  return db.sql.transaction(async (tx) => {
+    const [row] = await tx.sql.query<{
+      id: string;
+      owner_id: string;
+      agent_type: string;
+      status: 'online' | 'offline';
+      connection_fence: bigint;
+    }>`
       SELECT id, owner_id, agent_type, status, connection_fence FROM devices
       WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
-    const row = rows[0];
     return work(
       tx,
       row && {
@@ -59,11 +60,11 @@ export async function withDevice<T>(
  * statement about a task or session, so it is true over whichever connection it came, and the daemon does not repeat it.
  */
 export async function withOwned<T>(
-  prisma: Transactions,
+  db: Transactions,
   claim: Claim,
   work: (tx: Db, device: DeviceLock) => Promise<T>,
 ): Promise<T | undefined> {
-  return withDevice(prisma, claim.deviceId, async (tx, device) =>
+  return withDevice(db, claim.deviceId, async (tx, device) =>
     device?.fence === claim.fence ? work(tx, device) : undefined,
   );
 }

@@ -31,7 +31,7 @@ const adapterKinds = new Set([
   'DatabaseDoesNotExist',
   'TransactionWriteConflict',
 ]);
-/** Node sockets, name resolution, and our own word for a connection that did not come about. */
+/** Node sockets, name resolution, and our own words for a connection that did not come about and a transaction that is undone. */
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -44,6 +44,7 @@ const socketCodes = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
   'DATABASE_UNREACHABLE',
+  'TRANSACTION_FAILED',
 ]);
 /**
  * PostgreSQL (Appendix A, Error Codes). Classes: 08 connection, 28 login, 53 resources (a full disk), 57 operator (shutdown, a cancelled

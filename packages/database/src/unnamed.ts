@@ -3,7 +3,8 @@
  */
 import { createHash } from 'node:crypto';
 import { open } from './task-states.ts';
-import { type Db, Prisma } from './transaction.ts';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
 
 /** A first task that was written to the daemon, which has not named its session. */
 export interface UnnamedStart {
@@ -29,19 +30,17 @@ export const firstWordsOf = (key: string, instruction: string): string =>
   createHash('sha256').update(`${key}\n${instruction.trim()}`).digest('base64url');
 
 /** About `s`: not named, and its first task runs or ended a few minutes ago: daemons report every 30 s, after a reconnect at once. */
-const isUnnamed = Prisma.sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_at IS NULL
+const isUnnamed = sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_at IS NULL
   AND s.created_at > now() - interval '7 days'
   AND EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = s.key AND f.kind = 'start'
     AND (f.finished_at IS NULL OR f.finished_at > now() - interval '10 minutes'))`;
 
 /** Whether the device has a session that it has not named, as an SQL condition about `devices`. */
-export const hasUnnamed = Prisma.sql`EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = devices.id AND ${isUnnamed})`;
+export const hasUnnamed = sql`EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = devices.id AND ${isUnnamed})`;
 
 /** The newest 50 first tasks of a device that were written and whose sessions have no name; running ones too. */
 export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedStart[]> {
-  const rows = await db.$queryRaw<
-    { key: string; task_id: string; first_words: string; sent_at: Date; ended: boolean }[]
-  >`
+  const rows = await db.sql.query<{ key: string; task_id: string; first_words: string; sent_at: Date; ended: boolean }>`
     SELECT s.key, t.id AS task_id, s.first_words, t.sent_at, t.state NOT IN ${open} AS ended
     FROM sessions s JOIN tasks t ON t.session_key = s.key AND t.kind = 'start' AND t.sent_at IS NOT NULL
     WHERE s.device_id = ${deviceId} AND ${isUnnamed} ORDER BY s.key DESC LIMIT ${maxStarts}`;
@@ -62,7 +61,7 @@ export async function discoveredSince(
   except: readonly string[],
   limit: number,
 ): Promise<Discovered[]> {
-  const rows = await db.$queryRaw<{ key: string; native_id: string }[]>`
+  const rows = await db.sql.query<{ key: string; native_id: string }>`
     SELECT s.key, s.native_id FROM sessions s
     WHERE s.device_id = ${deviceId} AND s.key > ${key} AND NOT s.placeholder AND s.deleted_at IS NULL
       AND s.key <> ALL(${except}::text[])

@@ -4,27 +4,27 @@ import type { Db } from './transaction.ts';
 
 /** Starts watching; true the first time. */
 export async function watchSession(db: Db, userId: string, key: string): Promise<boolean> {
-  const count = await db.$executeRaw`
+  const count = await db.sql.execute`
     INSERT INTO watched_sessions (user_id, session_key) VALUES (${userId}, ${key}) ON CONFLICT DO NOTHING`;
   return count > 0;
 }
 
 /** Stops watching; true when it was watched. */
 export async function unwatchSession(db: Db, userId: string, key: string): Promise<boolean> {
-  const count = await db.$executeRaw`DELETE FROM watched_sessions WHERE user_id = ${userId} AND session_key = ${key}`;
+  const count = await db.sql.execute`DELETE FROM watched_sessions WHERE user_id = ${userId} AND session_key = ${key}`;
   return count > 0;
 }
 
 /** How many sessions the user watches. */
 export async function countWatches(db: Db, userId: string): Promise<number> {
-  const [row] = await db.$queryRaw<{ count: number }[]>`
+  const [row] = await db.sql.query<{ count: number }>`
     SELECT count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
   return row?.count ?? 0;
 }
 
 /** What the user watches, oldest watch first. */
 export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
-  const rows = await db.$queryRaw<{ device_id: string; agent_type: string; native_id: string; created_at: Date }[]>`
+  const rows = await db.sql.query<{ device_id: string; agent_type: string; native_id: string; created_at: Date }>`
     SELECT s.device_id, s.agent_type, s.native_id, w.created_at FROM watched_sessions w JOIN sessions s ON s.key = w.session_key
     WHERE w.user_id = ${userId} AND s.deleted_at IS NULL ORDER BY w.created_at, s.key`;
   return rows.map((row) => ({
@@ -43,7 +43,7 @@ export interface WatchedNative {
 export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Promise<Map<string, WatchedNative[]>> {
   const byDevice = new Map<string, WatchedNative[]>();
   if (deviceIds.length === 0) return byDevice;
-  const rows = await db.$queryRaw<{ device_id: string; key: string; native_id: string; file_path: string }[]>`
+  const rows = await db.sql.query<{ device_id: string; key: string; native_id: string; file_path: string }>`
     SELECT DISTINCT s.device_id, s.key, s.native_id, s.file_path
     FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
     WHERE s.device_id = ANY(${deviceIds}::text[]) AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;

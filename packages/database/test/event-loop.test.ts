@@ -7,7 +7,7 @@ describe('the embedded database', () => {
     const database = await openDatabase({ template: await template() });
     try {
       const order: string[] = [];
-      const statement = database.prisma.$queryRaw`SELECT count(*) FROM generate_series(1, 5000000)`;
+      const statement = database.sql.query`SELECT count(*) FROM generate_series(1, 5000000)`;
       const answered = statement.then(() => order.push('statement'));
       for (let n = 0; n < 20; n += 1) await new Promise((resolve) => setTimeout(resolve, 1));
       order.push('twenty timers');

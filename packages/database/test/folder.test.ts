@@ -11,11 +11,11 @@ describe('the data folder', () => {
   it('is made for its owner alone, and keeps what was written', async () => {
     const dataDir = path.join(folder(), 'deep', 'data');
     const first = await openDatabase({ dataDir, template: await template() });
-    await first.prisma.device.create({ data: device('kept') });
+    await first.models.device.create({ data: device('kept') });
     await first.close();
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     const second = await openDatabase({ dataDir });
-    expect(await second.prisma.device.count()).toBe(1);
+    expect(await second.models.device.count()).toBe(1);
     await second.close();
   });
 

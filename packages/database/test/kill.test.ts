@@ -19,7 +19,7 @@ describe('kill -9', () => {
     }
     const database = await openDatabase({ dataDir });
     try {
-      const rows = await database.prisma.device.findMany({ include: { connections: true } });
+      const rows = await database.models.device.findMany({ include: { connections: true } });
       expect(acknowledged.length).toBeGreaterThanOrEqual(120);
       expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
       expect(rows.filter(({ connections }) => connections.length !== 1)).toEqual([]);
@@ -36,7 +36,7 @@ describe('kill -9', () => {
     await first.crash();
     const database = await openDatabase({ dataDir });
     try {
-      expect(await database.prisma.device.count()).toBe(0);
+      expect(await database.models.device.count()).toBe(0);
       expect(readdirSync(dataDir)).toEqual(['pgdata']);
     } finally {
       await database.close();

@@ -16,7 +16,7 @@ describe('the lock of the data folder', () => {
       expect(await second.line()).toMatch(
         `DATA_DIR_IN_USE The data folder ${dataDir} is in use by another process (pid ${process.pid})`,
       );
-      expect(await database.prisma.device.count()).toBe(0);
+      expect(await database.models.device.count()).toBe(0);
     } finally {
       await database.close();
     }

@@ -49,11 +49,10 @@ onPostgres('a server that ends a connection in the moment in which it has answer
     url.port = String(await wire(Number(url.port), 'the last words'));
     const database = await openDatabase({ url: url.href, poolSize: 1 });
     ends.push(() => database.close());
-    const { prisma } = database;
-    const answered = prisma.$queryRaw`SELECT 'the last ' || 'words' AS said`;
-    const next = prisma.$direct((tx) => tx.$queryRaw`SELECT 1`).catch((error: unknown) => error);
+    const answered = database.sql.query`SELECT 'the last ' || 'words' AS said`;
+    const next = database.sql.transaction((tx) => tx.sql.query`SELECT 1`).catch((error: unknown) => error);
     expect(await answered).toEqual([{ said: 'the last words' }]);
     expect(isUnavailable(await next)).toBe(true);
-    expect(await prisma.$direct((tx) => tx.$queryRaw`SELECT 2 AS two`)).toEqual([{ two: 2 }]);
+    expect(await database.sql.transaction((tx) => tx.sql.query`SELECT 2 AS two`)).toEqual([{ two: 2 }]);
   });
 });

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';
 import { type Database, openDatabase } from '../src/open.ts';
+import { sql } from '../src/sql.ts';
 import { isUnavailable } from '../src/unavailable.ts';
 import { device, onPostgres } from './databases.ts';
 
@@ -38,19 +39,19 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
   });
 
   const name = () => new URL(url).pathname.slice(1);
-  const rule = (sql: string) => ruler.prisma.$executeRawUnsafe(sql);
+  const rule = (statement: string) => ruler.sql.execute(sql.raw(statement));
   const cutAll = () =>
     rule(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}' AND pid <> pg_backend_pid()`,
     );
   /** A change by every way there is. */
-  const writes = ({ prisma }: Database) => [
-    () => prisma.device.create({ data: device(`model-${Math.random()}`) }),
-    () => prisma.$executeRaw`UPDATE devices SET name = 'x'`,
-    () => prisma.$queryRaw`UPDATE devices SET name = 'x' RETURNING id`,
-    () => prisma.$transaction((tx) => tx.device.create({ data: device(`transaction-${Math.random()}`) })),
-    () => prisma.$transaction([prisma.device.updateMany({ data: { name: 'x' } })]),
-    () => prisma.$direct((tx) => tx.$executeRaw`UPDATE devices SET name = 'x'`),
+  const writes = (database: Database) => [
+    () => database.models.device.create({ data: device(`model-${Math.random()}`) }),
+    () => database.sql.execute`UPDATE devices SET name = 'x'`,
+    () => database.sql.query`UPDATE devices SET name = 'x' RETURNING id`,
+    () => database.models.$transaction((tx) => tx.device.create({ data: device(`transaction-${Math.random()}`) })),
+    () => database.models.$transaction([database.models.device.updateMany({ data: { name: 'x' } })]),
+    () => database.sql.transaction((tx) => tx.sql.execute`UPDATE devices SET name = 'x'`),
   ];
   const expectNotNow = async () => {
     for (const write of writes(database)) {
@@ -72,7 +73,7 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
   it('is not now while it is read-only, as a standby after a failover, and is not ready meanwhile', async () => {
     await rule(`ALTER DATABASE "${name()}" SET default_transaction_read_only = on`);
     await cutAll();
-    while (isUnavailable(await failure(database.prisma.device.count())));
+    while (isUnavailable(await failure(database.models.device.count())));
     await expectNotNow();
     await rule(`ALTER DATABASE "${name()}" RESET default_transaction_read_only`);
     await cutAll();
@@ -135,9 +136,8 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
   });
 
   itWith('root', 'is not now when its disk is full, and not ready until it can store again', async () => {
-    const [{ data_directory: cluster }] = await ruler.prisma.$queryRaw<
-      [{ data_directory: string }]
-    >`SHOW data_directory`;
+    const [row] = await ruler.sql.query<{ data_directory: string }>`SHOW data_directory`;
+    const cluster = row!.data_directory;
     const { uid, gid } = statSync(cluster);
     const disk = mkdtempSync(path.join(os.tmpdir(), 'relay-small-disk-'));
     ends.push(() => rmSync(disk, { recursive: true }));
@@ -152,9 +152,8 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
     const moved = await openDatabase({ url });
     ends.push(() => moved.close());
     database = moved;
-    const { prisma } = database;
-    await prisma.$executeRaw`CREATE TABLE filler (text text)`;
-    const fill = () => prisma.$executeRaw`INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 1000)`;
+    await database.sql.execute`CREATE TABLE filler (text text)`;
+    const fill = () => database.sql.execute`INSERT INTO filler SELECT repeat('x', 1000) FROM generate_series(1, 1000)`;
     let error = await failure(fill());
     while (error === 'it did not fail') error = await failure(fill());
     expect(String(error)).toContain('No space left on device');
@@ -166,11 +165,13 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
 
   const codes = ['53100', '53200', '55P03', '57014', '58030', 'XX000', 'XX001', '40001', '40P01'];
   it.each(codes)('is not now when it says %s', async (code) => {
-    await database.prisma.$executeRawUnsafe(`
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`);
-    await database.prisma.$executeRawUnsafe(
-      'CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON devices FOR EACH STATEMENT EXECUTE FUNCTION refuse()',
+    await database.sql.execute(
+      sql.raw(
+        `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`,
+      ),
     );
+    await database.sql.execute`
+      CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON devices FOR EACH STATEMENT EXECUTE FUNCTION refuse()`;
     for (const write of writes(database)) {
       const error = await failure(write());
       expect({ error, notNow: isUnavailable(error) }).toEqual({ error, notNow: true });

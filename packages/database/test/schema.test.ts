@@ -46,7 +46,7 @@ describe('npm run db, on an embedded folder', () => {
     expect(await prisma(['migrate', 'deploy'], { PGLITE_DIR })).toMatchObject({ code: 0 });
     const database = await openDatabase({ dataDir: PGLITE_DIR });
     try {
-      expect(await database.prisma.device.count()).toBe(0);
+      expect(await database.models.device.count()).toBe(0);
       const refused = await prisma(['migrate', 'status'], { PGLITE_DIR });
       expect(refused).toEqual({
         code: 1,

@@ -23,11 +23,10 @@ onBoth('a statement that is run again and again', (open) => {
   it('sees what was written between its runs, in transactions that failed as well', async () => {
     const database = await open();
     try {
-      const { prisma } = database;
-      const count = async () => (await prisma.$queryRaw<{ n: number }[]>`SELECT count(*)::int AS n FROM devices`)[0]!.n;
+      const count = async () => (await database.sql.query<{ n: number }>`SELECT count(*)::int AS n FROM devices`)[0]!.n;
       for (let n = 0; n < 10; n += 1) {
-        await prisma.device.create({ data: device(`d-${n}`) });
-        const failing = prisma.$transaction(async (tx) => {
+        await database.models.device.create({ data: device(`d-${n}`) });
+        const failing = database.models.$transaction(async (tx) => {
           await tx.device.create({ data: device(`lost-${n}`) });
           await tx.$queryRaw`SELECT count(*)::int AS n FROM devices WHERE id = ${`d-${n}`}`;
           throw new Error('rolled back');

@@ -15,29 +15,29 @@ onBoth('what is told about statements', (open) => {
 
   it('names the kind of each, how long it took, and that it succeeded', async () => {
     told = [];
-    await database.prisma.$queryRaw`SELECT 1`;
-    await database.prisma.$executeRaw`DELETE FROM notifications WHERE false`;
+    await database.sql.query`SELECT 1`;
+    await database.sql.execute`DELETE FROM notifications WHERE false`;
     expect(kinds()).toEqual(['query', 'execute']);
     for (const { seconds, ok } of told) expect([ok, seconds > 0]).toEqual([true, true]);
   });
 
   it('covers the statements of a transaction, its begin and its end', async () => {
     told = [];
-    await database.prisma.$transaction(async (tx) => void (await tx.$queryRaw`SELECT 1`));
+    await database.models.$transaction(async (tx) => void (await tx.$queryRaw`SELECT 1`));
     expect([kinds()[0], kinds().at(-1)]).toEqual(['begin', 'commit']);
     expect(kinds()).toContain('query');
   });
 
   it('covers what fails, and the error comes through', async () => {
     told = [];
-    await expect(database.prisma.$queryRaw`SELECT no_such_column`).rejects.toThrow(/no_such_column/);
+    await expect(database.sql.query`SELECT no_such_column`).rejects.toThrow(/no_such_column/);
     expect(told.at(-1)).toMatchObject({ kind: 'query', ok: false });
   });
 
   it('a transaction that fails is rolled back as ever', async () => {
     told = [];
     await expect(
-      database.prisma.$transaction(async (tx) => {
+      database.models.$transaction(async (tx) => {
         await tx.$queryRaw`SELECT 1`;
         throw new Error('changed my mind');
       }),
@@ -46,7 +46,7 @@ onBoth('what is told about statements', (open) => {
   });
 
   it('the pool says how many connections there are and who waits', async () => {
-    await database.prisma.$queryRaw`SELECT 1`;
+    await database.sql.query`SELECT 1`;
     const { total, idle, waiting } = database.pool();
     expect(total).toBeGreaterThan(0);
     expect(idle).toBeLessThanOrEqual(total);
@@ -54,17 +54,17 @@ onBoth('what is told about statements', (open) => {
   });
 
   it('the outbox says how long its oldest notification waits', async () => {
-    expect(await outboxLag(database.prisma)).toBe(0);
+    expect(await outboxLag(database)).toBe(0);
     const notification = (state: string, createdAt: Date) => ({
       data: { id: ulid(), userId: 'u', sessionKey: 's', sessionId: 'i', cause: 'completed', state, createdAt },
     });
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
-    await database.prisma.notification.create(notification('sent', ago(9_000)));
-    await database.prisma.notification.create(notification('failed', ago(9_000)));
-    expect(await outboxLag(database.prisma)).toBe(0);
-    await database.prisma.notification.create(notification('sending', ago(600)));
-    await database.prisma.notification.create(notification('pending', ago(60)));
-    const lag = await outboxLag(database.prisma);
+    await database.models.notification.create(notification('sent', ago(9_000)));
+    await database.models.notification.create(notification('failed', ago(9_000)));
+    expect(await outboxLag(database)).toBe(0);
+    await database.models.notification.create(notification('sending', ago(600)));
+    await database.models.notification.create(notification('pending', ago(60)));
+    const lag = await outboxLag(database);
     expect(lag).toBeGreaterThan(590);
     expect(lag).toBeLessThan(3_000);
   });

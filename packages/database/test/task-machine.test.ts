@@ -185,12 +185,12 @@ onBoth('the states of tasks', (open) => {
   afterAll(() => database.close());
 
   const look = async (db: Db, deviceId: string): Promise<World> => {
-    const tasks = await db.$queryRaw<
-      (Omit<TaskRow, 'seq' | 'place' | 'fence'> & { seq: bigint; place: bigint; fence: bigint | null })[]
+    const tasks = await db.sql.query<
+      Omit<TaskRow, 'seq' | 'place' | 'fence'> & { seq: bigint; place: bigint; fence: bigint | null }
     >`
       SELECT id, seq, COALESCE(place, seq) AS place, COALESCE(extract(epoch FROM sent_at), 0)::float8 * 1000 AS "sentMs", session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, error_code AS code, instruction, fence
       FROM tasks WHERE device_id = ${deviceId} ORDER BY seq`;
-    const sessions = await db.$queryRaw<(Omit<SessionRow, 'promptSeq'> & { seq: bigint })[]>`
+    const sessions = await db.sql.query<Omit<SessionRow, 'promptSeq'> & { seq: bigint }>`
       SELECT key, status, queue_held AS held, placeholder, prompt IS NOT NULL AS prompted, prompt_seq AS seq
       FROM sessions WHERE device_id = ${deviceId} ORDER BY key`;
     return {
@@ -301,7 +301,7 @@ onBoth('the states of tasks', (open) => {
     await fc.assert(
       fc.asyncProperty(steps, async (done) => {
         const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
-        await database.prisma.device.create({
+        await database.models.device.create({
           data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() },
         });
         let fence = 1;
@@ -311,7 +311,7 @@ onBoth('the states of tasks', (open) => {
         /** How the session was when the task was claimed. */
         const claimedFrom = new Map<string, string>();
         for (const current of [...beginnings, ...done]) {
-          const before = await look(database.prisma, device.id);
+          const before = await look(database, device.id);
           const tasks = [...before.tasks.values()];
           const sessions = [...before.sessions.values()];
           // Mostly what is under way: that is where things happen.
@@ -324,7 +324,7 @@ onBoth('the states of tasks', (open) => {
             'pick' in current
               ? (current.pick >= scenePick && own) || among[current.pick % Math.max(1, among.length)]
               : undefined;
-          await withDevice(database.prisma, device.id, async (tx) => {
+          await withDevice(database, device.id, async (tx) => {
             switch (current.do) {
               case 'create':
                 if (sessions.length === maxSessions) return;
@@ -459,7 +459,7 @@ onBoth('the states of tasks', (open) => {
                 return;
             }
           });
-          after = await look(database.prisma, device.id);
+          after = await look(database, device.id);
           checkMoves(before, after, current);
           if (
             current.do === 'unclaim' &&

@@ -26,9 +26,9 @@ onBoth('the statements of a task', (open) => {
 
   it('are three to accept it, one to claim it, one to confirm it and two to end it', async () => {
     const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
-    await database.prisma.device.create({ data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() } });
+    await database.models.device.create({ data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() } });
     const { id: deviceId, ownerId, agentType } = device;
-    await withDevice(database.prisma, deviceId, async (tx) => {
+    await withDevice(database, deviceId, async (tx) => {
       const cost = async <T>(work: () => Promise<T>) => {
         kinds = [];
         return { made: await work(), statements: kinds.length };

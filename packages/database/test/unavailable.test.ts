@@ -17,7 +17,11 @@ describe('isUnavailable', () => {
     ['a transaction could not start', { code: 'P2028', message: 'Unable to start a transaction in the given time.' }],
     ['a transaction did not end in its time', { code: 'P2028', message: 'Transaction already closed' }],
     ['the server ended a silent transaction', { code: '25P03' }],
-    ['a raw statement met the end of it', { code: 'P2010', message: 'Raw query failed. Code: `25P03`. Message: `…`' }],
+    [
+      'a statement of a model met the end of it',
+      { code: 'P2010', message: 'Raw query failed. Code: `25P03`. Message: `…`' },
+    ],
+    ['a transaction of statements is undone', { code: 'TRANSACTION_FAILED' }],
     ['the server shuts down', { code: '57P01' }],
     ['a connection exception', { code: '08006' }],
     ['too many connections', { code: '53300' }],
@@ -57,17 +61,18 @@ onPostgres('an outage', (postgres) => {
   it('is recognised in every kind of call, and everything works again after the restart', async () => {
     const database = await openDatabase({ url: await postgres().createDatabase() });
     try {
-      const { prisma } = database;
       const calls = () => [
-        prisma.device.count(),
-        prisma.$queryRaw`SELECT 1`,
-        prisma.$executeRaw`DELETE FROM devices`,
-        prisma.$transaction((tx) => tx.device.count()),
-        prisma.$transaction([prisma.device.count()]),
+        database.models.device.count(),
+        database.sql.query`SELECT 1`,
+        database.sql.execute`DELETE FROM devices`,
+        database.models.$transaction((tx) => tx.device.count()),
+        database.models.$transaction([database.models.device.count()]),
       ];
-      const interrupted = failure(prisma.$queryRaw`SELECT pg_sleep(600)::text`);
-      const interruptedInTransaction = failure(prisma.$transaction((tx) => tx.$queryRaw`SELECT pg_sleep(601)::text`));
-      const sleeping = () => prisma.$queryRaw<object[]>`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
+      const interrupted = failure(database.sql.query`SELECT pg_sleep(600)::text`);
+      const interruptedInTransaction = failure(
+        database.models.$transaction((tx) => tx.$queryRaw`SELECT pg_sleep(601)::text`),
+      );
+      const sleeping = () => database.sql.query<object>`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
       while ((await sleeping()).length < 2);
       await postgres().halt();
       for (const error of [await interrupted, await interruptedInTransaction]) expect(isUnavailable(error)).toBe(true);
@@ -75,7 +80,7 @@ onPostgres('an outage', (postgres) => {
       expect(await database.health()).toMatchObject({ ok: false });
       await postgres().resume();
       await Promise.all(calls());
-      await prisma.device.create({ data: device('after') });
+      await database.models.device.create({ data: device('after') });
       expect(await database.health()).toMatchObject({ ok: true });
     } finally {
       await database.close();
@@ -85,13 +90,12 @@ onPostgres('an outage', (postgres) => {
   it('is what a pool without a free connection looks like', async () => {
     const database = await openDatabase({ url: await postgres().createDatabase(), poolSize: 1 });
     try {
-      const { prisma } = database;
-      await prisma.$transaction(
+      await database.models.$transaction(
         async (tx) => {
           await tx.device.count();
           const [single, transaction] = await Promise.all([
-            failure(prisma.device.count()),
-            failure(prisma.$transaction((other) => other.device.count(), { maxWait: 100 })),
+            failure(database.models.device.count()),
+            failure(database.models.$transaction((other) => other.device.count(), { maxWait: 100 })),
           ]);
           expect(transaction).toMatchObject({ code: 'P2028' });
           for (const error of [single, transaction]) expect(isUnavailable(error)).toBe(true);
@@ -106,8 +110,8 @@ onPostgres('an outage', (postgres) => {
   it('is what a statement that takes too long looks like', async () => {
     const database = await openDatabase({ url: await postgres().createDatabase(), statementTimeoutMs: 100 });
     try {
-      const error = await failure(database.prisma.$queryRaw`SELECT pg_sleep(600)::text`);
-      expect(error).toMatchObject({ code: 'P2010', message: expect.stringContaining('statement timeout') });
+      const error = await failure(database.sql.query`SELECT pg_sleep(600)::text`);
+      expect(error).toMatchObject({ code: '57014', message: expect.stringContaining('statement timeout') });
       expect(isUnavailable(error)).toBe(true);
     } finally {
       await database.close();

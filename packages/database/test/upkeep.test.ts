@@ -55,8 +55,8 @@ describe('the upkeep of an embedded database', () => {
   it('happens by itself', async () => {
     const database = await openDatabase({ template: await template(), vacuumIntervalMs: 20 });
     try {
-      await database.prisma.device.createMany({ data: Array.from({ length: 100 }, (_, n) => device(`d-${n}`)) });
-      const counted = () => database.prisma.$queryRaw<object[]>`
+      await database.models.device.createMany({ data: Array.from({ length: 100 }, (_, n) => device(`d-${n}`)) });
+      const counted = () => database.sql.query<object>`
         SELECT 1 FROM pg_class WHERE relname = 'devices' AND reltuples = 100`;
       while ((await counted()).length === 0);
     } finally {

@@ -180,7 +180,7 @@ export const callWith = (relay: TestRelay, accessToken: string, path = '/api/me'
 /** A link that was sent without a request. */
 export async function invitation(relay: TestRelay): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
-  await createInvitation(relay.database.prisma, {
+  await createInvitation(relay.database, {
     kind: 'invite',
     tokenHash: createHash('sha256').update(secret).digest('hex'),
     createdBy: 'test',

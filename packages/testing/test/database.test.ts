@@ -13,8 +13,8 @@ describe('openTestDatabase', () => {
     const [one, other] = await Promise.all([openTestDatabase(), openTestDatabase()]);
     try {
       expect(one.kind).toBe(wantsPostgres() ? 'postgres' : 'embedded');
-      await one.prisma.device.create({ data: device });
-      expect(await other.prisma.device.count()).toBe(0);
+      await one.models.device.create({ data: device });
+      expect(await other.models.device.count()).toBe(0);
     } finally {
       await Promise.all([one.close(), other.close()]);
     }

@@ -5,15 +5,15 @@ import { forgetHistory } from '../sessions/forget-history.ts';
 
 /** Rejects when the database is away; once the sign-in is gone the rest follows all the same. */
 export async function deleteAccount(deps: Operations, userId: string): Promise<void> {
-  const { prisma } = deps.database;
+  const { database } = deps;
   // Instances that cannot be reached find out by themselves, and tokens live for minutes.
   const control = (body: object) =>
     deps.backplane
       .publishControl(JSON.stringify({ v: 1, ...body }))
       .catch((error: unknown) => deps.logger.warn({ err: error }, 'a deletion could not be announced'));
-  await beginAccountDeletion(prisma, userId);
+  await beginAccountDeletion(database, userId);
   await control({ kind: 'user_revoked', subject: userId });
-  await eraseAccount(prisma, userId, async (deviceId) => {
+  await eraseAccount(database, userId, async (deviceId) => {
     deps.deviceVerifier.forget(deviceId);
     await control({ kind: 'device_closed', deviceId, why: 'deleted' });
   });

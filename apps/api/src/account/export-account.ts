@@ -32,9 +32,9 @@ export async function* exportAccount(
   deps: Pick<Operations, 'database'>,
   { userId, email, name }: UserPrincipal,
 ): AsyncGenerator<string> {
-  const { prisma } = deps.database;
-  const account = (await readAccount(prisma, userId)) ?? { id: userId, email, name };
-  const head = { exportedAt: new Date(), account, signInMethods: await listSignInMethods(prisma, userId) };
+  const { database } = deps;
+  const account = (await readAccount(database, userId)) ?? { id: userId, email, name };
+  const head = { exportedAt: new Date(), account, signInMethods: await listSignInMethods(database, userId) };
   yield JSON.stringify(head).slice(0, -1);
   const lists = {
     signIns: exportSignIns,
@@ -51,7 +51,7 @@ export async function* exportAccount(
   };
   for (const [field, read] of Object.entries(lists)) {
     yield `,\n"${field}":`;
-    yield* listText(read(prisma, userId));
+    yield* listText(read(database, userId));
   }
   yield '}\n';
 }

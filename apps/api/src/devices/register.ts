@@ -35,7 +35,7 @@ export async function requestCode(
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const deviceCode = newDeviceCode();
     const userCode = createUserCode();
-    const created = await createDeviceCode(deps.database.prisma, {
+    const created = await createDeviceCode(deps.database, {
       codeHash: hashDeviceCode(deviceCode),
       userCode,
       hostname: body.hostname,
@@ -80,7 +80,7 @@ export type PollAnswer =
  */
 export async function pollCode(deps: Operations, deviceCode: string, patient: boolean): Promise<PollAnswer> {
   const tokenOf = (salt: string) => deriveDeviceToken(deviceCode, salt);
-  const poll = await pollDeviceCode(deps.database.prisma, hashDeviceCode(deviceCode), {
+  const poll = await pollDeviceCode(deps.database, hashDeviceCode(deviceCode), {
     intervalSeconds: deps.config.devicePollIntervalSeconds,
     repeatMs,
     tokenHashOf: (salt) => hashDeviceToken(tokenOf(salt)),
@@ -110,7 +110,7 @@ const used = () => new RelayError('CODE_ALREADY_USED', 'This code was already ap
 /** @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
 export async function readCode(deps: Operations, userId: string, text: string): Promise<CodeDetail> {
   const userCode = normalizeUserCode(text);
-  const state = userCode === undefined ? undefined : await readDeviceCode(deps.database.prisma, userCode, userId);
+  const state = userCode === undefined ? undefined : await readDeviceCode(deps.database, userCode, userId);
   if (state?.kind === 'used') throw used();
   if (state?.kind !== 'pending') throw notFound();
   return state.detail;
@@ -122,7 +122,7 @@ export async function decideCode(deps: Operations, userId: string, text: string,
   const decision =
     userCode === undefined
       ? undefined
-      : await decideDeviceCode(deps.database.prisma, userCode, userId, approve, deps.config.devicesPerUser);
+      : await decideDeviceCode(deps.database, userCode, userId, approve, deps.config.devicesPerUser);
   if (decision?.kind === 'used') throw used();
   if (decision?.kind === 'full')
     throw new RelayError(

@@ -17,14 +17,14 @@ export async function ownerByDeviceToken(
   authorization: string | undefined,
 ): Promise<string> {
   const token = bearerFrom(authorization) ?? '';
-  const credential = isDeviceToken(token) ? await readCredential(deps.database.prisma, deviceId) : undefined;
+  const credential = isDeviceToken(token) ? await readCredential(deps.database, deviceId) : undefined;
   if (credential?.removedAt && credential.tokenHash === hashDeviceToken(token)) throw missing();
   return (await deps.deviceVerifier.verify(token, deviceId)).ownerId;
 }
 
 /** Its credential is refused from now on and its live socket closed wherever it is. @throws RelayError DEVICE_NOT_FOUND */
 export async function removeDevice(deps: Operations, ownerId: string, deviceId: string): Promise<void> {
-  const wasOnline = await withDevice(deps.database.prisma, deviceId, async (tx, device) => {
+  const wasOnline = await withDevice(deps.database, deviceId, async (tx, device) => {
     if (device?.ownerId !== ownerId) throw missing();
     await remove(tx, deviceId);
     return device.status === 'online';

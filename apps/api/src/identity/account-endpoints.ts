@@ -34,7 +34,7 @@ export const accountEndpoints = (deps: IdentityDeps) =>
       relayStatus: createAuthEndpoint('/relay/status', { method: 'GET' }, async (ctx) =>
         ctx.json({
           signUp: deps.config.authSignup,
-          hasAccounts: await hasAccounts(deps.database.prisma),
+          hasAccounts: await hasAccounts(deps.database),
           minPasswordLength,
           providers: deps.config.authUpstream.map(({ id, name }) => ({ id, name })),
         }),
@@ -78,15 +78,14 @@ export const accountEndpoints = (deps: IdentityDeps) =>
             !(await ctx.context.password.verify({ hash, password: typed }))
           )
             throw new APIError('BAD_REQUEST', { code: 'INVALID_PASSWORD', message: 'This is not your password.' });
-          await confirmSignIn(deps.database.prisma, session.id);
+          await confirmSignIn(deps.database, session.id);
           return ctx.json({ email: user.email });
         },
       ),
       relayApplications: createAuthEndpoint(
         '/relay/applications',
         { method: 'GET', use: [sessionMiddleware] },
-        async (ctx) =>
-          ctx.json({ applications: await listApplications(deps.database.prisma, ctx.context.session.user.id) }),
+        async (ctx) => ctx.json({ applications: await listApplications(deps.database, ctx.context.session.user.id) }),
       ),
       relayRevokeApplication: createAuthEndpoint(
         '/relay/applications/revoke',

@@ -76,15 +76,15 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const publisher = createPublisher({
     channel: deps.backplane,
     windowMs: deps.config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(deps.database.prisma, keys),
+    readSessions: (keys) => readSessions(deps.database, keys),
     onError: (error) => deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
   });
   const noteConsent = async (body: unknown, userId: string | undefined) => {
     const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
     const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
     if (accept === false || userId === undefined || clientId === null) return;
-    const name = await clientName(deps.database.prisma, clientId);
-    await addAccessNotice(deps.database.prisma, { userId, name });
+    const name = await clientName(deps.database, clientId);
+    await addAccessNotice(deps.database, { userId, name });
     await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
   };
   return {
@@ -97,7 +97,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             const tokenHash = invitationIn(ctx?.body) ?? (await carriedInvitation());
             const { undo } = await refusing(() => admit(deps, tokenHash));
             storage.onFailure(async () => {
-              await forgetUnfinishedAccount(deps.database.prisma, user.email);
+              await forgetUnfinishedAccount(deps.database, user.email);
               await undo();
             });
           },

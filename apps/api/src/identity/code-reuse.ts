@@ -24,14 +24,14 @@ function claimsOf(accessToken: string): { sub?: unknown; client_id?: unknown } {
 export async function codeUsed(deps: IdentityDeps, code: string, accessToken: string): Promise<void> {
   const { sub, client_id: client } = claimsOf(accessToken);
   if (typeof sub !== 'string' || typeof client !== 'string') return;
-  await noteUsedCode(deps.database.prisma, hashOf(code), { subject: sub, client }, rememberedMs);
+  await noteUsedCode(deps.database, hashOf(code), { subject: sub, client }, rememberedMs);
 }
 
 /** A code was refused: if it was used before, the tokens of that program end. */
 export async function codeRefused(deps: IdentityDeps, code: string): Promise<void> {
-  const used = await takeUsedCode(deps.database.prisma, hashOf(code));
+  const used = await takeUsedCode(deps.database, hashOf(code));
   if (!used) return;
   deps.logger.warn({ client: used.client }, 'a code was used twice: the tokens of its program are refused');
-  await recordRevocations(deps.database.prisma, [used]);
+  await recordRevocations(deps.database, [used]);
   await announce(deps, used);
 }

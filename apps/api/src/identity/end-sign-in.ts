@@ -30,8 +30,8 @@ export async function announce(deps: IdentityDeps, ended: Ended): Promise<void> 
 
 /** A sign-in that has not expired is about to be forgotten: its refresh tokens go first. */
 export async function forgetTokens(deps: IdentityDeps, loginId: string): Promise<void> {
-  await recordRevocations(deps.database.prisma, [{ login: loginId }]);
-  await forgetTokensOfLogin(deps.database.prisma, loginId);
+  await recordRevocations(deps.database, [{ login: loginId }]);
+  await forgetTokensOfLogin(deps.database, loginId);
 }
 
 /** A sign-in was forgotten: its access tokens are refused from now on. */
@@ -41,28 +41,28 @@ export async function refuseTokens(deps: IdentityDeps, loginId: string): Promise
 
 /** Signs the person out of every browser and every program. */
 export async function signOutEverywhere(deps: IdentityDeps, userId: string): Promise<void> {
-  const { prisma } = deps.database;
+  const { database } = deps;
   // One by one as well: a token that is being written right now is younger than this moment, but comes from one of them.
-  const logins = (await listLogins(prisma, userId)).map((login) => ({ login }));
+  const logins = (await listLogins(database, userId)).map((login) => ({ login }));
   const ended: Ended[] = [...logins, { subject: userId }];
-  await recordRevocations(prisma, ended);
-  await forgetAllLogins(prisma, userId);
+  await recordRevocations(database, ended);
+  await forgetAllLogins(database, userId);
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
 /** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */
 export async function revokeApplication(deps: IdentityDeps, userId: string, clientId: unknown): Promise<void> {
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
-  if (!(await forgetApplication(deps.database.prisma, userId, clientId)))
+  if (!(await forgetApplication(deps.database, userId, clientId)))
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
   const ended = { subject: userId, client: clientId };
-  await recordRevocations(deps.database.prisma, [ended]);
+  await recordRevocations(deps.database, [ended]);
   await announce(deps, ended);
 }
 
 /** The revocations that an instance missed and has to refuse. */
 export async function revokedLately(deps: IdentityDeps): Promise<Revocation[]> {
-  const recorded = await recentRevocations(deps.database.prisma, memoryMs);
+  const recorded = await recentRevocations(deps.database, memoryMs);
   return recorded.flatMap(({ subject, client, login, revokedAt }): Revocation[] => {
     if (login !== undefined) return [{ sid: login }];
     if (subject === undefined) return [];

@@ -34,7 +34,7 @@ async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: ()
     logger.warn(
       'AUTH_SECRET is not the one that encrypted the signing keys: new keys are made, and people sign in again',
     );
-    await forgetSigningKeys(database.prisma);
+    await forgetSigningKeys(database);
     await sign();
   }
 }
@@ -43,12 +43,12 @@ async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: ()
 export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const { config, database } = deps;
   if (config.authSecret.length === 0) throw new TypeError('the built-in sign-in has no secret');
-  const storage = createLibraryStorage(database.prisma);
+  const storage = createLibraryStorage(database);
   const library = createLibrary(deps, storage);
   await forgetUnreadableKeys(deps, async () => {
     await library.api.signJWT({ body: { payload: {} } });
   });
-  await seedClients(database.prisma, firstPartyClients(config.publicUrl));
+  await seedClients(database, firstPartyClients(config.publicUrl));
   return {
     issuer: {
       issuer: config.publicUrl,

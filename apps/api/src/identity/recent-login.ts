@@ -27,6 +27,6 @@ export async function requireRecentLogin(
   { database }: Pick<IdentityDeps, 'database'>,
   loginId: string | undefined,
 ): Promise<void> {
-  const at = loginId === undefined ? undefined : await readSignInTime(database.prisma, loginId);
+  const at = loginId === undefined ? undefined : await readSignInTime(database, loginId);
   requireRecent(at?.getTime());
 }

@@ -21,10 +21,10 @@ const link = (publicUrl: string, page: string, token: string) => `${publicUrl}/$
 
 /** A fresh link for the first account, instead of the one this instance gave before; undefined when there are accounts. */
 export async function renewSetupLink({ config, database }: Deps): Promise<string | undefined> {
-  await withdrawInvitations(database.prisma, 'setup', config.instanceName);
-  if (await hasAccounts(database.prisma)) return undefined;
+  await withdrawInvitations(database, 'setup', config.instanceName);
+  if (await hasAccounts(database)) return undefined;
   const token = createToken();
-  await createInvitation(database.prisma, {
+  await createInvitation(database, {
     kind: 'setup',
     tokenHash: hashToken(token),
     createdBy: config.instanceName,
@@ -37,14 +37,14 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   if (config.authSignup === 'closed') {
     throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');
   }
-  if ((await countInvitations(database.prisma, userId)) >= config.invitationsPerUser) {
+  if ((await countInvitations(database, userId)) >= config.invitationsPerUser) {
     throw new RelayError(
       'TOO_MANY_INVITATIONS',
       `${config.invitationsPerUser} of your invitations wait to be used, which is all. Each ends after a week.`,
     );
   }
   const token = createToken();
-  const { expiresAt = '' } = await createInvitation(database.prisma, {
+  const { expiresAt = '' } = await createInvitation(database, {
     kind: 'invite',
     tokenHash: hashToken(token),
     createdBy: userId,
@@ -58,7 +58,7 @@ export async function readInvitation(
   { config, database }: Deps,
   token: unknown,
 ): Promise<{ kind: 'setup' | 'invite'; expiresAt?: string }> {
-  const found = typeof token === 'string' ? await findInvitation(database.prisma, hashToken(token)) : undefined;
+  const found = typeof token === 'string' ? await findInvitation(database, hashToken(token)) : undefined;
   if (!found || (found.kind === 'invite' && config.authSignup === 'closed')) {
     throw new RelayError('NOT_FOUND', 'This link was used or has expired. Ask for a new one.');
   }
@@ -75,7 +75,7 @@ const notWelcome = (tokenHash: string | undefined) =>
 
 async function isWelcome({ config, database }: Deps, tokenHash: string | undefined): Promise<boolean> {
   if (tokenHash === undefined) return config.authSignup === 'open';
-  const found = await findInvitation(database.prisma, tokenHash);
+  const found = await findInvitation(database, tokenHash);
   return found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
 }
 
@@ -90,9 +90,9 @@ export async function requireWelcome(deps: Deps, tokenHash: string | undefined):
  */
 export async function admit(deps: Deps, tokenHash: string | undefined): Promise<{ undo: () => Promise<void> }> {
   await requireWelcome(deps, tokenHash);
-  const { prisma } = deps.database;
+  const { database } = deps;
   if (tokenHash === undefined) return { undo: () => Promise.resolve() };
   // Another person may have been faster.
-  if (!(await useInvitation(prisma, tokenHash))) throw notWelcome(tokenHash);
-  return { undo: () => restoreInvitation(prisma, tokenHash) };
+  if (!(await useInvitation(database, tokenHash))) throw notWelcome(tokenHash);
+  return { undo: () => restoreInvitation(database, tokenHash) };
 }

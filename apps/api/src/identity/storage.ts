@@ -3,7 +3,7 @@
  * that is away is no answer about anybody's password, and a sign-in may end while a token of it is being written.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type PrismaClient, forgetOrphan, isUnavailable } from '@relay/database';
+import { type Database, forgetOrphan, isUnavailable, modelRefusal, modelsThrough } from '@relay/database';
 import { APIError } from 'better-auth/api';
 
 export interface LibraryStorage {
@@ -38,9 +38,6 @@ export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown })
 /** The library writes null where the column is a list. */
 const lists: Readonly<Record<string, readonly string[]>> = { OauthResource: ['allowedScopes'] };
 
-/** Not there, and there already: the library knows what to do with these. */
-const expected: ReadonlySet<unknown> = new Set(['P2025', 'P2002']);
-
 function withoutNullLists(model: string, args: unknown): unknown {
   const fields = lists[model];
   if (!fields || typeof args !== 'object' || args === null) return args;
@@ -52,7 +49,7 @@ function withoutNullLists(model: string, args: unknown): unknown {
   return { ...args, data: filled };
 }
 
-export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
+export function createLibraryStorage(database: Database): LibraryStorage {
   const watched = new AsyncLocalStorage<Watched>();
 
   /** The library marks a token as used, then writes the next one; in between everything may have been forgotten. */
@@ -61,33 +58,29 @@ export function createLibraryStorage(prisma: PrismaClient): LibraryStorage {
     if (id === undefined) return;
     if (operation === 'update' && 'rotatedAt' in ((args as { data?: object }).data ?? {})) current.replaced = id;
     if (operation !== 'create') return;
-    if (await forgetOrphan(prisma, { id, sessionId: sessionId ?? null }, current.replaced))
+    if (await forgetOrphan(database, { id, sessionId: sessionId ?? null }, current.replaced))
       throw new APIError('BAD_REQUEST', { error: 'invalid_grant', error_description: 'this sign-in has ended' });
   }
 
-  const client = prisma.$extends({
-    query: {
-      $allModels: {
-        async $allOperations({ model, operation, args, query }) {
-          const current = watched.getStore();
-          if (model === 'OauthConsent' && operation === 'findFirst' && !current?.hearsConsent) return null;
-          try {
-            const result: unknown = await query(withoutNullLists(model, args) as typeof args);
-            if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
-            return result;
-          } catch (error) {
-            // The library passed on the caller's value, and the message quotes it.
-            if (current && (error as Error).name === 'PrismaClientValidationError')
-              throw new APIError('BAD_REQUEST', { code: 'INVALID_REQUEST', message: 'A field of the body is wrong.' });
-            if (!current || error instanceof APIError || expected.has((error as { code?: unknown }).code)) throw error;
-            current.unavailable ||= isUnavailable(error);
-            current.failure ??= error;
-            // Any other error would be written to the console, by a library of the library.
-            throw new APIError('INTERNAL_SERVER_ERROR');
-          }
-        },
-      },
-    },
+  const client = modelsThrough(database, async ({ model, operation, args }, run) => {
+    const current = watched.getStore();
+    if (model === 'OauthConsent' && operation === 'findFirst' && !current?.hearsConsent) return null;
+    try {
+      const result = await run(withoutNullLists(model, args));
+      if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
+      return result;
+    } catch (error) {
+      const refusal = modelRefusal(error);
+      // The library passed on the caller's value, and the message quotes it.
+      if (current && refusal === 'invalid')
+        throw new APIError('BAD_REQUEST', { code: 'INVALID_REQUEST', message: 'A field of the body is wrong.' });
+      // The library knows what to do with a row that is missing or there already.
+      if (!current || error instanceof APIError || refusal !== undefined) throw error;
+      current.unavailable ||= isUnavailable(error);
+      current.failure ??= error;
+      // Any other error would be written to the console, by a library of the library.
+      throw new APIError('INTERNAL_SERVER_ERROR');
+    }
   });
   return {
     client,

@@ -18,7 +18,7 @@ export function watchOutboxLag({ database, metrics, logger, pollMs }: OutboxLagD
   );
   let looking: Promise<void> | undefined;
   const look = () => {
-    looking ??= outboxLag(database.prisma)
+    looking ??= outboxLag(database)
       .then(
         (seconds) => gauge.set(seconds),
         (error: unknown) => logger.debug({ err: error }, 'the age of the outbox could not be read'),

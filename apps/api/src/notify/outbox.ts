@@ -73,7 +73,7 @@ export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
           'a notification was not delivered',
         );
     }
-    await finishNotification(database.prisma, notification.id, sent, maxAttempts).catch((error: unknown) =>
+    await finishNotification(database, notification.id, sent, maxAttempts).catch((error: unknown) =>
       logger.warn({ err: error, notificationId: notification.id }, 'what became of a notification was not noted'),
     );
   };
@@ -83,7 +83,7 @@ export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
       again = false;
       const room = maxInFlight - inFlight.size;
       if (room <= 0) return;
-      const due = await claimNotifications(database.prisma, room, retryMs);
+      const due = await claimNotifications(database, room, retryMs);
       for (const notification of due) {
         const delivery = deliver(notification).finally(() => {
           const wasFull = inFlight.size >= maxInFlight;

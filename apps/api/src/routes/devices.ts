@@ -39,7 +39,7 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
 });
 
 export function deviceRoutes(deps: Operations): Handlers<Names> {
-  const db = deps.database.prisma;
+  const db = deps.database;
 
   /** Wrong codes are counted, per user and per address; after too many guesses there is no answer, right or wrong. */
   const guarded = async <T>(

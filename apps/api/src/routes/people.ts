@@ -16,7 +16,7 @@ type Names =
 const notificationsDefault = 50;
 
 export function peopleRoutes(deps: Operations): Handlers<Names> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   const isWatchRequest = validator(WatchRequest);
   return {
     listWatched: async (call) => {

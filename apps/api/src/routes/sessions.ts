@@ -44,7 +44,7 @@ function showReplay(response: Response, { replayed }: { replayed: boolean }): vo
 const rangeOf = ({ parts, ...range }: RouteQuery<'readMessages'>): HistoryRange => ({ ...range, parts: parts === '1' });
 
 export function sessionRoutes(deps: Operations): Handlers<Names> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   return {
     listSessions: async (call) => {
       const { query } = call;

@@ -11,9 +11,9 @@ import { requireSession, withSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND */
 export async function queueOf(deps: Operations, userId: string, sessionId: string): Promise<SessionQueue> {
-  const { prisma } = deps.database;
-  const { key, session } = await requireSession(prisma, userId, sessionId);
-  return { sessionId: session.id, ...(await readQueue(prisma, key)) };
+  const { database } = deps;
+  const { key, session } = await requireSession(database, userId, sessionId);
+  return { sessionId: session.id, ...(await readQueue(database, key)) };
 }
 
 interface Named {

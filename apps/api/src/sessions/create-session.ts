@@ -22,7 +22,7 @@ export async function createSession(
   const images = checkImages(body.images);
   if (body.title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
   const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
-  const accepted = await withDevice(deps.database.prisma, body.deviceId, async (tx, device) => {
+  const accepted = await withDevice(deps.database, body.deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
     const idempotent = {
       userId,

@@ -17,12 +17,12 @@ export async function requireSession(db: Db, userId: string, sessionId: string):
  * @throws RelayError SESSION_NOT_FOUND, and whatever `work` throws
  */
 export async function withSession<T>(
-  { prisma }: Pick<Database, 'prisma'>,
+  database: Pick<Database, 'sql'>,
   userId: string,
   sessionId: string,
   work: (tx: Db, record: SessionRecord) => Promise<T>,
 ): Promise<T> {
   const id = parseSessionId(sessionId);
   if (!id || sessionId.includes('\0')) throw missing();
-  return withDevice(prisma, id.deviceId, async (tx) => work(tx, await requireSession(tx, userId, sessionId)));
+  return withDevice(database, id.deviceId, async (tx) => work(tx, await requireSession(tx, userId, sessionId)));
 }

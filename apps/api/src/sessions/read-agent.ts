@@ -17,7 +17,7 @@ import { requireSession } from './find.ts';
 
 /** GET /api/sessions/:id/commands. A placeholder has those of its device. @throws RelayError SESSION_NOT_FOUND */
 export async function listCommands(deps: Operations, userId: string, sessionId: string): Promise<CommandList> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   const { session, nativeId } = await requireSession(db, userId, sessionId);
   return { commands: await readSlashCommands(db, session.deviceId, nativeId, session.projectPath) };
 }
@@ -32,7 +32,7 @@ const countOf = (value: unknown): number | null =>
  *   DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 export async function readContext(deps: Operations, userId: string, sessionId: string): Promise<SessionContext> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   const record = await requireSession(db, userId, sessionId);
   const { deviceId, id } = record.session;
   const declared = await capabilitiesOf(db, deviceId);
@@ -64,7 +64,7 @@ export async function settingsOf(
   sessionId: string,
   change?: SettingChange,
 ): Promise<SessionSettings> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   const record = await requireSession(db, userId, sessionId);
   const { deviceId, id } = record.session;
   if (!(await capabilitiesOf(db, deviceId)).includes(capabilities.settings))
@@ -86,7 +86,7 @@ export async function settingsOf(
  *   DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 export async function readSummary(deps: Operations, userId: string, sessionId: string): Promise<SessionSummary> {
-  const db = deps.database.prisma;
+  const db = deps.database;
   const record = await requireSession(db, userId, sessionId);
   const { deviceId, id } = record.session;
   requireNamed(record, 'summary');
@@ -107,7 +107,7 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
  */
 export async function releaseSession(deps: Operations, userId: string, sessionId: string): Promise<ReleasedSession> {
-  const record = await requireSession(deps.database.prisma, userId, sessionId);
+  const record = await requireSession(deps.database, userId, sessionId);
   requireNamed(record, 'program to end');
   const command = { v: 1, kind: 'release', sessionId: record.nativeId } as const;
   const { result, detail } = await askDaemon(deps, record.session.deviceId, command, 'session_released');

@@ -102,7 +102,7 @@ export async function readMessages(
   sessionId: string,
   range: HistoryRange,
 ): Promise<HistoryAnswer<MessagePage>> {
-  const page = await askForPage(deps, await requireSession(deps.database.prisma, userId, sessionId), range);
+  const page = await askForPage(deps, await requireSession(deps.database, userId, sessionId), range);
   return isItems(page) ? page : { body: page };
 }
 
@@ -117,7 +117,7 @@ export async function readSession(
   sessionId: string,
   range: HistoryRange,
 ): Promise<HistoryAnswer<SessionDetail>> {
-  const record = await requireSession(deps.database.prisma, userId, sessionId);
+  const record = await requireSession(deps.database, userId, sessionId);
   if (!record.placeholder && (await deps.backplane.audience(userId).catch(() => 0)) > 0) {
     deps.tell(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
   }

@@ -15,19 +15,19 @@ export async function watch(
   userId: string,
   sessionId: string,
 ): Promise<{ sessionId: string; first: boolean }> {
-  const record = await requireSession(deps.database.prisma, userId, sessionId);
-  if ((await countWatches(deps.database.prisma, userId)) >= limits.watchedSessions && !record.session.watched)
+  const record = await requireSession(deps.database, userId, sessionId);
+  if ((await countWatches(deps.database, userId)) >= limits.watchedSessions && !record.session.watched)
     throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
-  const first = await watchSession(deps.database.prisma, userId, record.key);
+  const first = await watchSession(deps.database, userId, record.key);
   if (first) await publishWatch(deps, record);
   return { sessionId: record.session.id, first };
 }
 
 /** Any id will do: what is not watched, or does not exist, is not watched afterwards either. */
 export async function unwatch(deps: Operations, userId: string, sessionId: string): Promise<string> {
-  const record = await findSession(deps.database.prisma, userId, sessionId);
+  const record = await findSession(deps.database, userId, sessionId);
   if (!record) return sessionId;
-  const was = await unwatchSession(deps.database.prisma, userId, record.key);
+  const was = await unwatchSession(deps.database, userId, record.key);
   if (was) await publishWatch(deps, record);
   return record.session.id;
 }

@@ -138,7 +138,7 @@ describe('rate limits', () => {
     it('do not touch a live code that is polled at its pace', async () => {
       const { device_code } = await ask('203.0.113.10');
       for (let n = 0; n < 105; n += 1) {
-        await relay.database.prisma.$executeRaw`UPDATE device_codes SET polled_at = polled_at - interval '5 seconds'`;
+        await relay.database.sql.execute`UPDATE device_codes SET polled_at = polled_at - interval '5 seconds'`;
         expect((await poll('203.0.113.10', { device_code })).body.error).toBe('authorization_pending');
       }
     });

@@ -44,12 +44,12 @@ describe('an attacker', () => {
       ['POST', '/auth/admin/oauth2/resources', { identifier: 'https://evil.example', name: 'evil' }],
       ['PATCH', `/auth/admin/oauth2/resources/${encodeURIComponent('http://localhost:4000/api')}`, { disabled: true }],
     ])('cannot change which programs and audiences there are: %s %s', async (method, path, body) => {
-      const before = await relay.database.prisma.oauthClient.findMany({ orderBy: { clientId: 'asc' } });
+      const before = await relay.database.models.oauthClient.findMany({ orderBy: { clientId: 'asc' } });
       const { status } = await browser.send(method, path, { body });
       expect([401, 403, 404]).toContain(status);
-      expect(await relay.database.prisma.oauthClient.findMany({ orderBy: { clientId: 'asc' } })).toEqual(before);
+      expect(await relay.database.models.oauthClient.findMany({ orderBy: { clientId: 'asc' } })).toEqual(before);
       expect(before.map(({ clientId }) => clientId)).toEqual(['relay-cli', 'relay-mobile', 'relay-web']);
-      expect(await relay.database.prisma.oauthResource.count({ where: { disabled: false } })).toBe(1);
+      expect(await relay.database.models.oauthResource.count({ where: { disabled: false } })).toBe(1);
     });
 
     it('cannot make a bearer of the browser sign-in', async () => {
@@ -170,11 +170,11 @@ describe('an attacker', () => {
     it('has a minute, although the sign-in page may stay open for ten', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);
-      const rows = await relay.database.prisma.verification.findMany({
+      const rows = await relay.database.models.verification.findMany({
         where: { value: { contains: 'authorization_code' } },
       });
       for (const { expiresAt } of rows) expect(expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + 60_000);
-      await relay.database.prisma.verification.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
+      await relay.database.models.verification.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
       expect((await redeem(relay, 'relay-cli', code, verifier)).body.error).toBe('invalid_grant');
     });
   });
@@ -223,7 +223,7 @@ describe('an attacker', () => {
 
   describe('with a stolen refresh token', () => {
     const afterTheInterval = () =>
-      relay.database.prisma.oauthRefreshToken.updateMany({
+      relay.database.models.oauthRefreshToken.updateMany({
         where: { rotatedAt: { not: null } },
         data: { rotationReplayExpiresAt: new Date(Date.now() - 1) },
       });

@@ -35,7 +35,7 @@ const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) 
 function endpoints(): { path: string; methods: string[] }[] {
   const api = relay.apis[0]!;
   const deps = { config: relay.config, database: relay.database, backplane: api.backplane, logger: console };
-  const library = createLibrary(deps as never, createLibraryStorage(relay.database.prisma));
+  const library = createLibrary(deps as never, createLibraryStorage(relay.database));
   return Object.values(
     library.api as Record<string, { path?: string; options: { method?: string | string[] } }>,
   ).flatMap(({ path, options }) => (path === undefined ? [] : [{ path, methods: [options.method ?? 'GET'].flat() }]));
@@ -169,10 +169,10 @@ describe('a password', () => {
       database: relay.database,
       config: { authSecret, publicUrl, authSignup: 'open' },
     });
-    const before = await relay.database.prisma.user.count();
+    const before = await relay.database.models.user.count();
     const answer = await new Browser(open).send('POST', '/auth/sign-up/email', { body: bodies(value) });
     expect(answer.status).toBe(400);
-    expect(await relay.database.prisma.user.count()).toBe(before);
+    expect(await relay.database.models.user.count()).toBe(before);
     await open.stop();
     const change = await alice.send('POST', '/auth/change-password', {
       body: { currentPassword: password, newPassword: value },
@@ -264,10 +264,10 @@ describe('a request that another page made the browser send', () => {
     await victim.signUp('victim@example.com');
     const rows = () =>
       Promise.all([
-        relay.database.prisma.login.count(),
-        relay.database.prisma.user.findMany({ orderBy: { id: 'asc' } }),
-        relay.database.prisma.oauthConsent.count(),
-        relay.database.prisma.invitation.count(),
+        relay.database.models.login.count(),
+        relay.database.models.user.findMany({ orderBy: { id: 'asc' } }),
+        relay.database.models.oauthConsent.count(),
+        relay.database.models.invitation.count(),
       ]);
     const before = await rows();
     const doors = endpoints().filter(({ path }) => openMethods(path.replace(/:\w+/g, 'x'))?.includes('POST'));

@@ -53,7 +53,7 @@ describe('the end of a sign-in', () => {
       const { access_token: token } = await signedInCli(browser);
       const app = await connectApp(deaf, { token });
       const { sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { sub: string };
-      await recordRevocations(deaf.database.prisma, [{ subject: sub }]);
+      await recordRevocations(deaf.database, [{ subject: sub }]);
       expect(await app.closed).toMatchObject({ code: 4401 });
       expect((await callWith(deaf, token, '/api/me')).body).toMatchObject({ code: 'TOKEN_REVOKED' });
     } finally {
@@ -168,7 +168,7 @@ describe('the end of a sign-in', () => {
     const browser = await person();
     const cli = await signedInCli(browser);
     const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
-    await relay.database.prisma.login.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1) } });
+    await relay.database.models.login.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1) } });
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
     expect((await refresh(relay, cli.refresh_token!)).status).toBe(200);
   });

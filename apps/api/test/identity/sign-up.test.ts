@@ -54,7 +54,7 @@ describe('the first account', () => {
       Array.from({ length: 6 }, (_, index) => create(new Browser(relay), `p${index}@example.com`, links[index % 2])),
     );
     expect(attempts.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
-    expect(await relay.database.prisma.user.count()).toBe(1);
+    expect(await relay.database.models.user.count()).toBe(1);
   });
 
   it('has a new link after a restart as long as there is none, and no link afterwards', async () => {
@@ -90,7 +90,7 @@ describe('an account', () => {
       const answer = await create(browser, 'a@example.com');
       expect(answer.status).toBe(status);
       if (status === 403) expect(answer.body).toMatchObject({ code: 'FORBIDDEN', status: 403 });
-      expect(await relay.database.prisma.user.count()).toBe(status === 200 ? 1 : 0);
+      expect(await relay.database.models.user.count()).toBe(status === 200 ? 1 : 0);
     }
   });
 
@@ -112,13 +112,13 @@ describe('an account', () => {
     ]);
     expect(attempts.map(({ status: code }) => code).sort()).toEqual([200, 403]);
     expect((await create(new Browser(relay), 'eve2@example.com', token)).status).toBe(403);
-    expect(await relay.database.prisma.user.count()).toBe(2);
+    expect(await relay.database.models.user.count()).toBe(2);
   });
 
   it('is not created by an invitation that has expired, nor by one when sign-up is closed', async () => {
     const relay = await relayWith('invite');
     const token = await invitation(relay);
-    await relay.database.prisma.invitation.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
+    await relay.database.models.invitation.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
     expect((await create(new Browser(relay), 'a@example.com', token)).status).toBe(403);
     const closed = await relayWith('closed');
     expect((await create(new Browser(closed), 'a@example.com', await invitation(closed))).status).toBe(403);
@@ -149,13 +149,13 @@ describe('an account', () => {
 
   it('is not half there when the database fails in the middle, and the invitation is good again', async () => {
     const relay = await relayWith('invite');
-    const { prisma } = relay.database;
-    await prisma.$executeRaw`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
+    const database = relay.database;
+    await database.sql.execute`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false)`;
     const browser = new Browser(relay);
     const token = await invitation(relay);
     expect((await create(browser, 'a@example.com', token)).status).toBeGreaterThanOrEqual(400);
-    expect(await prisma.user.count()).toBe(0);
-    await prisma.$executeRaw`ALTER TABLE credentials DROP CONSTRAINT none`;
+    expect(await database.models.user.count()).toBe(0);
+    await database.sql.execute`ALTER TABLE credentials DROP CONSTRAINT none`;
     expect((await create(browser, 'a@example.com', token)).status).toBe(200);
   });
 });

@@ -108,7 +108,7 @@ describe('the outbox', () => {
 
   it('takes what an instance took and never finished', async () => {
     const begun = await watchedTask('orphan');
-    await scene.relay.database.prisma.$executeRaw`
+    await scene.relay.database.sql.execute`
       INSERT INTO notifications (id, user_id, session_key, session_id, cause, state, claimed_at)
       SELECT 'orphan', owner_id, key, ${begun.id}, 'done', 'sending', now() - interval '61 seconds' FROM sessions WHERE native_id = 'orphan'`;
     await delivery(begun.id);
@@ -127,9 +127,8 @@ describe('an outbox whose transport never answers', () => {
   let database: Database;
   beforeAll(async () => {
     database = await openTestDatabase();
-    const { prisma } = database;
     const device = { id: 'd', ownerId: 'alice', name: 'x', hostname: 'x', agentType: 'a', tokenHash: 'x' };
-    await prisma.device.create({ data: device });
+    await database.models.device.create({ data: device });
     const session = {
       key: 's',
       ownerId: 'alice',
@@ -139,7 +138,7 @@ describe('an outbox whose transport never answers', () => {
       title: 'x',
       status: 'idle',
     };
-    await prisma.session.create({ data: session });
+    await database.models.session.create({ data: session });
   });
   afterAll(() => database.close());
 
@@ -153,10 +152,10 @@ describe('an outbox whose transport never answers', () => {
       transports: [{ name: 'test', send }],
     });
   const due = (id: string) =>
-    database.prisma.notification.create({
+    database.models.notification.create({
       data: { id, userId: 'alice', sessionKey: 's', sessionId: 'd:a:n', cause: 'done' },
     });
-  const rowOf = (id: string) => database.prisma.notification.findUniqueOrThrow({ where: { id } });
+  const rowOf = (id: string) => database.models.notification.findUniqueOrThrow({ where: { id } });
 
   it('gives it its time, five times, and goes on with the others', async () => {
     await Promise.all([due('stuck'), due('fine')]);

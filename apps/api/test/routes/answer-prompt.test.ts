@@ -120,7 +120,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(field.inbox.count('task_resume', (frame) => frame.session_id === id.split(':')[2])).toBe(1);
     // The outcome is known long after the question itself is gone.
     expect((await answer(id, prompt!.id, { option: '1' })).body).toMatchObject({ answer: { option } });
-    const [row] = await relay.database.prisma.prompt.findMany({ where: { uuid: prompt!.id } });
+    const [row] = await relay.database.models.prompt.findMany({ where: { uuid: prompt!.id } });
     expect(row).toMatchObject({ state: 'closed', payload: {} });
   });
 
@@ -193,7 +193,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     // Its turn is over: late ERROR of the answer would say that it came too late.
     daemon.event(given.body.taskId as string, 'ERROR', { error: 'too late', code: 'PROMPT_SUPERSEDED' });
     await app.next('session_update', ({ session }) => (session as Seen).lastTask?.code === 'PROMPT_SUPERSEDED');
-    expect(await relay.database.prisma.prompt.findFirst({ where: { uuid: question.uuid } })).toMatchObject({
+    expect(await relay.database.models.prompt.findFirst({ where: { uuid: question.uuid } })).toMatchObject({
       state: 'failed',
     });
   });

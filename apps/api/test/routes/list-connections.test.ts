@@ -54,7 +54,7 @@ describe('GET /api/devices/:id/connections', () => {
   it('shows the newest 50', async () => {
     const { deviceId } = await registerDevice(relay);
     const hour = (n: number) => new Date(Date.UTC(2026, 0, 1, n));
-    await relay.database.prisma.deviceConnection.createMany({
+    await relay.database.models.deviceConnection.createMany({
       data: Array.from({ length: 60 }, (_, n) => ({
         id: `c${n}-${deviceId}`,
         deviceId,

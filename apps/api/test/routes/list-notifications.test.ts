@@ -56,7 +56,7 @@ describe('GET /api/notifications', () => {
 
   it('lists what happened in watched sessions, newest first, with its cause', async () => {
     // Of the devices that were registered (S18): not the subject here.
-    await scene.relay.database.prisma.notification.deleteMany({ where: { cause: 'device_allowed' } });
+    await scene.relay.database.models.notification.deleteMany({ where: { cause: 'device_allowed' } });
     const { notifications, nextCursor } = await list();
     expect(nextCursor).toBeUndefined();
     expect(notifications.map(({ sessionId }) => sessionId)).toEqual(begun.map(({ id }) => id).reverse());

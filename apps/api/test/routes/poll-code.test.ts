@@ -76,7 +76,7 @@ describe('POST /api/devices/token', () => {
     const { body } = await poll({ deviceCode: codes.device_code });
     expect([body.expiresIn, body.expires_in]).toEqual([7_776_000, 7_776_000]);
     expect([body.accessToken, body.access_token]).toEqual([body.refreshToken, body.refreshToken]);
-    const [row] = await readCredentials(relay.database.prisma, [body.deviceId]).then((all) => [...all.values()]);
+    const [row] = await readCredentials(relay.database, [body.deviceId]).then((all) => [...all.values()]);
     expect(row!.expiresAt.getTime()).toBeGreaterThan(Date.now() + (body.expiresIn - 60) * 1000);
   });
 
@@ -92,7 +92,7 @@ describe('POST /api/devices/token', () => {
     const codes = await ask();
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
     expectPollError(await poll({ device_code: codes.device_code }), 'slow_down');
-    await relay.database.prisma.$executeRaw`
+    await relay.database.sql.execute`
       UPDATE device_codes SET polled_at = polled_at - interval '3 seconds' WHERE user_code = ${codes.user_code}`;
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
   });
@@ -120,7 +120,7 @@ describe('POST /api/devices/token', () => {
     const codes = await ask();
     await decide(codes, 'approve', 'dave');
     const first = await poll({ device_code: codes.device_code });
-    const pass = (seconds: number) => relay.database.prisma.$executeRaw`
+    const pass = (seconds: number) => relay.database.sql.execute`
       UPDATE device_codes SET redeemed_at = redeemed_at - ${seconds}::double precision * interval '1 second' WHERE user_code = ${codes.user_code}`;
     await pass(50);
     expect((await poll({ device_code: codes.device_code })).body).toEqual(first.body);
@@ -139,7 +139,7 @@ describe('POST /api/devices/token', () => {
     const [undecided, approved] = [await ask(), await ask()];
     await decide(approved);
     for (const codes of [undecided, approved]) {
-      await relay.database.prisma.$executeRaw`
+      await relay.database.sql.execute`
         UPDATE device_codes SET expires_at = now() - interval '1 second' WHERE user_code = ${codes.user_code}`;
       expectPollError(await poll({ device_code: codes.device_code }), 'expired_token');
     }

@@ -118,7 +118,7 @@ describe('/api/devices/code/:userCode', () => {
 
   it('does not know an expired code', async () => {
     const codes = await ask();
-    await relay.database.prisma.$executeRaw`
+    await relay.database.sql.execute`
       UPDATE device_codes SET expires_at = now() - interval '1 second' WHERE user_code = ${codes.user_code}`;
     const erin = by('erin');
     for (const answer of [

@@ -3,11 +3,11 @@
 import { openDatabase } from '../../dist/index.js';
 
 const [, , dataDir, round] = process.argv;
-const { prisma } = await openDatabase({ dataDir });
+const database = await openDatabase({ dataDir });
 for (let n = 0; ; n += 1) {
   const id = `${round}-${n}`;
   const tokenHash = `hash-${id}`;
-  await prisma.$transaction(async (tx) => {
+  await database.models.$transaction(async (tx) => {
     await tx.device.create({ data: { id, ownerId: 'u', name: 'n', hostname: 'h', agentType: 'a', tokenHash } });
     await tx.deviceConnection.create({ data: { id: `c-${id}`, deviceId: id, fence: 1n, instance: 'i' } });
   });

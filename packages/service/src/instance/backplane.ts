@@ -33,7 +33,7 @@ export const overRedis =
 /** For the only process of a relay. */
 export async function inMemory(config: RelayConfig, database: Database): Promise<Connect> {
   // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
-  const aheadMs = Math.max(0, (await newestFence(database.prisma)) + 1 - Date.now());
+  const aheadMs = Math.max(0, (await newestFence(database)) + 1 - Date.now());
   const bus = createMemoryBus({ ...lifetimes(config), now: () => Date.now() + aheadMs });
   return async (name) => Promise.resolve(bus.connect(name));
 }

@@ -119,7 +119,7 @@ async function assemble(
     }),
     timeoutMs: readinessTimeoutMs,
   });
-  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database.prisma, deviceId) });
+  const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database, deviceId) });
   const shared = { config, database, deviceVerifier, logger, metrics, tracer, readiness, version };
   return {
     deps: (part) => ({ ...shared, backplane: memberOf(part) }),

@@ -1,19 +1,19 @@
-/** Transactions of raw statements, straight over the driver. Their limits are those of Prisma's: a time for the whole, and one for each statement. */
+/** Transactions of statements written by hand: a time for the whole, and one for each statement. */
 import type pg from 'pg';
-import { type Observers, type Send, type StatementOf, directly, sendOver } from './direct.ts';
-import type { StatementKind } from './observed-adapter.ts';
 import type { Transactions } from './db.ts';
+import type { StatementKind } from './observed-adapter.ts';
+import { type Observers, type Send, type StatementOf, sendOver, statements } from './statements.ts';
 
-/** As Prisma tells it. */
-class TransactionError extends Error {
-  readonly code = 'P2028';
+/** A transaction that took too long, went on after its end, or after a statement of it had failed. It is undone: another try may succeed. */
+export class TransactionError extends Error {
+  readonly code = 'TRANSACTION_FAILED';
 }
 
 export function transactions(
   pool: pg.Pool,
   statementOf: StatementOf,
   { onStatement, onError, timeoutMs }: Observers & { timeoutMs: number },
-): Transactions['$direct'] {
+): Transactions['sql']['transaction'] {
   const timed = async <T>(kind: StatementKind, act: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
     let ok = false;
@@ -50,7 +50,7 @@ export function transactions(
     };
 
     try {
-      const result = await work(directly(send, statementOf));
+      const result = await work({ sql: statements(send, statementOf) });
       if (isLate()) throw late();
       // The end has the time of a statement, so that it is known how it went.
       clearTimeout(clock);

@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Database, Prisma, type StatementKind, isUnavailable, withDevice, withOwned } from '../src/index.ts';
+import { type Database, type StatementKind, isUnavailable, sql, withDevice, withOwned } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
 
-onBoth('a direct transaction', (open) => {
+onBoth('a transaction of statements', (open) => {
   let database: Database;
-  let prisma: Database['prisma'];
   let told: StatementKind[] = [];
   beforeAll(async () => {
     database = await open({ poolSize: 4, transactionTimeoutMs: 1_000, onStatement: (kind) => told.push(kind) });
-    prisma = database.prisma;
-    await prisma.device.createMany({ data: ['a', 'counter'].map((id) => device(id)) });
+    await database.models.device.createMany({ data: ['a', 'counter'].map((id) => device(id)) });
   });
   afterAll(() => database.close());
 
-  const rename = (name: string) => Prisma.sql`UPDATE devices SET name = ${name} WHERE id = 'a'`;
-  const nameOfA = async () => (await prisma.device.findUniqueOrThrow({ where: { id: 'a' } })).name;
+  const rename = (name: string) => sql`UPDATE devices SET name = ${name} WHERE id = 'a'`;
+  const nameOfA = async () => (await database.models.device.findUniqueOrThrow({ where: { id: 'a' } })).name;
   const failure = (work: Promise<unknown>) =>
     work.then(
       () => {
@@ -25,7 +23,7 @@ onBoth('a direct transaction', (open) => {
 
   it('keeps what was written, and returns what the work returned', async () => {
     told = [];
-    expect(await prisma.$direct(async (tx) => tx.$executeRaw(rename('kept')))).toBe(1);
+    expect(await database.sql.transaction(async (tx) => tx.sql.execute(rename('kept')))).toBe(1);
     expect(told).toEqual(['begin', 'execute', 'commit']);
     expect(await nameOfA()).toBe('kept');
   });
@@ -34,8 +32,8 @@ onBoth('a direct transaction', (open) => {
     const reason = new Error('changed my mind');
     told = [];
     const error = await failure(
-      prisma.$direct(async (tx) => {
-        await tx.$executeRaw(rename('undone'));
+      database.sql.transaction(async (tx) => {
+        await tx.sql.execute(rename('undone'));
         throw reason;
       }),
     );
@@ -45,9 +43,9 @@ onBoth('a direct transaction', (open) => {
 
   it('does not claim to have committed after a statement failed', async () => {
     const error = await failure(
-      prisma.$direct(async (tx) => {
-        await tx.$executeRaw(rename('undone'));
-        await tx.$queryRaw`SELECT no_such_column`.catch(() => {});
+      database.sql.transaction(async (tx) => {
+        await tx.sql.execute(rename('undone'));
+        await tx.sql.query`SELECT no_such_column`.catch(() => {});
       }),
     );
     expect(error.message).toContain('nothing was committed');
@@ -56,17 +54,19 @@ onBoth('a direct transaction', (open) => {
 
   it('loses no update of twenty that lock, read and write one row', async () => {
     const increment = () =>
-      withDevice(prisma, 'counter', async (tx, held) => {
-        await tx.$executeRaw`UPDATE devices SET connection_fence = ${held!.fence + 1} WHERE id = 'counter'`;
+      withDevice(database, 'counter', async (tx, held) => {
+        await tx.sql.execute`UPDATE devices SET connection_fence = ${held!.fence + 1} WHERE id = 'counter'`;
       });
     await Promise.all(Array.from({ length: 20 }, increment));
-    expect(await prisma.device.findUnique({ where: { id: 'counter' } })).toMatchObject({ connectionFence: 20n });
+    expect(await database.models.device.findUnique({ where: { id: 'counter' } })).toMatchObject({
+      connectionFence: 20n,
+    });
   });
 
   it('of a claim runs while that is the newest on its device, and not for another fence or a missing device', async () => {
-    await prisma.device.create({ data: { ...device('owned'), connectionFence: 7n } });
+    await database.models.device.create({ data: { ...device('owned'), connectionFence: 7n } });
     const fenceOf = (deviceId: string, fence: number) =>
-      withOwned(prisma, { deviceId, fence }, (_, held) => Promise.resolve(held.fence));
+      withOwned(database, { deviceId, fence }, (_, held) => Promise.resolve(held.fence));
     expect(await fenceOf('owned', 7)).toBe(7);
     for (const [id, fence] of [
       ['owned', 6],
@@ -78,17 +78,17 @@ onBoth('a direct transaction', (open) => {
 
   it('is undone when it exceeds its time, which is an outage, and everything goes on', async () => {
     const error = await failure(
-      prisma.$direct(async (tx) => {
-        await tx.$executeRaw(rename('late'));
-        for (;;) await tx.$queryRaw`SELECT 1`;
+      database.sql.transaction(async (tx) => {
+        await tx.sql.execute(rename('late'));
+        for (;;) await tx.sql.query`SELECT 1`;
       }),
     );
-    expect([error.code, isUnavailable(error)]).toEqual(['P2028', true]);
+    expect([error.code, isUnavailable(error)]).toEqual(['TRANSACTION_FAILED', true]);
     expect(await nameOfA()).toBe('kept');
   });
 
   it('has no statements after its end', async () => {
-    const left = await prisma.$direct((tx) => Promise.resolve(tx));
-    expect((await failure(left.$queryRaw`SELECT 1`)).message).toContain('has ended');
+    const left = await database.sql.transaction((tx) => Promise.resolve(tx));
+    expect((await failure(left.sql.query`SELECT 1`)).message).toContain('has ended');
   });
 });

@@ -1,0 +1,46 @@
+/**
+ * The tag of statements. A value in it is sent apart from the text; a piece made by the same tag becomes part of it. Nothing else gets into
+ * the text, but what `sql.raw` is given: constants of this code.
+ */
+
+/** A statement, or a piece of one, with its values. */
+export class Sql {
+  readonly values: readonly unknown[];
+  readonly #strings: readonly string[];
+  #text: string | undefined;
+
+  constructor(strings: readonly string[], given: readonly unknown[] = []) {
+    const flat = [strings[0] ?? ''];
+    const values: unknown[] = [];
+    given.forEach((value, n) => {
+      const behind = strings[n + 1] ?? '';
+      if (value instanceof Sql) {
+        const [first = '', ...others] = value.#strings;
+        flat.push(`${flat.pop()}${first}`, ...others);
+        flat.push(`${flat.pop()}${behind}`);
+        values.push(...value.values);
+      } else {
+        values.push(value);
+        flat.push(behind);
+      }
+    });
+    this.#strings = flat;
+    this.values = values;
+  }
+
+  /** As PostgreSQL takes it: the places of the values are `$1`, `$2`, … */
+  get text(): string {
+    return (this.#text ??= this.#strings.reduce((before, part, n) => `${before}$${n}${part}`));
+  }
+}
+
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  return new Sql(strings, values);
+}
+
+sql.empty = new Sql(['']);
+/** Never with a text from outside this code. */
+sql.raw = (text: string) => new Sql([text]);
+/** The values or pieces, with commas between them, or with `separator`. There must be one. */
+sql.join = (pieces: readonly unknown[], separator = ', ') =>
+  new Sql(['', ...Array<string>(pieces.length - 1).fill(separator), ''], pieces);
