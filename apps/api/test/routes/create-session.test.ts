@@ -38,6 +38,7 @@ describe('POST /api/sessions', () => {
       archived: false,
       watched: false,
       lastTask: { id: body.taskId, state: 'queued' },
+      queue: { count: 1, v: expect.any(String) },
       taskId: expect.stringMatching(/^[0-9A-Z]{26}$/),
       message: { uuid: expect.any(String), role: 'USER', content: 'look around', timestamp: body.createdAt },
     });
