@@ -2,7 +2,7 @@
  * Commands to the instance that owns a device, without anybody waiting for them. One that could not be brought because the backplane stood
  * still is repeated until it can be: what waits for it, a task or a cancel, would otherwise wait for a sweep.
  */
-import type { Backplane } from '@relay/backplane';
+import type { BackplaneInstance, Commands } from '@relay/backplane';
 import type { Command } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 
@@ -19,7 +19,7 @@ export interface Teller {
 }
 
 export function createTeller(
-  backplane: Pick<Backplane, 'route' | 'onRestored'>,
+  backplane: Pick<Commands, 'route'> & Pick<BackplaneInstance, 'onRestored'>,
   logger: Logger,
   timeoutMs: number,
 ): Teller {

@@ -1,7 +1,7 @@
 /** The connections of a gateway from the accepted socket to its end: claim the device, mark it online, handle frames, release it. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Backplane } from '@relay/backplane';
+import type { Leases } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Database, closedAmong, newUlid } from '@relay/database';
 import { capabilities, closeCodes, relayCapabilities, relayCapabilitiesHeader } from '@relay/protocol';
@@ -21,7 +21,7 @@ import { versionStatus } from './version.ts';
 export interface ConnectionsDeps {
   config: RelayConfig;
   database: Database;
-  backplane: Backplane;
+  backplane: Leases;
   metrics: GatewayMetrics;
   sockets: SocketServer;
   /** The dependencies that all connections share. */

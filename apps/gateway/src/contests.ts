@@ -2,7 +2,7 @@
  * Two daemons that use one registration (rules, 9.13): who owns the device keeps it for a while, so that its tasks can end, and the other
  * one is sent away before it has a socket. A device of which nothing is known here costs nothing.
  */
-import type { Backplane } from '@relay/backplane';
+import type { Leases, Shared } from '@relay/backplane';
 import { type Database, type Hold, noteReplacement, withDevice } from '@relay/database';
 import { RelayError, capabilities } from '@relay/protocol';
 import type { DaemonConnection, Peer } from './connection.ts';
@@ -10,7 +10,7 @@ import type { GatewayMetrics } from './metrics.ts';
 
 export interface ContestDeps {
   database: Database;
-  backplane: Backplane;
+  backplane: Leases & Shared;
   metrics: Pick<GatewayMetrics, 'conflicts'>;
   notify: () => void;
 }

@@ -1,6 +1,6 @@
 /** Sweeps of the whole fleet (rules, 15.1): one gateway at a time does them, and doing one twice changes nothing. */
 import type { Publisher } from '@relay/attention';
-import type { Backplane } from '@relay/backplane';
+import type { Leases, Shared, UserFrames } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import {
   type Database,
@@ -26,7 +26,7 @@ import { watchTimeline } from './timeline.ts';
 export interface FleetSweepDeps {
   config: RelayConfig;
   database: Database;
-  backplane: Backplane;
+  backplane: Leases & UserFrames & Shared;
   presence: Presence;
   publisher: Publisher;
   logger: Logger;

@@ -1,7 +1,7 @@
 /** Requests to a daemon that are not answered yet (rules, 9.8). Identical requests in flight share one frame. */
 import { randomUUID } from 'node:crypto';
 import { type Reply, encodeItems, transcriptLimits } from '@relay/protocol';
-import type { Backplane } from '@relay/backplane';
+import type { Commands } from '@relay/backplane';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { Answer, Question } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -29,7 +29,7 @@ export interface History {
   abandon(connection: DaemonConnection): void;
 }
 
-export function createHistory(backplane: Backplane, metrics: GatewayMetrics, timeoutMs: number): History {
+export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: GatewayMetrics, timeoutMs: number): History {
   const finish = (connection: DaemonConnection, requestId: string, reply: Reply, rest?: string) => {
     const request = connection.memory.requests.get(requestId);
     if (!request) return false;

@@ -2,7 +2,7 @@
  * Online and offline (rules, 4.11): a device is online from the moment its connection is the newest, and offline when it
  * has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
  */
-import type { Backplane } from '@relay/backplane';
+import type { BackplaneInstance } from '@relay/backplane';
 import {
   type Beginning,
   type Connected,
@@ -24,16 +24,22 @@ import { createLane, inTurns } from './turns.ts';
 export class Presence {
   readonly #graces = new Map<string, { fence: number; timer: NodeJS.Timeout }>();
   readonly #database: Database;
-  readonly #backplane: Backplane;
+  readonly #instance: string;
   readonly #publisher: Publisher;
   readonly #logger: Logger;
   readonly #graceMs: number;
   readonly #begin: (beginning: Beginning) => Promise<Connected | 'gone'>;
   readonly #end: (ending: Ending) => Promise<'noted'>;
 
-  constructor(database: Database, backplane: Backplane, publisher: Publisher, logger: Logger, graceMs: number) {
+  constructor(
+    database: Database,
+    { instance }: Pick<BackplaneInstance, 'instance'>,
+    publisher: Publisher,
+    logger: Logger,
+    graceMs: number,
+  ) {
     this.#database = database;
-    this.#backplane = backplane;
+    this.#instance = instance;
     this.#publisher = publisher;
     this.#logger = logger;
     this.#graceMs = graceMs;
@@ -63,7 +69,7 @@ export class Presence {
       connectionId: connection.id,
       daemonVersion: connection.daemonVersion,
       capabilities: connection.capabilities,
-      instance: this.#backplane.instance,
+      instance: this.#instance,
       hostname: connection.hostname,
       address: connection.address,
     });

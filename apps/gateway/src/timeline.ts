@@ -2,7 +2,7 @@
  * Notices that the database was set back in time while Redis and the daemons live on (rules, 15.6): restored from a backup, or a standby
  * took over that had not got everything. The number in the database rises with every look; the backplane remembers the highest.
  */
-import type { Backplane } from '@relay/backplane';
+import type { Shared, UserFrames } from '@relay/backplane';
 import {
   type Database,
   type Mark,
@@ -18,7 +18,7 @@ import type { GatewayMetrics } from './metrics.ts';
 
 export interface TimelineDeps {
   database: Database;
-  backplane: Backplane;
+  backplane: UserFrames & Shared;
   publisher: Publisher;
   logger: Logger;
   metrics: Pick<GatewayMetrics, 'setBacks'>;

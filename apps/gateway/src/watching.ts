@@ -3,7 +3,7 @@
  * The truth is in the database; what the daemon was told is in the memory of the connection.
  */
 import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
-import type { Backplane } from '@relay/backplane';
+import type { Shared } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 
@@ -25,7 +25,7 @@ export interface Watching {
 const maxOpen = 200;
 
 /** Where what apps have open outlives the connection of the daemon. */
-type OpenSessions = Pick<Backplane, 'take' | 'put'>;
+type OpenSessions = Pick<Shared, 'take' | 'put'>;
 
 export function createWatching(database: Database, backplane: OpenSessions, openMs: number): Watching {
   const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {

@@ -3,12 +3,12 @@
  * seen. The notification was written before.
  */
 import type { Publisher } from '@relay/attention';
-import type { Backplane } from '@relay/backplane';
+import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
 export interface Telling {
   publisher: Pick<Publisher, 'append'>;
-  backplane: Pick<Backplane, 'publishControl'>;
+  backplane: Pick<Shared, 'publishControl'>;
   logger: Logger;
 }
 

@@ -3,7 +3,7 @@
  * order and without gap is the backplane's business (`follow`); how fast it must read is the socket's.
  */
 import { AuthError, type UserPrincipal } from '@relay/auth';
-import { type Following, type UserFrame, type Backplane, follow } from '@relay/backplane';
+import { type Following, type UserFrame, type UserFrames, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
 import {
   type HeartbeatPeer,
@@ -51,7 +51,7 @@ export class AppConnection implements HeartbeatPeer {
   }
 
   /** Resolves when the subscription is live: nothing that is appended from now on will be missed. */
-  async subscribe(backplane: Backplane): Promise<void> {
+  async subscribe(backplane: UserFrames): Promise<void> {
     this.#following = await follow(backplane, this.#principal.userId, {
       onFrame: (frame) => this.#deliver(frame),
       onGap: () => {

@@ -5,7 +5,7 @@
  */
 import type { Response } from 'express';
 import { RelayError } from '@relay/protocol';
-import type { Backplane } from '@relay/backplane';
+import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Counted, type Limiter, createSharedLimiters } from './shared-limiter.ts';
 
@@ -31,7 +31,7 @@ const guessesPerAddress = 20;
 
 export function createRateLimits(
   config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>,
-  backplane: Pick<Backplane, 'count'>,
+  backplane: Pick<Shared, 'count'>,
 ): RateLimits {
   const limiter = createSharedLimiters(backplane);
   const requests = limiter('requests', config.rateLimitPerMinute, config.rateWindowMs);
@@ -82,7 +82,7 @@ export interface SignInLimits {
  * Fixed windows for the sign-in, of `window` seconds and `max` requests, counted like all others. The library's own restart with
  * every request: a client that never pauses for a whole window would be refused however slow it is.
  */
-export function createSignInLimits(backplane: Pick<Backplane, 'count'>): SignInLimits {
+export function createSignInLimits(backplane: Pick<Shared, 'count'>): SignInLimits {
   const limiter = createSharedLimiters(backplane);
   /** One for each rule of the library. */
   const limits = new Map<string, Limiter>();
@@ -103,7 +103,7 @@ const accountWindowMs = 900_000;
 const guessesPerAccount = 20;
 
 /** Wrong passwords of one account. `consume` answers after how many seconds to come again, undefined when it may pass. */
-export function createAccountLimit(backplane: Pick<Backplane, 'count'>): {
+export function createAccountLimit(backplane: Pick<Shared, 'count'>): {
   consume(account: string): Promise<number | undefined>;
   reward(account: string): Promise<void>;
 } {

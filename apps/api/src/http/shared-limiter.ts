@@ -2,11 +2,11 @@
  * rate-limiter-flexible over the counters of the backplane: fixed windows, counted for all instances together in one round trip. While
  * the backplane is away, the library's memory limiter of this instance counts (its insurance). The only file that knows the library.
  */
-import type { Backplane } from '@relay/backplane';
+import type { Shared } from '@relay/backplane';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import RateLimiterStoreAbstract from 'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js';
 
-type Window = Awaited<ReturnType<Backplane['count']>>;
+type Window = Awaited<ReturnType<Shared['count']>>;
 
 /** After the backplane failed, requests do not wait for it to fail again, for this long. */
 const aloneMs = 1000;
@@ -22,9 +22,9 @@ class WindowRes extends RateLimiterRes {
 }
 
 class SharedLimiter extends RateLimiterStoreAbstract<Window> {
-  readonly #count: Backplane['count'];
+  readonly #count: Shared['count'];
 
-  constructor(name: string, points: number, windowMs: number, count: Backplane['count']) {
+  constructor(name: string, points: number, windowMs: number, count: Shared['count']) {
     const window = { points, duration: windowMs / 1000, keyPrefix: `limit:${name}` };
     super({ ...window, insuranceLimiter: new RateLimiterMemory(window) });
     this.#count = count;
@@ -63,10 +63,10 @@ const countedBy = (state: RateLimiterRes, over: boolean): Counted => ({
 
 /** Returns a function that makes limiters of `points` per `windowMs`. */
 export function createSharedLimiters(
-  backplane: Pick<Backplane, 'count'>,
+  backplane: Pick<Shared, 'count'>,
 ): (name: string, points: number, windowMs: number) => Limiter {
   let aloneUntil = 0;
-  const count: Backplane['count'] = async (key, by, windowMs) => {
+  const count: Shared['count'] = async (key, by, windowMs) => {
     if (performance.now() < aloneUntil) throw new Error('the backplane has just failed');
     try {
       return await backplane.count(key, by, windowMs);

@@ -1,9 +1,9 @@
 /** Revocations that this instance did not hear of: told while it was cut off from the others. */
-import type { Backplane } from '@relay/backplane';
+import type { BackplaneInstance } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
 export interface HealOptions {
-  backplane: Pick<Backplane, 'onRestored'>;
+  backplane: Pick<BackplaneInstance, 'onRestored'>;
   logger: Logger;
   /** Between two looks without a reason. */
   everyMs: number;

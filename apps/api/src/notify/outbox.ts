@@ -4,7 +4,7 @@
  */
 import { type DueNotification, type Database, claimNotifications, finishNotification } from '@relay/database';
 import { decodeControl } from '@relay/protocol';
-import type { Backplane } from '@relay/backplane';
+import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
 /** Carries notifications to people. Resolves when it is delivered; a rejection, or no answer in time, is tried again. */
@@ -30,7 +30,7 @@ const maxAttempts = 5;
 
 export interface OutboxDeps {
   database: Database;
-  backplane: Pick<Backplane, 'onControl'>;
+  backplane: Pick<Shared, 'onControl'>;
   logger: Logger;
   /** The interval between two passes when nothing wakes it. Failed ones are retried then. */
   pollMs: number;
