@@ -44,7 +44,7 @@ export interface BackplaneOptions {
   topTtlMs: number;
   /** How long `route` waits before it retries an owner that does not listen. */
   ownerGoneRetryMs: number;
-  /** How many requests, and how many routes, of one instance may wait at a time. */
+  /** The most requests, and the most routes, of one instance that wait at a time. */
   maxPending: number;
 }
 

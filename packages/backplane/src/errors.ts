@@ -5,8 +5,8 @@
  * - `TIMEOUT`: no answer in time; the command may have been carried out
  * - `CLOSED`: this instance, or the one that owed the answer, closed first
  * - `OVERLOADED`: too many calls of this instance wait already; nothing was sent
- * - `UNAVAILABLE`: the other instances cannot be reached at the moment. What was asked may have been carried out before they
- *   could not; it will not be carried out later
+ * - `UNAVAILABLE`: the other instances cannot be reached at the moment. The call may have been carried out; it will not be
+ *   carried out later
  */
 export type BackplaneErrorCode = 'OFFLINE' | 'TIMEOUT' | 'CLOSED' | 'OVERLOADED' | 'UNAVAILABLE';
 

@@ -17,7 +17,7 @@ export interface EvictionMessage {
   readonly lease: Lease;
 }
 
-/** What the receiver of a command sends back. */
+/** Sent back by the receiver of a command. */
 export type Answer =
   | { readonly kind: 'ack'; readonly id: string }
   | { readonly kind: 'nack'; readonly id: string }

@@ -1,4 +1,4 @@
-/** Which instance owns a device: the one whose gateway holds the newest connection of its daemon. */
+/** The owner of a device: the instance that has the newest connection of its daemon. */
 
 /** The ownership of a device. `fence` only ever rises for a device: of two leases the one with the higher fence is newer. */
 export interface Lease {

@@ -17,7 +17,7 @@ import type { UserFrames } from './user-frames.ts';
 export interface MemoryBusOptions extends Partial<BackplaneOptions> {
   /** Milliseconds since 1970. Leases, histories, tickets and remembered keys follow it; deadlines and timeouts do not. */
   now?: () => number;
-  /** How many keys `once`, and how many values `put`, remember at most; the oldest go first. Default 100,000. */
+  /** The most keys of `once`, and the most values of `put`, that are remembered; the oldest go first. Default 100,000. */
   maxKeys?: number;
   /** Called with what a listener threw. Default: a process warning. */
   onError?: (error: unknown) => void;

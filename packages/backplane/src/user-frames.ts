@@ -66,7 +66,7 @@ export interface UserFrames {
   publish(user: string, body: string): Promise<number>;
 
   /**
-   * What came after `since`. Without `since` (undefined, '') it is an empty, recovered page that names the top. An offset that is
+   * The entries after `since`. Without `since` (undefined, '') it is an empty, recovered page that names the top. An offset that is
    * unknown, too old, of another chain or garbage is not recovered: entries may be missing, the reader must resync.
    */
   read(user: string, since?: string): Promise<HistoryPage>;
@@ -91,6 +91,6 @@ export interface UserFrames {
     onInterrupted?: () => void,
   ): Promise<() => Promise<void>>;
 
-  /** How many instances hold a subscription of this user. */
+  /** The number of instances that hold a subscription of this user. */
   audience(user: string): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** An instance to which Redis says nothing any more, on connections that look alive. */
+/** An instance that receives nothing from Redis, on connections that look alive. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describeWith('redis-server', 'an instance whose connections went silent', () => {
-  it('says that it is not healthy, connects anew, and tells its readers', async () => {
+  it('says that it is not healthy, connects again, and notifies its readers', async () => {
     troupe = createTroupe({ url: redis.url, prefix: 'deaf', commandTimeoutMs: 300 });
     const gateway = await troupe.join('gateway');
     const api = await troupe.join('api', { url: proxy.url, probeSilenceMs: 200, probeTimeoutMs: 300 });

@@ -1,4 +1,4 @@
-/** What Redis does to those who trust it, and what they must be told. */
+/** Faults of Redis, and the answers that callers must get. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';

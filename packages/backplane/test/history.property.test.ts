@@ -67,7 +67,7 @@ function createReader(line: ReturnType<typeof losing>, appended: () => number) {
           gapped = true;
         },
       });
-      // Who has no offset cannot be told what it missed.
+      // A reader without an offset cannot get what it missed.
       if (since === '') gapped = true;
       resumed = following.resume(since);
     },

@@ -5,7 +5,7 @@ export interface Proxy {
   readonly url: string;
   /** From now on nothing that Redis says reaches those who are connected; new connections are not touched. */
   stall(): void;
-  /** What was held back comes through. */
+  /** The bytes that were held back come through. */
   resume(): void;
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ describeWith(['redis-server', 'redis-sentinel'], 'a failover', () => {
   it('leaves one owner, no silent gap and every call with a name, and is over by itself', async () => {
     troupe = createTroupe({ url: group.url, prefix: 'failover', commandTimeoutMs: 500 });
     const [api, gateway, other] = await Promise.all(['api', 'gateway', 'other'].map((name) => troupe.join(name)));
-    if (!api || !gateway || !other) throw new Error('somebody is missing');
+    if (!api || !gateway || !other) throw new Error('an instance is missing');
     const commands = obey(gateway);
     const lease = { device: 'device', connection: 'c1', fence: (await gateway.claim('device', 'c1')).fence };
     const older = { device: 'moved', connection: 'old', fence: (await gateway.claim('moved', 'old')).fence };

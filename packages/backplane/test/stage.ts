@@ -1,4 +1,4 @@
-/** What tests of faults are made of: an api and gateways on a Redis that is about to suffer, and readers that notice what they miss. */
+/** Parts of the tests of faults: an api and gateways on a Redis that is about to fail, and readers that notice what they miss. */
 import { createEar, until } from '../src/contract/harness.ts';
 import {
   type RedisBackplane,
@@ -14,7 +14,7 @@ import {
 /** Named ends of a call: whatever happens to Redis, a call ends with one of these or is done. */
 export const namedCodes = ['OFFLINE', 'TIMEOUT', 'CLOSED', 'OVERLOADED', 'UNAVAILABLE'];
 
-/** What the call came to: its value, or the code it was rejected with. */
+/** The end of the call: its value, or the code it was rejected with. */
 export async function endOf(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     (value) => value,
@@ -82,8 +82,8 @@ export async function readNumbers(backplane: Backplane, user: string) {
 }
 
 /**
- * Says numbers from `number` on until every reader hears the same one. A gap that is told meanwhile covers what was said before
- * it: the reader loads its state afresh, and that holds it.
+ * Appends numbers from `number` on until every reader receives the same one. A gap that is reported meanwhile covers the earlier numbers:
+ * the reader resyncs, and that includes them.
  */
 export async function reach(
   readers: readonly Awaited<ReturnType<typeof readNumbers>>[],

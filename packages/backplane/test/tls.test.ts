@@ -40,7 +40,7 @@ describeWith(['redis-server', 'openssl'], 'a Redis that speaks TLS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a relay says that trusts these certificates besides those of the system. */
+  /** The output of a relay that trusts these certificates besides those of the system. */
   const own = async (host: string, trusted: string | undefined): Promise<string> => {
     const env = { ...process.env, ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }) };
     const url = `rediss://:secret@${host}:${port}`;
@@ -51,7 +51,7 @@ describeWith(['redis-server', 'openssl'], 'a Redis that speaks TLS', () => {
     expect(await own('localhost', certificate)).toMatch(/^fence \d+$/);
   });
 
-  it('is not used when nobody vouches for it', async () => {
+  it('is not used when no authority vouches for it', async () => {
     expect(await own('localhost', undefined)).toMatch(/certificate/);
   });
 

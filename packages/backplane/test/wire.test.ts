@@ -80,7 +80,7 @@ describe('keys', () => {
   });
 
   it('of one partition are in one slot, the one of Redis', () => {
-    // What CLUSTER KEYSLOT of Redis 7 says of relay:l:{12}device and relay:u:{0}user.
+    // The answers of CLUSTER KEYSLOT of Redis 7 for relay:l:{12}device and relay:u:{0}user.
     expect([slotOf(12), slotOf(0)]).toEqual([8373, 13907]);
     expect(idOf('device')).toBe(`{${partitionOf('device')}}device`);
   });

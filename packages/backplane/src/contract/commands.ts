@@ -57,7 +57,7 @@ export function describeCommands(makeBus: MakeBus): void {
       expect(outcomes).toEqual(['quick sent', 'slow sent']);
     });
 
-    it('to a device that nobody owns is offline', async () => {
+    it('to a device without an owner is offline', async () => {
       const { api, gateway, fence } = await open();
       const commands = acceptInto(gateway);
       expect(await api.route('nobody', 'hello')).toBe('offline');
@@ -81,7 +81,7 @@ export function describeCommands(makeBus: MakeBus): void {
       expect(commands.heard.map(({ body }) => body)).toEqual(['in time']);
     });
 
-    it('that is refused is tried once more', async () => {
+    it('that is refused is retried once', async () => {
       const { api, gateway } = await open();
       const answers = [false, true];
       gateway.onCommand(() => answers.shift() ?? false);
@@ -126,7 +126,7 @@ export function describeCommands(makeBus: MakeBus): void {
       expect(commands.heard).toHaveLength(1);
     });
 
-    it('that nobody acknowledges by its deadline is unknown', async () => {
+    it('that is not acknowledged by its deadline is unknown', async () => {
       const { api, gateway } = await open();
       const never = createGate<boolean>();
       gateway.onCommand(() => never.opened);

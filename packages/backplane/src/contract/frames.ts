@@ -46,7 +46,7 @@ export function describeFrames(makeBus: MakeBus): void {
       expect(await frames.next()).toEqual({ body: 'hotter', offset, hot: true });
     });
 
-    it('hears once what is appended once, in its place in the chain, whoever said it first', async () => {
+    it('hears once what is appended once, in its place in the chain, from whichever instance', async () => {
       const { gateway, api } = await open();
       const frames = createEar<UserFrame>();
       await api.subscribe('user', frames.hear);
@@ -55,7 +55,7 @@ export function describeFrames(makeBus: MakeBus): void {
       expect(await api.appendOnce('user', 'said again', ['other', 'uuid'], 60_000)).toBe(false);
       expect(await gateway.once('user', ['other'], 60_000)).toBe(false);
       expect(await gateway.appendOnce('user', 'x'.repeat(3_000), ['long'], 60_000)).toBe(true);
-      expect(await gateway.appendOnce('another', 'of somebody else', ['text'], 60_000)).toBe(true);
+      expect(await gateway.appendOnce('another', 'of another user', ['text'], 60_000)).toBe(true);
       await gateway.append('user', 'after');
       expect((await frames.next()).body).toBe('before');
       expect(await frames.next()).toMatchObject({ body: 'said ł', previous: offset, hot: false });
@@ -73,7 +73,7 @@ export function describeFrames(makeBus: MakeBus): void {
       expect((await Promise.all(tries)).filter((first) => first)).toHaveLength(1);
     });
 
-    it('hears everything of its user in the order of the chain, whoever appends', async () => {
+    it('hears everything of its user in the order of the chain, from whichever instance', async () => {
       const { bus, gateway, api } = await open();
       const other = await bus.connect('gateway');
       const frames = createEar<UserFrame>();
@@ -123,7 +123,7 @@ export function describeFrames(makeBus: MakeBus): void {
       expect((await frames.next()).body).toBe('mine');
     });
 
-    it('is one of several, on one instance and on many, and leaving touches nobody else', async () => {
+    it('is one of several, on one instance and on many, and leaving affects no other', async () => {
       const { bus, gateway, api } = await open();
       const second = await bus.connect('api');
       const [left, stayed, elsewhere] = [createEar<UserFrame>(), createEar<UserFrame>(), createEar<UserFrame>()];

@@ -1,7 +1,7 @@
-/** What an implementation brings to the suite, and how the suite listens and waits. */
+/** The bus that an implementation brings to the suite, and the listeners and waits of the suite. */
 import type { Backplane, BackplaneOptions } from '../backplane.ts';
 
-/** One set of instances that hear each other and nobody else. */
+/** One set of instances that reach each other and no others. */
 export interface ContractBus {
   connect(name: string): Promise<Backplane>;
   /**
@@ -11,7 +11,7 @@ export interface ContractBus {
   kill(instance: string): Promise<void>;
   /** Everything stored is lost; instances and subscriptions stay. */
   flush(): Promise<void>;
-  /** What is said to the instance may be missed for a moment: its ways of hearing are cut, and made anew by itself. */
+  /** The instance may miss messages for a moment: the connections by which it receives are cut, and it reconnects by itself. */
   interrupt(instance: string): Promise<void>;
   /** Moves the clock of leases, histories and tickets. Without it they follow real time, and the suite waits. */
   advance?(ms: number): Promise<void>;

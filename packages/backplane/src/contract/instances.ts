@@ -21,7 +21,7 @@ export function describeInstances(makeBus: MakeBus): void {
       expect(await two.once('session', ['another'], 60_000)).toBe(true);
     });
 
-    it('remembers also the keys of whoever was refused', async () => {
+    it('remembers also the keys of a caller that was refused', async () => {
       const { one, two } = await openTwo();
       await one.once('session', ['a'], 60_000);
       expect(await two.once('session', ['b', 'a', 'c'], 60_000)).toBe(false);

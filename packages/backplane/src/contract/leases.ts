@@ -102,11 +102,11 @@ export function describeLeases(makeBus: MakeBus): void {
         expect(await gateway.refresh([kept])).toEqual([]);
         return !(await gateway.owners(['left'])).has('left');
       };
-      await until('the lease that nobody refreshes has ended', isLeftGone, passing(bus, 100));
+      await until('the lease that is not refreshed has ended', isLeftGone, passing(bus, 100));
       expect((await gateway.owners(['kept'])).get('kept')?.fence).toBe(kept.fence);
     });
 
-    it('that somebody newer took is named by refresh, and the newer one is not touched', async () => {
+    it('that a newer claim owns is named by refresh, and the newer one is not touched', async () => {
       const bus = await stage.open();
       const [first, second] = [await bus.connect('first'), await bus.connect('second')];
       const lost = { device: 'lost', connection: 'c1', fence: (await first.claim('lost', 'c1')).fence };

@@ -77,7 +77,7 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await codeOf(api.request('device', 'question', 10_000))).toBe('OFFLINE');
     });
 
-    it('without a reply times out, and the late reply disturbs nobody', async () => {
+    it('without a reply times out, and the late reply disturbs no other', async () => {
       const { api, gateway } = await open();
       const commands = collectInto(gateway);
       expect(await codeOf(api.request('device', 'first', 50))).toBe('TIMEOUT');
@@ -95,7 +95,7 @@ export function describeRequests(makeBus: MakeBus): void {
       const command = await commands.next();
       await api.close();
       expect(await asked).toBe('CLOSED');
-      await answer(gateway, command, 'to nobody');
+      await answer(gateway, command, 'to no request');
     });
 
     it('ends with CLOSED when the instance that owes the reply closes', async () => {
@@ -120,7 +120,7 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await fifth).toBe('fifth');
     });
 
-    it('is answered by nobody when the reply names an unknown instance or question', async () => {
+    it('is not answered when the reply names an unknown instance or question', async () => {
       const { api, gateway } = await open();
       const commands = collectInto(gateway);
       await expect(gateway.reply('nobody-000', 'none', 'hello')).resolves.toBeUndefined();

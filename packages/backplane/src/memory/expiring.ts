@@ -15,7 +15,7 @@ export class Expiring<V> {
     this.#sweepAt = now() + sweepEveryMs;
   }
 
-  /** How many values are remembered, ended ones included until they are swept. */
+  /** The number of values, expired ones included until they are swept. */
   get size(): number {
     return this.#values.size;
   }

@@ -37,7 +37,7 @@ export class Histories {
     this.#sweepAt = now() + limits.historyTtlMs;
   }
 
-  /** How many users are remembered, ended ones included until they are swept. */
+  /** The number of users, expired ones included until they are swept. */
   get size(): number {
     return this.#chains.size;
   }

@@ -1,4 +1,4 @@
-/** Which connection of which instance owns a device. Sends nothing: the caller notifies the owner that was evicted. */
+/** The connection and the instance that own a device. Sends nothing: the caller notifies the owner that was evicted. */
 import type { Lease } from '../leases.ts';
 
 interface Holding {
@@ -27,7 +27,7 @@ export class LeaseTable {
     this.#sweepAt = now() + ttlMs;
   }
 
-  /** How many devices are remembered, ended ones included until they are swept. */
+  /** The number of devices, expired ones included until they are swept. */
   get size(): number {
     return this.#holdings.size;
   }

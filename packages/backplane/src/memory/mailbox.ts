@@ -8,7 +8,7 @@ export type Delivery =
   | { readonly kind: 'control'; readonly body: string }
   | { readonly kind: 'probe'; readonly received: () => void };
 
-/** Deliveries that may wait for one tick. Those past it are lost, as from a subscriber that cannot keep up. */
+/** Deliveries that may wait for one tick. Later ones are lost, as by a subscriber that cannot keep up. */
 const maxWaiting = 100_000;
 
 export class Mailbox {

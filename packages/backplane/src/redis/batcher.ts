@@ -11,7 +11,7 @@ import { type Run, encodeOperation, operations } from './operations.ts';
 import type { RedisServer } from './server.ts';
 import type { RedisNode, Topology } from './topology.ts';
 
-/** How several texts for the same subscribers leave: as an operation, or as a message of a channel. `until`: as `RedisServer.until`. */
+/** Makes of several texts for the same subscribers an operation, or a message of a channel. `until`: as `RedisServer.until`. */
 export type Join = (
   texts: readonly string[],
   until: number,
@@ -34,10 +34,10 @@ interface Entry {
 }
 
 interface Lane {
-  /** An id of the lane; without a name it is the key of its commands. */
+  /** An id of the lane: the key of its commands. */
   readonly key: string;
   waiting: Entry[];
-  /** Those among them that later texts for the same subscribers join, by the id or channel. */
+  /** Waiting entries that later texts for the same subscribers join, by the id or channel. */
   readonly joinable: Map<string, Entry & { content: Joined }>;
   scheduled: boolean;
   inFlight: number;

@@ -1,4 +1,4 @@
-/** What a row of the table of operations is made of, and how a call of one is encoded. */
+/** The parts of a row in the table of operations, and the encoder of calls. */
 
 /** A time by `performance.now()`, which a script gets as Redis time. */
 export interface Deadline {

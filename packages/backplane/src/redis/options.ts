@@ -1,4 +1,4 @@
-/** What a deployment, or a test, may choose about the backplane on Redis. */
+/** The choices of a deployment, or a test, about the backplane on Redis. */
 import type { BackplaneOptions } from '../backplane.ts';
 
 export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
@@ -16,7 +16,7 @@ export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
   reconnectMs?: number;
   /** How long a connection may be silent before it is tested, up to twice that. Default 15,000. */
   probeSilenceMs?: number;
-  /** How long that test may take before the connection is made anew. Default 5000. */
+  /** How long that test may take before the connection is rebuilt. Default 5000. */
   probeTimeoutMs?: number;
   /** How often the map of a cluster is read without a reason. Default 5000. */
   mapRefreshMs?: number;

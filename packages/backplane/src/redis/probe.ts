@@ -1,6 +1,6 @@
 /**
- * Whether this instance receives what is sent to it. A connection can look alive and receive nothing: after a failover it may stay on a
- * server to which no instance publishes any more.
+ * Tests whether this instance receives what is sent to it. A connection can look alive and receive nothing: after a failover it may stay
+ * on a server to which no instance publishes.
  */
 import { Waiters } from '../waiters.ts';
 import type { Run } from './operations.ts';

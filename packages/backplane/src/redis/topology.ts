@@ -1,4 +1,4 @@
-/** Which Redis servers there are and which of them has what. One server, also the master that sentinels name; `cluster/` has the other. */
+/** The Redis servers, and which of them has a key or a channel: here one server, or the master that sentinels name; else `cluster/`. */
 import type { Keys } from './keys.ts';
 import { RedisServer } from './server.ts';
 import { Subscriber } from './subscriber.ts';

@@ -1,4 +1,4 @@
-/** Where Redis is, in one line. What is wrong is said without repeating the line: it holds a password. */
+/** The address of Redis, in one line. Errors never repeat the line: it holds a password. */
 
 export interface RedisNodeAddress {
   readonly host: string;
