@@ -112,7 +112,7 @@ export function createApi(deps: ApiDeps): Api {
       next();
       return;
     }
-    response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PATCH, DELETE');
+    response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
     response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id');
     response.setHeader('Access-Control-Max-Age', '600');
     response.status(204).end();

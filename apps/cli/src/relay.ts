@@ -96,6 +96,8 @@ export interface SessionsWish {
   deviceId?: string;
   status?: SessionStatus;
   archived?: 'true' | 'false' | 'all';
+  q?: string;
+  pinned?: 'true';
 }
 
 export const maxSessions = 10_000;

@@ -21,6 +21,11 @@ const commands = [
     'release',
     'cancel',
     'queue',
+    'read',
+    'unread',
+    'pin',
+    'unpin',
+    'tidy',
     'tail',
     'watch',
     'unwatch',
@@ -60,6 +65,10 @@ describe('the program', () => {
     ['queue', 'line', 'move', 'task', '--before', 'a', '--after', 'b'],
     ['queue', 'line', 'remove', 'task', 'text'],
     ['cancel', 'line', '--all', '--running'],
+    ['tidy', 'shred', '--archived'],
+    ['tidy', 'delete'],
+    ['tidy', 'archive', '--archived'],
+    ['tidy', 'delete', '--before', 'soon'],
     [],
   ])('ends with 2 at wrong usage: %s %s', async (...words) => {
     const typed = words.filter((word) => typeof word === 'string');

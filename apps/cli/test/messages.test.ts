@@ -282,6 +282,23 @@ describe('relay answer', () => {
   });
 });
 
+describe('relay pin, read and tidy', () => {
+  it('mark a session, find it by its words, and delete what fits', async () => {
+    const daemon = await stage.daemon('laptop');
+    await stage.session(daemon, 'walrus', 'Feed the walrus');
+    await stage.session(daemon, 'heron', 'Count the herons');
+    expect((await stage.own.run(['read', 'walrus'])).out).toBe('walrus: read.\n');
+    expect((await stage.own.run(['pin', 'walrus'])).out).toBe('walrus: read, pinned.\n');
+    const { out } = await stage.own.run(['sessions', '--search', 'walr']);
+    expect(out).toContain('^ Feed the walrus');
+    expect(out).not.toContain('heron');
+    expect((await stage.own.run(['tidy', 'delete', '--search', 'walr'])).code).toBe(2);
+    expect((await stage.own.run(['tidy', 'delete', '--search', 'walr', '--yes'])).out).toBe('1 session is deleted.\n');
+    expect((await stage.own.run(['sessions', '--pinned'])).out).toContain('No sessions');
+    expect((await stage.own.run(['sessions', '--search', 'walr'])).out).toBe('No session with "walr".\n');
+  });
+});
+
 describe('relay sessions', () => {
   it('lists them newest first, abbreviated as far as they differ, and by device and status', async () => {
     expect((await stage.own.run(['sessions'])).out).toContain('relay new');

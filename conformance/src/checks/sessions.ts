@@ -152,6 +152,46 @@ export const sessions: readonly Check[] = [
     const wrong: Record<string, string | number>[] = [{ limit: 0 }, { limit: 201 }, { status: 'asleep' }];
     for (const query of wrong) await rest.refused('listSessions', 'INVALID_REQUEST', { query });
   }),
+  rule('6.24', 'sessions are found by words of their titles, last messages and projects', async (world) => {
+    const { id } = await world.session();
+    const word = `quokka${randomUUID().slice(0, 8)}`;
+    await world.rest.ok('updateSession', { params: { id }, body: { title: `Feed the ${word}` } });
+    const found = async (q: string) =>
+      (await world.rest.ok('listSessions', { query: { q } })).body.sessions.map((session) => session.id);
+    same(await found(word.slice(0, -2).toUpperCase()), [id], 'sessions with the beginning of the word');
+    same(await found(`${word} nothing${word}`), [], 'sessions with both words');
+    const filter = { q: word };
+    const archived = await world.rest.ok('changeSessions', { body: { action: 'archive', filter } });
+    same(archived.body, { changed: 1, more: false }, 'answer of the archiving');
+    const deleted = await world.rest.ok('changeSessions', { body: { action: 'delete', filter } });
+    same(deleted.body.changed, 0, 'archived sessions that a deletion takes without being asked to');
+  }),
+  rule('4.12', 'a session is unread once its agent has said something, until it is read', async (world) => {
+    const daemon = await world.desk();
+    const { inbox } = await world.app();
+    const session = await world.session();
+    const task = await world.running(session);
+    const from = inbox.mark();
+    daemon.event(task.id, 'TASK_COMPLETE', { result: 'news' });
+    const heard = (unread: true | undefined) =>
+      inbox.until(
+        'session_update',
+        ({ session: { id, unread: now, lastMessage } }) =>
+          id === session.id && now === unread && lastMessage === 'news',
+        { from },
+      );
+    const { newsAt } = (await heard(true)).session;
+    const { body } = await world.rest.ok('markRead', {
+      params: { id: session.id },
+      body: { upTo: present(newsAt, 'newsAt') },
+    });
+    same(body.unread, undefined, 'unread of the answer');
+    await heard(undefined);
+    const again = await world.rest.ok('markUnread', { params: { id: session.id } });
+    same(again.body.unread, true, 'unread after it was marked as unread');
+    const pinned = await world.rest.ok('updateSession', { params: { id: session.id }, body: { pinned: true } });
+    same([pinned.body.pinned, pinned.body.updatedAt], [true, again.body.updatedAt], 'pinned and updatedAt');
+  }),
   rule('11.5', 'every change of a session over REST sends session_update', async (world) => {
     const { inbox } = await world.plain();
     const { id } = await world.session();

@@ -3,7 +3,7 @@ import { retryAfterOf } from './clock.ts';
 import { BadAnswerError, type ClientError, NetworkError, RelayError, TimeoutError } from './errors.ts';
 
 export interface Exchange {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;

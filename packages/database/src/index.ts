@@ -8,6 +8,7 @@ export * from './connections.ts';
 export * from './conflicts.ts';
 export * from './device-codes.ts';
 export * from './sessions.ts';
+export * from './session-list.ts';
 export * from './erase.ts';
 export * from './erase-account.ts';
 export * from './export-account.ts';

@@ -175,7 +175,8 @@ async function applyBatch(
     ), updated AS (
       UPDATE sessions s SET native_id = f.native_id, title = f.title, title_source = f.title_source, project_path = f.project_path, file_path = f.file_path,
         last_message = f.last_message, message_count = f.message_count, status = f.status, progress = f.progress,
-        deleted_at = f.deleted_at, updated_at = f.updated_at, reported_activity = f.reported_activity, reported_at = f.reported_at
+        deleted_at = f.deleted_at, updated_at = f.updated_at,
+        news_at = CASE WHEN f.last_message NOT IN ('', s.last_message) THEN now() ELSE s.news_at END, reported_activity = f.reported_activity, reported_at = f.reported_at
       FROM (
         SELECT f.*, (o.title, o.title_source, o.project_path, o.file_path, o.last_message, o.message_count, o.status, o.deleted_at, o.updated_at)
           IS DISTINCT FROM (f.title, f.title_source, f.project_path, f.file_path, f.last_message, f.message_count, f.status, f.deleted_at, f.updated_at) AS shows

@@ -28,6 +28,8 @@ interface Ask {
   readonly prompt?: Sql;
   /** Whether the queue stands still; absent: as before. */
   readonly held?: boolean;
+  /** Something for the user to read. Ends always are. */
+  readonly news?: true;
   /** Removes the progress of the task before. */
   readonly clears?: true;
   /** Only then; the tasks that move are in `moved`. */
@@ -75,6 +77,7 @@ export const asks = {
     means: '`failed`, unless it waits for its user or another task of it is under way.',
     status: sql`'failed'`,
     prompt: nothing,
+    news: true,
     clears: true,
     when: mayFail,
   },
@@ -82,6 +85,7 @@ export const asks = {
     means: 'The same, also unless a task of it ended after the time of the expired one.',
     status: sql`'failed'`,
     prompt: nothing,
+    news: true,
     clears: true,
     when: sql`${mayFail} AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND NOT EXISTS (SELECT 1 FROM tasks l
       WHERE l.session_key = s.key AND l.state <> 'expired' AND l.finished_at > m.finished_at))`,
@@ -92,6 +96,7 @@ export const asks = {
     status: sql`'failed'`,
     prompt: promptOfOthers,
     held: true,
+    news: true,
     clears: true,
     when: mayFail,
   },
@@ -140,14 +145,15 @@ export function settleSessions(name: AskName, shown?: Shown): Sql {
   // Only a message that is accepted later answers the question.
   if (shown?.prompt) set.push(sql`prompt_seq = (SELECT max(seq) FROM tasks WHERE session_key = s.key)`);
   if (shown?.words) set.push(words(shown.words));
+  if (shown || ask.news) set.push(sql`news_at = now()`);
   return sql`UPDATE sessions s SET ${sql.join(set, ', ')}
     WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? sql`true`}`;
 }
 
-/** The user sent something: it is the last message, and the queue goes on. */
+/** The user sent something: it is the last message, what came before is read, and the queue goes on. */
 export async function settleAccepted(db: Db, key: string, text: string): Promise<void> {
   await db.sql
-    .execute`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now() WHERE s.key = ${key}`;
+    .execute`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
 }
 
 /** The user cancelled where nothing was to be cancelled: the queue goes on. */
@@ -158,7 +164,7 @@ export async function releaseQueue(db: Db, key: string): Promise<void> {
 /** Another question is open: no message that was accepted before answers it. */
 export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
   await db.sql.execute`
-    UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(),
+    UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(), news_at = now(),
       status = CASE WHEN ${someUnderWay} THEN s.status ELSE 'waiting' END,
       prompt_seq = (SELECT COALESCE(max(seq), s.prompt_seq) FROM tasks WHERE session_key = s.key)
     WHERE s.key = ${key}`;

@@ -43,6 +43,9 @@ export interface SessionRow {
   prompt: Prompt | null;
   prompts: Prompt[] | null;
   archived: boolean;
+  pinned: boolean;
+  news_at: Date | null;
+  unread: boolean;
   created_at: Date;
   updated_at: Date;
   version: bigint;
@@ -60,6 +63,7 @@ export const sessionSelect = sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
     ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
+    s.pinned_at IS NOT NULL AS pinned, s.news_at, COALESCE(s.news_at > COALESCE(s.read_at, '-infinity'), false) AS unread,
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code,
     l.running_since, l.waiting, l.queue_v
@@ -88,6 +92,9 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
       lastMessage: row.last_message,
       archived: row.archived,
       watched: row.watched,
+      ...(row.pinned ? { pinned: true as const } : {}),
+      ...(row.unread ? { unread: true as const } : {}),
+      ...(row.news_at ? { newsAt: row.news_at.toISOString() } : {}),
       ...(row.progress && row.status === 'active' ? { progress: row.progress } : {}),
       ...(row.running_since ? { runningSince: row.running_since.toISOString() } : {}),
       ...(row.waiting > 0 ? { queue: { count: row.waiting, v: row.queue_v } } : {}),
@@ -147,42 +154,30 @@ export async function findNativeSession(
   return rows[0] && toSessionRecord(rows[0]);
 }
 
-export interface SessionFilter {
-  limit: number;
-  after?: { updatedAt: Date; key: string };
-  deviceId?: string;
-  status?: SessionStatus;
-  archived: 'false' | 'true' | 'all';
-}
-
-/** A page of the owner's sessions, newest `updatedAt` first (then key), one more than `limit` when there is a next page. */
-export async function listSessions(db: Db, ownerId: string, filter: SessionFilter): Promise<SessionRecord[]> {
-  const conditions = [sql`s.owner_id = ${ownerId}`, sql`s.deleted_at IS NULL`];
-  if (filter.archived !== 'all') conditions.push(sql`s.archived = ${filter.archived === 'true'}`);
-  if (filter.deviceId !== undefined) conditions.push(sql`s.device_id = ${filter.deviceId}`);
-  if (filter.after) {
-    conditions.push(sql`(s.updated_at, s.key) < (${filter.after.updatedAt}::timestamptz, ${filter.after.key})`);
-  }
-  if (filter.status !== undefined) {
-    conditions.push(sql`(${shownStatus}) = ${filter.status}`);
-  }
-  const rows = await db.sql.query<SessionRow>`${sessionSelect}
-    WHERE ${sql.join(conditions, ' AND ')}
-    ORDER BY s.updated_at DESC, s.key DESC LIMIT ${filter.limit + 1}`;
-  return rows.map(toSessionRecord);
-}
-
-/** Renames or archives; a title given here is the user's and no report overwrites it. */
+/** A title given here is the user's and no report overwrites it. A pin is no change of the session and moves it nowhere. */
 export async function updateSession(
   db: Db,
   key: string,
-  change: { title?: string; archived?: boolean },
+  change: { title?: string | undefined; archived?: boolean | undefined; pinned?: boolean | undefined },
 ): Promise<void> {
-  const { title = null, archived = null } = change;
+  const { title = null, archived = null, pinned = null } = change;
   await db.sql.execute`
-    UPDATE sessions SET title = COALESCE(${title}, title), archived = COALESCE(${archived}, archived), updated_at = now(),
+    UPDATE sessions SET title = COALESCE(${title}, title), archived = COALESCE(${archived}, archived),
+      updated_at = CASE WHEN ${title}::text IS NULL AND ${archived}::boolean IS NULL THEN updated_at ELSE now() END,
+      pinned_at = CASE ${pinned}::boolean WHEN true THEN COALESCE(pinned_at, now()) WHEN false THEN NULL ELSE pinned_at END,
       title_source = CASE WHEN ${title}::text IS NULL THEN title_source ELSE 'user' END
     WHERE key = ${key}`;
+}
+
+/** The user has read up to then, or, without a time, everything. */
+export async function markRead(db: Db, key: string, upTo: Date | null): Promise<void> {
+  await db.sql.execute`
+    UPDATE sessions SET read_at = GREATEST(read_at, LEAST(COALESCE(${upTo}::timestamptz, news_at), news_at)) WHERE key = ${key}`;
+}
+
+/** The user wants to look at it again. */
+export async function markUnread(db: Db, key: string): Promise<void> {
+  await db.sql.execute`UPDATE sessions SET read_at = NULL, news_at = COALESCE(news_at, updated_at) WHERE key = ${key}`;
 }
 
 /**

@@ -3,7 +3,7 @@
  * neither them nor their validator. `routes.ts` adds the bodies, errors and limits.
  */
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
   credential: 'none' | 'optional' | 'user' | 'user-or-device';
@@ -21,9 +21,12 @@ export const endpoints = {
   exportMe: { method: 'GET', path: '/api/me/export', credential: 'user' },
   listSessions: { method: 'GET', path: '/api/sessions', credential: 'user' },
   createSession: { method: 'POST', path: '/api/sessions', credential: 'user', idempotent: true },
+  changeSessions: { method: 'POST', path: '/api/sessions/bulk', credential: 'user' },
   readSession: { method: 'GET', path: '/api/sessions/:id', credential: 'user' },
   updateSession: { method: 'PATCH', path: '/api/sessions/:id', credential: 'user' },
   deleteSession: { method: 'DELETE', path: '/api/sessions/:id', credential: 'user' },
+  markRead: { method: 'PUT', path: '/api/sessions/:id/read', credential: 'user' },
+  markUnread: { method: 'DELETE', path: '/api/sessions/:id/read', credential: 'user' },
   readMessages: { method: 'GET', path: '/api/sessions/:id/messages', credential: 'user' },
   sendMessage: { method: 'POST', path: '/api/sessions/:id/messages', credential: 'user', idempotent: true },
   answerPrompt: {

@@ -36,6 +36,7 @@ export { imageSupport, type ImageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
 export * from './rest/people.ts';
+export * from './rest/bulk.ts';
 export * from './rest/prompts.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';

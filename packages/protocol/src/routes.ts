@@ -6,6 +6,7 @@
 import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import type { ErrorCode } from './errors.ts';
+import * as bulk from './rest/bulk.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
@@ -46,6 +47,12 @@ export const SessionsQuery = Type.Object({
   cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
   deviceId: maybe(id('Only of this device')),
   status: maybe(oneOf(conversation.sessionStatuses, 'Only in this state')),
+  q: maybe(
+    text('Only those in which every word of it begins a word of the title, the project path or the last message', {
+      maxLength: limits.nameCharacters,
+    }),
+  ),
+  pinned: maybe(oneOf(['true'], 'Only pinned ones')),
   archived: maybe(oneOf(['false', 'true', 'all'], 'false: not archived (default), true: only archived, all: both')),
 });
 
@@ -173,6 +180,14 @@ export const routes = {
     ],
     limit: 'creation',
   },
+  changeSessions: {
+    ...endpoints.changeSessions,
+    summary: 'Archive or delete what a filter means, 100 sessions at a time',
+    scope: 'sessions:write',
+    body: bulk.ChangeSessions,
+    success: { 200: bulk.ChangedSessions },
+    errors: [],
+  },
   readSession: {
     ...endpoints.readSession,
     summary: 'A session with its recent messages',
@@ -183,7 +198,7 @@ export const routes = {
   },
   updateSession: {
     ...endpoints.updateSession,
-    summary: 'Rename or archive',
+    summary: 'Rename, archive or pin',
     scope: 'sessions:write',
     body: UpdateSession,
     success: { 200: Session },
@@ -194,6 +209,21 @@ export const routes = {
     summary: "Forget a session; the daemon's history is untouched",
     scope: 'sessions:write',
     success: { 204: undefined },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  markRead: {
+    ...endpoints.markRead,
+    summary: 'What the agent said is read, on every device of the user',
+    scope: 'sessions:write',
+    body: conversation.MarkRead,
+    success: { 200: Session },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  markUnread: {
+    ...endpoints.markUnread,
+    summary: 'Mark a session as unread',
+    scope: 'sessions:write',
+    success: { 200: Session },
     errors: ['SESSION_NOT_FOUND'],
   },
   readMessages: {

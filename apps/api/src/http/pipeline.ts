@@ -96,7 +96,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
   for (const path of paths) {
     const here = byPath.get(path) ?? [];
     for (const [name, route] of here) {
-      const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
+      const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
       app[method](path, serve(name, route, handlers[name] as AnyHandler, deps, rateLimits));
     }
     const allowed = here.map(([, route]) => route.method);

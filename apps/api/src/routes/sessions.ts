@@ -9,7 +9,8 @@ import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { changeQueued, queueOf, removeQueued } from '../sessions/change-queue.ts';
-import { deleteSession, updateSession } from '../sessions/change-session.ts';
+import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessions/change-session.ts';
+import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
@@ -18,9 +19,12 @@ import { sendMessage } from '../sessions/send-message.ts';
 type Names =
   | 'listSessions'
   | 'createSession'
+  | 'changeSessions'
   | 'readSession'
   | 'updateSession'
   | 'deleteSession'
+  | 'markRead'
+  | 'markUnread'
   | 'readMessages'
   | 'sendMessage'
   | 'answerPrompt'
@@ -54,8 +58,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
         limit,
         archived: query.archived ?? 'false',
         ...(cursor ? { after: { updatedAt: cursor.at, key: cursor.id } } : {}),
-        ...(query.deviceId === undefined ? {} : { deviceId: query.deviceId }),
-        ...(query.status === undefined ? {} : { status: query.status }),
+        deviceId: query.deviceId,
+        status: query.status,
+        q: query.q,
+        pinned: query.pinned === 'true' || undefined,
       });
       const page = records.slice(0, limit);
       const last = page.at(-1);
@@ -69,6 +75,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       showReplay(call.response, accepted);
       return { status: 201, body: accepted.response };
     },
+    changeSessions: async (call) => ({
+      status: 200,
+      body: await changeSessions(deps, call.principal.userId, call.body),
+    }),
     readSession: async (call) => ({
       status: 200,
       ...(await readSession(deps, call.principal.userId, call.params.id, rangeOf(call.query))),
@@ -81,6 +91,14 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       await deleteSession(deps, call.principal.userId, call.params.id);
       return { status: 204 };
     },
+    markRead: async (call) => ({
+      status: 200,
+      body: await markAsRead(deps, call.principal.userId, call.params.id, call.body),
+    }),
+    markUnread: async (call) => ({
+      status: 200,
+      body: await markAsUnread(deps, call.principal.userId, call.params.id),
+    }),
     readMessages: async (call) => ({
       status: 200,
       ...(await readMessages(deps, call.principal.userId, call.params.id, rangeOf(call.query))),

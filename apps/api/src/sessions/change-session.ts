@@ -1,26 +1,56 @@
-/** PATCH and DELETE /api/sessions/:id (rules, 8.18). The daemon's own history is untouched. */
-import { deleteSession as hideSession, readSessions, updateSession as changeSession } from '@relay/database';
-import { RelayError, type Session, type UpdateSession } from '@relay/protocol';
+/** PATCH and DELETE /api/sessions/:id, PUT and DELETE …/read (rules, 8.18, 4.12). The daemon's own history is untouched. */
+import {
+  type Db,
+  deleteSession as hideSession,
+  markRead,
+  markUnread,
+  readSessions,
+  updateSession as changeSession,
+} from '@relay/database';
+import { type MarkRead, RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from './forget-history.ts';
-import { withSession } from './find.ts';
+import { requireSession, withSession } from './find.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change) */
 export async function updateSession(
   deps: Operations,
   userId: string,
   sessionId: string,
-  change: UpdateSession,
+  { title: given, archived, pinned }: UpdateSession,
 ): Promise<Session> {
-  if (change.title === undefined && change.archived === undefined)
-    throw new RelayError('INVALID_REQUEST', 'Send "title" or "archived".');
-  const title = change.title?.trim();
+  if (given === undefined && archived === undefined && pinned === undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "title", "archived" or "pinned".');
+  const title = given?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
+  return change(deps, userId, sessionId, (tx, key) => changeSession(tx, key, { title, archived, pinned }));
+}
+
+/** Apps say so whenever a session is opened: of one that is read already nothing is written. @throws RelayError SESSION_NOT_FOUND */
+export async function markAsRead(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  { upTo }: MarkRead,
+): Promise<Session> {
+  const { session } = await requireSession(deps.database, userId, sessionId);
+  if (!session.unread) return session;
+  return change(deps, userId, sessionId, (tx, key) => markRead(tx, key, upTo === undefined ? null : new Date(upTo)));
+}
+
+/** @throws RelayError SESSION_NOT_FOUND */
+export const markAsUnread = (deps: Operations, userId: string, sessionId: string): Promise<Session> =>
+  change(deps, userId, sessionId, markUnread);
+
+/** Changes a session under the lock of its device, and tells apps and the instance of the daemon. */
+async function change(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  work: (tx: Db, key: string) => Promise<void>,
+): Promise<Session> {
   const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
-    await changeSession(tx, key, {
-      ...(title === undefined ? {} : { title }),
-      ...(change.archived === undefined ? {} : { archived: change.archived }),
-    });
+    await work(tx, key);
     return (await readSessions(tx, [key]))[0]!;
   });
   deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });

@@ -8,12 +8,14 @@ import { commandsCommand } from './commands.ts';
 import type { SendingOptions } from './message.ts';
 import { type MessagesOptions, messagesCommand } from './messages.ts';
 import { type NewOptions, newCommand } from './new.ts';
+import { markCommand, markings } from './mark.ts';
 import { type QueueOptions, queueCommand } from './queue.ts';
 import { type AnswerOptions, answerCommand, sendCommand } from './send.ts';
 import { type SessionsOptions, sessionsCommand } from './sessions.ts';
 import { settingsCommand } from './settings.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
 import { type TailOptions, tailCommand } from './tail.ts';
+import { type TidyOptions, tidyCommand } from './tidy.ts';
 import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
 
 const withImages = (command: Command): Command =>
@@ -43,10 +45,13 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     'list your sessions, newest first',
     'relay sessions',
     'relay sessions --device laptop --status waiting',
+    'relay sessions --search "deploy fail"                * is unread, ^ is pinned',
     'relay sessions --all --json | jq -r ".sessions[].id"',
   )
     .option('--device <device>', 'only of this device')
     .option('--status <status>', 'only in this state: pending, active, waiting, idle or failed')
+    .option('--search <words>', 'only those with these words in title, project or last message; beginnings are enough')
+    .option('--pinned', 'only pinned ones')
     .option('--all', 'archived ones too')
     .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
 
@@ -198,6 +203,30 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     .action(async (session: string, title: string, options: CommonOptions) =>
       done(await renameCommand(session, title, options, terminal)),
     );
+
+  for (const { action, what } of markings) {
+    addCommand(program, action, what, `relay ${action} k3j9x2ab`)
+      .argument('<session>', 'id or a part of it')
+      .action(async (session: string, options: CommonOptions) =>
+        done(await markCommand(session, action, options, terminal)),
+      );
+  }
+
+  addCommand(
+    program,
+    'tidy',
+    'archive or delete many sessions at once',
+    'relay tidy archive --before 2026-10-01',
+    'relay tidy delete --archived --device laptop --yes',
+  )
+    .argument('<action>', 'archive, unarchive or delete')
+    .option('--device <device>', 'only of this device')
+    .option('--status <status>', 'only in this state: pending, active, waiting, idle or failed')
+    .option('--search <words>', 'only those with these words')
+    .option('--before <date>', 'only those that changed last before this date')
+    .option('--archived', 'of "delete": archived ones instead of the others')
+    .option('-y, --yes', 'do not ask before deleting')
+    .action(async (action: string, options: TidyOptions) => done(await tidyCommand(action, options, terminal)));
 
   addCommand(
     program,

@@ -13,6 +13,8 @@ export interface SessionsOptions extends CommonOptions {
   device?: string;
   status?: string;
   all?: boolean;
+  search?: string;
+  pinned?: boolean;
 }
 
 const isStatus = (text: string): text is SessionStatus => (sessionStatuses as readonly string[]).includes(text);
@@ -26,12 +28,17 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
     ...(device ? { deviceId: device.id } : {}),
     ...(status ? { status } : {}),
     ...(options.all ? { archived: 'all' } : {}),
+    ...(options.search === undefined ? {} : { q: options.search }),
+    ...(options.pinned ? { pinned: 'true' } : {}),
   });
   const isShort = json || sessions.length === 0;
   const devices = isShort ? [] : (await relay.call('listDevices')).devices;
   const names = new Map(devices.map(({ id, name }) => [id, name]));
   say({ sessions }, () => {
-    if (sessions.length === 0) return 'No sessions. Start one with "relay new <device> <message>".\n';
+    if (sessions.length === 0)
+      return options.search === undefined
+        ? 'No sessions. Start one with "relay new <device> <message>".\n'
+        : `No session with "${options.search}".\n`;
     const short = shortNames(sessions.map(({ id }) => id));
     return tableOf(
       [
@@ -45,7 +52,9 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
         { text: short.get(session.id) ?? session.id },
         { text: session.status, paint: paintOf(session.status) },
         { text: names.get(session.deviceId) ?? session.deviceId },
-        { text: `${session.title}${session.archived ? ' (archived)' : ''}` },
+        {
+          text: `${session.pinned ? '^ ' : ''}${session.unread ? '* ' : ''}${session.title}${session.archived ? ' (archived)' : ''}`,
+        },
         { text: ago(session.updatedAt) },
       ]),
       terminal,

@@ -135,6 +135,9 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   SessionSettings: { sessionId, settings: story.settings },
   SettingChange: { id: 'mode', value: 'code' },
   ReleasedSession: { sessionId, result: 'released' },
+  ChangeSessions: { action: 'archive', filter: { status: 'idle', before: times.created } },
+  ChangedSessions: { changed: 100, more: true },
+  MarkRead: { upTo: times.completed },
   CancelSession: { which: 'running' },
   CancelledTask: { taskId: tasks.cancelled, state: 'cancelled' },
   Task: {

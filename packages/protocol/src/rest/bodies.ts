@@ -1,5 +1,6 @@
 /** Every REST body by its name: what `routes` send and answer, and nothing else. */
 import { AccountExport } from './account-export.ts';
+import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
@@ -28,6 +29,9 @@ export const restBodies = {
   SessionContext: conversation.SessionContext,
   SessionSummary: conversation.SessionSummary,
   ReleasedSession: conversation.ReleasedSession,
+  ChangeSessions: bulk.ChangeSessions,
+  ChangedSessions: bulk.ChangedSessions,
+  MarkRead: conversation.MarkRead,
   CancelSession: conversation.CancelSession,
   SessionSettings: settings.SessionSettings,
   SettingChange: settings.SettingChange,

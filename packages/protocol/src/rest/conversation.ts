@@ -94,6 +94,9 @@ const sessionFields = {
   lastMessage: text('The last message, cut at 2 KiB; empty if unknown', { maxLength: limits.lastMessageBytes }),
   archived: flag('Hidden from the ordinary list'),
   watched: flag('The user gets notifications'),
+  pinned: maybe(Type.Literal(true, { description: 'Present while the user has pinned it' })),
+  unread: maybe(Type.Literal(true, { description: 'Present while something of the agent is unread, on every device' })),
+  newsAt: maybe(time('When the agent last said something, asked or failed; `upTo` of what was read')),
   progress: maybe(Progress),
   runningSince: maybe(time('When the running task was sent to its daemon; absent while none runs')),
   queue: maybe(
@@ -245,8 +248,14 @@ export const UpdateSession = Type.Object(
   {
     title: maybe(text('New title', { minLength: 1, maxLength: limits.nameCharacters })),
     archived: maybe(flag('Hide or show')),
+    pinned: maybe(flag('Pin, or take the pin away')),
   },
   { title: 'UpdateSession', description: 'What to change; at least one field.', minProperties: 1 },
+);
+
+export const MarkRead = Type.Object(
+  { upTo: maybe(time('`newsAt` of the session as it was shown; absent: everything')) },
+  { title: 'MarkRead', description: 'Up to where the user has read; may be left out.' },
 );
 
 export const Task = record('Task', 'One run inside a session.', {
@@ -331,6 +340,7 @@ export type CreatedSession = Static<typeof CreatedSession>;
 export type SendMessage = Static<typeof SendMessage>;
 export type SentMessage = Static<typeof SentMessage>;
 export type UpdateSession = Static<typeof UpdateSession>;
+export type MarkRead = Static<typeof MarkRead>;
 export type CancelSession = Static<typeof CancelSession>;
 export type CancelledTask = Static<typeof CancelledTask>;
 export type Task = Static<typeof Task>;

@@ -1,0 +1,75 @@
+/** POST /api/sessions/bulk (rules, 6.25): archives or deletes what a filter means, a bounded part of it per call. */
+import {
+  type Db,
+  type SessionFilter,
+  deleteSession,
+  findSessions,
+  readSessions,
+  updateSession,
+  withDevice,
+} from '@relay/database';
+import { type ChangeSessions, type ChangedSessions, limits } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { forgetHistory } from './forget-history.ts';
+
+/** In one transaction: other work on the device waits for no more than that. */
+const atOnce = 10;
+
+export async function changeSessions(
+  deps: Operations,
+  userId: string,
+  { action, filter }: ChangeSessions,
+): Promise<ChangedSessions> {
+  const { database } = deps;
+  const { before, archived = 'false', ...others } = filter;
+  const wanted: SessionFilter = {
+    ...others,
+    ...(before === undefined ? {} : { before: new Date(before) }),
+    archived: action === 'archive' ? 'false' : action === 'unarchive' ? 'true' : archived,
+  };
+  const found = await findSessions(database, userId, wanted, limits.bulkSessions + 1);
+  const now = found.slice(0, limits.bulkSessions);
+  let changed = 0;
+  for (const deviceId of new Set(now.map((session) => session.deviceId))) {
+    const ofDevice = now.filter((session) => session.deviceId === deviceId).map(({ key }) => key);
+    for (let at = 0; at < ofDevice.length; at += atOnce) {
+      const keys = ofDevice.slice(at, at + atOnce);
+      // Again under the lock: a session that was used meanwhile is no longer what the filter means.
+      const done = await withDevice(database, deviceId, async (tx) => {
+        const still = (await findSessions(tx, userId, { ...wanted, keys }, atOnce)).map(({ key }) => key);
+        return action === 'delete' ? remove(tx, still) : { archived: await archive(tx, still, action === 'archive') };
+      });
+      changed += 'archived' in done ? done.archived.length : done.removed.length;
+      await tell(deps, userId, deviceId, done);
+    }
+  }
+  if (action === 'delete' && changed > 0) await forgetHistory(deps, userId);
+  return { changed, more: found.length > limits.bulkSessions };
+}
+
+type Records = Awaited<ReturnType<typeof readSessions>>;
+type Done = { archived: Records } | { removed: Records; running: string[] };
+
+async function archive(tx: Db, keys: readonly string[], archived: boolean): Promise<Records> {
+  for (const key of keys) await updateSession(tx, key, { archived });
+  return readSessions(tx, keys);
+}
+
+async function remove(tx: Db, keys: readonly string[]): Promise<{ removed: Records; running: string[] }> {
+  const removed = await readSessions(tx, keys);
+  const running: string[] = [];
+  for (const key of keys) running.push(...[await deleteSession(tx, key)].flatMap((taskId) => taskId ?? []));
+  return { removed, running };
+}
+
+async function tell(deps: Operations, userId: string, deviceId: string, done: Done): Promise<void> {
+  const records = 'archived' in done ? done.archived : done.removed;
+  for (const { key } of records) deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
+  if ('archived' in done) {
+    for (const record of records) await deps.publisher.session(record);
+    return;
+  }
+  for (const taskId of done.running) deps.tell(deviceId, { v: 1, kind: 'cancel', taskId });
+  for (const { session } of records)
+    await deps.publisher.append(userId, { type: 'session_removed', sessionId: session.id }, 'x');
+}

@@ -1,0 +1,54 @@
+/** `relay tidy`: archives or deletes all sessions that fit, in as many calls as it takes. */
+import { type ChangeSessions, type SessionStatus, sessionStatuses } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { findDevice } from '../naming.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export interface TidyOptions extends CommonOptions {
+  device?: string;
+  status?: string;
+  search?: string;
+  before?: string;
+  archived?: boolean;
+  yes?: boolean;
+}
+
+const actions = { archive: 'archived', unarchive: 'unarchived', delete: 'deleted' } as const;
+const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
+const isStatus = (text: string): text is SessionStatus => (sessionStatuses as readonly string[]).includes(text);
+
+export async function tidyCommand(action: string, options: TidyOptions, terminal: Terminal): Promise<number> {
+  const { status, search, archived } = options;
+  if (!isAction(action)) throw usage(`"${action}" must be archive, unarchive or delete.`);
+  if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
+  if (archived && action !== 'delete') throw usage('Only "delete" takes --archived.');
+  const before = options.before === undefined ? undefined : new Date(options.before);
+  if (before && Number.isNaN(before.getTime())) throw usage('--before must be a date such as 2026-10-01.');
+  const filter: ChangeSessions['filter'] = {
+    ...(status === undefined ? {} : { status }),
+    ...(search === undefined ? {} : { q: search }),
+    ...(before ? { before: before.toISOString() } : {}),
+    ...(archived ? { archived: 'true' } : {}),
+  };
+  if (Object.keys(filter).length === 0 && options.device === undefined)
+    throw usage('Say which sessions: --device, --status, --search, --before or --archived.');
+  const { relay, say } = contextOf(options, terminal);
+  if (options.device !== undefined) filter.deviceId = (await findDevice(relay, options.device)).id;
+  if (action === 'delete' && !options.yes) {
+    if (!terminal.inIsScreen) throw usage('Add --yes to delete sessions: no one is here to confirm it.');
+    const question = 'Delete every session that fits? They are gone from the relay then. [y/N] ';
+    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
+      terminal.err('Nothing was changed.\n');
+      return exitCodes.failed;
+    }
+  }
+  let changed = 0;
+  for (;;) {
+    const done = await relay.call('changeSessions', { body: { action, filter } });
+    changed += done.changed;
+    if (!done.more || done.changed === 0) break;
+  }
+  say({ changed }, () => `${changed} ${changed === 1 ? 'session is' : 'sessions are'} ${actions[action]}.\n`);
+  return exitCodes.ok;
+}

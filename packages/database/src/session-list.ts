@@ -1,0 +1,101 @@
+/** Which sessions of a person: by state, machine, words; for lists, and for what is done with many at once. Each filter by an index. */
+import type { SessionStatus } from '@relay/protocol';
+import { lastTask, shownStatus } from './session-status.ts';
+import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
+import { isOverdue } from './task-states.ts';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
+
+export interface SessionFilter {
+  deviceId?: string | undefined;
+  status?: SessionStatus | undefined;
+  /** Every word of it begins a word of the title, the project or the last message. */
+  q?: string | undefined;
+  pinned?: true | undefined;
+  archived: 'false' | 'true' | 'all';
+  /** Last changed before. */
+  before?: Date | undefined;
+  /** Only among these. */
+  keys?: readonly string[] | undefined;
+}
+
+export interface SessionPage extends SessionFilter {
+  limit: number;
+  after?: { updatedAt: Date; key: string };
+}
+
+const newestFirst = sql`ORDER BY s.updated_at DESC, s.key DESC`;
+
+/** A page of the owner's sessions, newest `updatedAt` first (then key), one more than `limit` when there is a next page. */
+export async function listSessions(
+  db: Db,
+  ownerId: string,
+  { limit, after, ...filter }: SessionPage,
+): Promise<SessionRecord[]> {
+  const condition = await conditionOf(db, ownerId, filter, limit + 1, after);
+  if (!condition) return [];
+  const rows = await db.sql.query<SessionRow>`
+    ${sessionSelect} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1}`;
+  return rows.map(toSessionRecord);
+}
+
+/** The newest sessions that the filter means, at most `limit`. */
+export async function findSessions(
+  db: Db,
+  ownerId: string,
+  filter: SessionFilter,
+  limit: number,
+): Promise<{ key: string; deviceId: string }[]> {
+  const condition = await conditionOf(db, ownerId, filter, limit, undefined);
+  if (!condition) return [];
+  const rows = await db.sql.query<{ key: string; device_id: string }>`
+    SELECT s.key, s.device_id FROM sessions s LEFT JOIN LATERAL ${lastTask} t ON true
+    WHERE ${condition} ${newestFirst} LIMIT ${limit}`;
+  return rows.map((row) => ({ key: row.key, deviceId: row.device_id }));
+}
+
+/** About `s` with its `lastTask` `t`; undefined when nothing can match. `count`: how many are wanted. */
+async function conditionOf(
+  db: Db,
+  ownerId: string,
+  { deviceId, status, q, pinned, archived, before, keys }: SessionFilter,
+  count: number,
+  after: SessionPage['after'],
+): Promise<Sql | undefined> {
+  const conditions = [sql`s.owner_id = ${ownerId}`, sql`s.deleted_at IS NULL`];
+  if (archived !== 'all') conditions.push(sql`s.archived = ${archived === 'true'}`);
+  if (deviceId !== undefined) conditions.push(sql`s.device_id = ${deviceId}`);
+  if (keys) conditions.push(sql`s.key = ANY(${[...keys]}::text[])`);
+  if (pinned) conditions.push(sql`s.pinned_at IS NOT NULL`);
+  if (before) conditions.push(sql`s.updated_at < ${before}::timestamptz`);
+  if (after) conditions.push(sql`(s.updated_at, s.key) < (${after.updatedAt}::timestamptz, ${after.key})`);
+  if (q !== undefined) {
+    const wanted = await wordsOf(db, ownerId, q);
+    if (wanted === undefined) return undefined;
+    conditions.push(sql`s.key IN (SELECT w.session_key FROM session_words w WHERE w.words @@ ${wanted}::tsquery)`);
+  }
+  if (status !== undefined) conditions.push(isShownAs(status, ownerId, sql.join(conditions, ' AND '), count));
+  return sql.join(conditions, ' AND ');
+}
+
+/**
+ * `shownStatus` is this one. It differs from the column only where the last task has expired; such a session is found by its task, so that
+ * no status needs a look at every session of the person.
+ */
+function isShownAs(status: SessionStatus, ownerId: string, others: Sql, count: number): Sql {
+  if (status === 'active' || status === 'waiting') return sql`s.status = ${status}`;
+  if (status !== 'failed') return sql`s.status = ${status} AND (${shownStatus}) = ${status}`;
+  return sql`(${shownStatus}) = 'failed' AND s.key IN (
+    (SELECT s.key FROM sessions s WHERE ${others} AND s.status = 'failed' ${newestFirst} LIMIT ${count})
+    UNION ALL
+    (SELECT x.session_key FROM tasks x WHERE x.device_id = ANY(ARRAY(SELECT id FROM devices WHERE owner_id = ${ownerId}))
+      AND (x.state = 'expired' OR ${isOverdue('x')})))`;
+}
+
+/** What the index of words is asked for; undefined when `q` has no word. */
+async function wordsOf(db: Db, ownerId: string, q: string): Promise<string | undefined> {
+  const [row] = await db.sql.query<{ wanted: string | null }>`
+    SELECT '''' || relay_owner_word(${ownerId}) || '''' || string_agg(' & ''' || word || ''':*', '') AS wanted
+    FROM unnest(relay_words(${q})) AS word`;
+  return row?.wanted ?? undefined;
+}

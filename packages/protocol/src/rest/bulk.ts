@@ -1,0 +1,27 @@
+/** Archiving and deleting many sessions by a filter. camelCase, times in UTC. */
+import { type Static, Type, count, flag, id, limits, maybe, oneOf, record, text, time } from '../schema.ts';
+import { sessionStatuses } from './conversation.ts';
+
+export const ChangeSessions = record('ChangeSessions', 'What to do with the sessions that a filter means.', {
+  action: oneOf(['archive', 'unarchive', 'delete'], 'What to do'),
+  filter: Type.Object(
+    {
+      deviceId: maybe(id('Only of this device')),
+      status: maybe(oneOf(sessionStatuses, 'Only in this state')),
+      q: maybe(text('As `q` of the list of sessions', { maxLength: limits.nameCharacters })),
+      before: maybe(time('Only those whose `updatedAt` is earlier')),
+      archived: maybe(
+        oneOf(['false', 'true', 'all'], 'Of a deletion, as in the list of sessions; default false: not archived'),
+      ),
+    },
+    { description: 'At least one field; all of them must fit', minProperties: 1 },
+  ),
+});
+
+export const ChangedSessions = record('ChangedSessions', 'What was done.', {
+  changed: count(`How many sessions were changed; at most ${limits.bulkSessions} in one call`),
+  more: flag('More sessions fit the filter: call again'),
+});
+
+export type ChangeSessions = Static<typeof ChangeSessions>;
+export type ChangedSessions = Static<typeof ChangedSessions>;
