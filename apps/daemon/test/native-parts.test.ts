@@ -98,6 +98,7 @@ const claudeLive: Row[] = [
 
 const event = (payload: Row): Row => ({ type: 'event_msg', timestamp: time(seconds++), payload });
 const item = (of: Row) => event({ type: 'item_completed', item: of });
+const response = (payload: Row): Row => ({ type: 'response_item', timestamp: time(seconds++), payload });
 const codexMeta = (): Row => ({
   type: 'session_meta',
   timestamp: time(seconds++),
@@ -109,10 +110,12 @@ const codexTurn = (): Row[] => [
   item({ type: 'Reasoning', id: 'rs1', summary_text: ['Hmm.'], raw_content: [] }),
   item({ type: 'AgentMessage', id: 'm1', content: [{ type: 'Text', text: 'I look.' }] }),
   { type: 'response_item', timestamp: time(seconds), payload: { type: 'message', role: 'assistant', content: [] } },
+  response({ type: 'function_call', id: 'fc', call_id: 'c1', name: 'exec_command', arguments: '{"cmd":"npm test"}' }),
   item({ type: 'CommandExecution', id: 'c1', command: ['/bin/bash', '-lc', 'npm test'], cwd: 'file:///my/project', status: 'completed', aggregated_output: '42 passed', exit_code: 0 }), // prettier-ignore
   item({ type: 'FileChange', id: 'c2', changes: { '/my/project/a.ts': { type: 'update', unified_diff: '@@ -1 +1 @@\n-made\n+changed\n', move_path: null } }, status: 'completed' }), // prettier-ignore
   event({ type: 'plan_update', plan: [{ step: 'first', status: 'in_progress' }] }),
-  item({ type: 'CommandExecution', id: 'c3', command: ['/bin/bash', '-lc', 'rm -r x'], cwd: 'file:///my/project', status: 'declined', aggregated_output: '', exit_code: -1 }), // prettier-ignore
+  response({ type: 'function_call', id: 'fc', call_id: 'c3', name: 'exec_command', arguments: '{"cmd":"rm -r x"}' }),
+  response({ type: 'function_call_output', id: 'fco', call_id: 'c3', output: 'aborted by user' }),
   event({ type: 'token_count', info: { last_token_usage: { total_tokens: 120 }, model_context_window: 258400 } }),
   item({ type: 'AgentMessage', id: 'm2', content: [{ type: 'Text', text: 'All done.' }] }),
   event({ type: 'task_complete' }),
@@ -126,8 +129,8 @@ const codexLive: Row[] = [
   call('c2', { kind: 'edit', title: 'Editing files', locations: [{ path: '/my/project/a.ts' }], content: [{ type: 'diff', path: '/my/project/a.ts', oldText: 'made\n', newText: 'changed\n' }] }), // prettier-ignore
   done('c2', {}),
   { sessionUpdate: 'plan', entries: [{ content: 'first', status: 'in_progress' }] },
-  call('c3', { kind: 'execute', title: 'rm -r x', rawInput: { command: 'rm -r x', cwd: '/my/project' } }),
-  { ...done('c3', { _meta: { terminal_exit: { exit_code: -1 } } }), status: 'failed' },
+  call('c3', { kind: 'execute', title: 'rm -r x', rawInput: { command: 'rm -r x' } }),
+  { ...done('c3', { _meta: { terminal_exit: { exit_code: null } } }), status: 'failed' },
   { sessionUpdate: 'usage_update', used: 120, size: 258400 },
   { sessionUpdate: 'agent_message_chunk', messageId: 'm2', content: text('All done.') },
 ];

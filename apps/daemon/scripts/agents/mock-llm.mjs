@@ -11,6 +11,7 @@
 //   @@say TEXT          answer TEXT
 //   @@sh CMD            call the agent's shell tool with CMD (leading '!' asks Codex to run outside its sandbox)
 //   @@write PATH TEXT   call the agent's write-file tool
+//   @@patch FILE TEXT   add a file with apply_patch, by the shell tool (Codex)
 //   @@read PATH         call the agent's read-file tool
 //   @@ask QUESTION      call the agent's ask-the-user tool (if it offers one)
 //   @@plan A;B;C        call the agent's todo/plan tool
@@ -19,7 +20,7 @@
 //   @@fail STATUS       answer with that HTTP status
 //   @@hang              accept the request and never answer
 //   @@history           answer with what the request holds of the conversation
-// Tool directives run in order, one per model call; when all are done the answer is
+// Tool directives run in order, one per model call, those whose tool is not offered left out; when all are done the answer is
 // "DONE <text of last tool result>". No directive: the answer is "ECHO <text>".
 //
 // Usage: node mock-llm.mjs [--port 0] [--log requests.jsonl] [--dump DIR]
@@ -113,10 +114,13 @@ function fromGemini(b) {
 }
 
 // ---------- what the "model" does ----------
+const shell =
+  /^(bash|shell|exec_command|shell_command|run_shell_command|local_shell|terminal|execute_command|run_command|execute_bash|developer__shell)$/i;
 const TOOL = {
-  sh: /^(bash|shell|exec_command|shell_command|run_shell_command|local_shell|terminal|execute_command|run_command|developer__shell)$/i,
+  patch: shell,
+  sh: shell,
   write: /^(write|write_file|writefile|create_file|write_to_file|create|fs_write)$/i,
-  read: /^(read|read_file|readfile|view|fs_read)$/i,
+  read: /^(read|read_file|readfile|view|view_image|fs_read)$/i,
   ask: /^(askuserquestion|ask_user|ask_user_question|question|request_user_input|ask)$/i,
   plan: /^(todowrite|todo_write|write_todos|update_plan|todo|settodolist)$/i,
 };
@@ -145,6 +149,11 @@ function toolArgs(kind, d, tool) {
     const k = names.find((n) => n in props);
     if (k) args[k] = v;
   };
+  if (kind === 'patch') {
+    const [file, ...text] = d.rest.split(' ');
+    const patch = ['*** Begin Patch', `*** Add File: ${file}`, `+${text.join(' ')}`, '*** End Patch'].join('\n');
+    return toolArgs('sh', { rest: `apply_patch <<'EOF'\n${patch}\nEOF` }, tool);
+  }
   if (kind === 'sh') {
     const k = ['command', 'cmd'].find((n) => n in props) ?? 'command';
     if (/^!/.test(d.rest) && !('sandbox_permissions' in props)) d.rest = d.rest.slice(1);
@@ -226,13 +235,13 @@ export function decide({ turns, tools, jsonSchema }) {
   if (jsonSchema) return { act: 'json', text: JSON.stringify(sample(jsonSchema)) };
   if (!tools.length) return { act: 'text', text: 'Mock title' };
   const think = ds.find((d) => d.kind === 'think')?.rest;
-  const steps = ds.filter((d) => d.kind in TOOL);
+  const toolFor = ({ kind }) =>
+    tools.find((t) => TOOL[kind].test(t.name)) ??
+    tools.find((t) => TOOL[kind].test(String(t.name).split(/__|\./).pop()));
+  const steps = ds.filter((d) => d.kind in TOOL && toolFor(d));
   const step = steps[results.length];
   if (step) {
-    const tool =
-      tools.find((t) => TOOL[step.kind].test(t.name)) ??
-      tools.find((t) => TOOL[step.kind].test(String(t.name).split(/__|\./).pop()));
-    if (!tool) return { act: 'text', text: `NO_TOOL ${step.kind}; offered: ${tools.map((t) => t.name).join(',')}` };
+    const tool = toolFor(step);
     return {
       act: 'tool',
       say: `Step ${results.length + 1}: ${step.kind}`,

@@ -280,8 +280,9 @@ export function createMapper(options: MapperOptions): Mapper {
     const piece = typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
     changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
     if (known) {
-      // Of a large call only the names were kept: what it was about stays as it was told.
-      const kept = known.call.cut === true ? known.part : {};
+      // Of a large call only the names were kept: what it was about stays as it was told. A diff may be told with a permission alone.
+      const { diffs } = known.part;
+      const kept = known.call.cut === true ? known.part : diffs === undefined ? {} : { diffs };
       const part = { ...kept, ...toolPart(merged, cwd, detail === 'outline') };
       const patch = difference(tool.part, part);
       Object.assign(tool, { call: merged, part });

@@ -139,6 +139,18 @@ export const presets: readonly Preset[] = [
     login: 'Run "kilo auth login" in a terminal.',
     marks: ['{data}/kilo/kilo.db', '{data}/kilo/kilo.db-wal'],
   },
+  {
+    name: 'nanocoder',
+    title: 'Nanocoder',
+    tier: 2,
+    package: '@nanocollective/nanocoder',
+    version: '1.30.0',
+    command: 'nanocoder',
+    args: ['--acp'],
+    login: 'Run "nanocoder" once in a terminal and choose a provider.',
+    marks: ['{data}/nanocoder/sessions', '{data}/nanocoder/sessions/sessions.json'],
+    node: '22.0.0',
+  },
 ];
 
 /** The preset of this name; "claude" and "claude-code" are the same agent as "claude_code". */

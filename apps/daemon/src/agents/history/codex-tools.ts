@@ -50,6 +50,20 @@ export function toolOf(id: string, item: Row): Row[] {
   }
 }
 
+/** The command that a model asked for, and that did not run; nothing for other calls. `words`: its arguments, as JSON. */
+export function refusedCall(id: string, words: string): Row[] {
+  let given: Row;
+  try {
+    given = recordOf(JSON.parse(words));
+  } catch {
+    return [];
+  }
+  const command = textIn(given, 'cmd') || commandOf(given);
+  if (command === '' || command.startsWith('apply_patch')) return [];
+  const call = { sessionUpdate: 'tool_call', toolCallId: id, kind: 'execute', status: 'failed' };
+  return [{ ...call, title: command, rawInput: { command } }];
+}
+
 /** The command itself, where it stands alone in the call of a shell. */
 function commandOf(item: Row): string {
   const words: unknown[] = Array.isArray(item.command) ? item.command : [item.command];

@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { cancelledUpdate } from '@relay/daemon-kit';
-import { toolOf } from './codex-tools.ts';
-import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
+import { refusedCall, toolOf } from './codex-tools.ts';
+import { type Format, type PlacedRow, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const codexFormat: Format = {
   root: (env) => join(env.CODEX_HOME || join(env.HOME ?? homedir(), '.codex'), 'sessions'),
@@ -16,21 +16,29 @@ export const codexFormat: Format = {
   },
   begins: (row) => /^(task|turn)_started$/.test(eventOf(row)),
   updates(rows) {
-    const events = rows.filter(({ row }) => row.type === 'event_msg');
     // Newer files say everything twice.
-    const isNew = events.some(({ row }) => eventOf(row) === 'item_completed');
+    const isNew = rows.some(({ row }) => eventOf(row) === 'item_completed');
+    const refused = createRefused();
     let used: Row[] = [];
-    const read = (payload: Row, place: number, index: number): Row[] => {
-      const type = textIn(payload, 'type');
+    let events = 0;
+    const read = ({ row, place }: PlacedRow): Row[] => {
+      const payload = recordOf(row.payload);
+      if (row.type === 'response_item') return refused(payload);
+      const type = eventOf(row);
+      if (type === '') return [];
+      const index = events++;
       if (type === 'token_count') used = usageOf(recordOf(payload.info));
       if (type === 'turn_aborted') return [{ sessionUpdate: cancelledUpdate }];
       // Of a turn the last word counts: what is told of it must not change any more.
       if (isOver.test(type)) return used.splice(0);
       if (!isNew) return olderOf(payload, index);
-      return type === 'item_completed' ? itemOf(recordOf(payload.item), `row-${place}`) : planOf(payload);
+      if (type !== 'item_completed') return planOf(payload);
+      const item = recordOf(payload.item);
+      refused(item);
+      return itemOf(item, `row-${place}`);
     };
-    return events.flatMap(({ row, place }, index) =>
-      read(recordOf(row.payload), place, index).map((update) => ({ update, at: textIn(row, 'timestamp'), place })),
+    return rows.flatMap((placed) =>
+      read(placed).map((update) => ({ update, at: textIn(placed.row, 'timestamp'), place: placed.place })),
     );
   },
   open: (rows) =>
@@ -41,6 +49,19 @@ export const codexFormat: Format = {
 };
 
 const eventOf = (row: Row) => (row.type === 'event_msg' ? textIn(recordOf(row.payload), 'type') : '');
+
+/** A command that was not allowed is written down as the model asked for it, and never as an item. */
+function createRefused(): (row: Row) => Row[] {
+  const asked = new Map<string, string>();
+  return (row) => {
+    const id = textIn(row, 'call_id') || textIn(row, 'id');
+    if (row.type === 'function_call') asked.set(id, textIn(row, 'arguments'));
+    const words = asked.get(id);
+    if (row.type === 'function_call' || words === undefined) return [];
+    asked.delete(id);
+    return row.type === 'function_call_output' ? refusedCall(id, words) : [];
+  };
+}
 
 const isOver = /^(task|turn)_complete$/;
 

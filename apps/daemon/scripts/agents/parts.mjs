@@ -1,0 +1,134 @@
+// One conversation with everything in it, by a real agent: words, a tool that is allowed, an edit, a plan, a picture, a tool that is
+// rejected, an answer that is cancelled. It must be the same list live, when it is loaded, after a restart of the daemon, and for a
+// daemon that knows it only from the files or the replay of the agent.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyOperations, mergeItems } from '@relay/protocol';
+
+/** A red pixel. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
+
+/** What one app knows: frames in order, and what changed where one is missing. */
+export function copyOf(app, id, load) {
+  let items = [];
+  let v;
+  return async () => {
+    for (const frame of app.inbox.all.filter(({ type, sessionId }) => type === 'transcript' && sessionId === id)) {
+      if (v !== undefined && frame.v <= v) continue;
+      if (v === undefined || frame.v !== v + 1) {
+        const page = await load(v === undefined ? '' : `&changed=${v}`);
+        items = page.reset || v === undefined ? page.messages : mergeItems(items, page.messages);
+        v = page.v;
+      } else {
+        items = applyOperations(items, frame.ops, frame.v);
+        v = frame.v;
+      }
+    }
+    return items;
+  };
+}
+
+/** Kinds that only the daemon knows, or that an agent tells at another moment than it writes. */
+const own = ['question', 'usage', 'mark', 'error'];
+const named = (items) => items.map(({ uuid, part }) => `${part.kind} ${uuid}`);
+/** Of the agent alone: the words of the user have the uuid of the relay here, and one of the agent there. */
+const theirs = (items) =>
+  items.filter(({ role, part, content }) => role === 'AGENT' && !own.includes(part.kind) && content !== notAllowed);
+const notAllowed = 'The agent stopped, because it was not allowed to go on.';
+const shown = (items) => items.map(({ uuid, part, content }) => `${part.kind} ${uuid.slice(0, 8)} ${content.slice(0, 24).replaceAll('\n', ' ')}`); // prettier-ignore
+
+function difference(one, other, what) {
+  const [left, right] = [named(one), named(other)];
+  if (left.join('\n') === right.join('\n')) return;
+  const gone = one.filter((_item, index) => !right.includes(left[index]));
+  const come = other.filter((_item, index) => !left.includes(right[index]));
+  throw new Error(`${what}: missing ${JSON.stringify(shown(gone))}, new ${JSON.stringify(shown(come))}`);
+}
+
+export async function sameEverywhere(w, { must, asking }) {
+  writeFileSync(join(w.project, 'dot.png'), Buffer.from(png, 'base64'));
+  const load = async (id, more = '') => {
+    const { body } = await w.relay.call(
+      'GET',
+      `/api/sessions/${encodeURIComponent(id)}/messages?parts=1&limit=200${more}`,
+    );
+    return body;
+  };
+  /** The session when this task has its end or its question. */
+  const settled = (id, taskId) =>
+    w.update(
+      id,
+      ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed', 'waiting'].includes(lastTask.state),
+    );
+  const told = async (id, words) => settled(id, await w.tell(id, words));
+  const allow = async (id, session) => {
+    for (let asked = 0; session.status === 'waiting' && asked < 8; asked++) session = await told(id, '1');
+    return session;
+  };
+  const edit = w.name === 'codex' ? '@@patch new.txt hello' : `@@write ${join(w.project, 'new.txt')} hello`;
+  // The picture last: some agents give it to the model as words of the user.
+  const first = ['@@think pondering', asking(w.name, 'echo one > one.txt; cat one.txt'), '@@plan look;leap', edit, `@@read ${join(w.project, 'dot.png')}`]; // prettier-ignore
+  const id = await w.begin(first.join('\n'));
+  const copy = copyOf(w.viewer, id, (more) => load(id, more));
+  const done = await allow(id, await w.ended(id));
+  must(done.status === 'idle', `${done.status}: ${done.lastMessage}`);
+  const asks = await told(id, asking(w.name, 'echo two > two.txt'));
+  must(asks.status === 'waiting', `${asks.status}: ${asks.lastMessage}`);
+  const no = asks.prompt.options.map(({ label }) => label).find((label) => /^(no|reject|deny)/i.test(label));
+  await told(id, no);
+  await w.tell(id, '@@slow 600');
+  await w.viewer.next(
+    'transcript',
+    ({ sessionId, ops }) => sessionId === id && JSON.stringify(ops).includes('w1 '),
+    90_000,
+  );
+  must((await w.cancel(id)).status === 202, 'cancel was not accepted');
+  await w.update(id, ({ lastTask }) => lastTask?.state === 'cancelled');
+  const last = await told(id, '@@say all done');
+  must(last.lastMessage.includes('all done'), last.lastMessage);
+
+  const loaded = (await load(id)).messages;
+
+  difference(await copy(), loaded, 'live and loaded');
+  const kinds = new Set(loaded.map(({ part }) => part.kind));
+  for (const kind of ['user', 'text', 'tool', 'question', 'mark']) must(kinds.has(kind), `no ${kind}`);
+  const tools = loaded.filter(({ part }) => part.kind === 'tool').map(({ part }) => part);
+  must(
+    tools.some(({ diffs }) => diffs?.length > 0),
+    'no diff',
+  );
+  must(
+    tools.every(({ status }) => status !== 'pending' && status !== 'running'),
+    'a tool is still open',
+  );
+  const half = loaded.filter(({ content }) => content.startsWith('w0 w1 '));
+  must(half.length === 1, `${half.length} halves of a cancelled answer`);
+
+  await w.restart();
+  difference(loaded, (await load(id)).messages, 'before and after a restart');
+  const missing = ['thought', 'plan', 'image'].filter((kind) => !kinds.has(kind));
+  const note = missing.length === 0 ? '' : `; it told no ${missing.join(', no ')}`;
+  if (w.preset.quirks?.neverReload) return `ends with its process${note}`;
+  let forgotten = [];
+  let hasIds = true;
+  const other = await w.another();
+  try {
+    const read = await other.read(id);
+    const there = new Set(named(read));
+    // Without ids of messages only the calls of tools have the same names for everybody.
+    hasIds = theirs(loaded).some((item) => item.part.kind === 'text' && there.has(named([item])[0]));
+    const compared = (items) => theirs(items).filter(({ part }) => hasIds || part.kind === 'tool');
+    const mine = compared(loaded);
+    const known = mine.filter((item) => there.has(named([item])[0]));
+    difference(known, compared(read), 'the daemon that ran it and one that reads it');
+    // What an agent does not write down nobody can read; it is said which.
+    forgotten = mine
+      .filter((item) => !known.includes(item))
+      .map(({ part, content }) => `${part.kind} “${content.slice(0, 20)}”`);
+    must(read.filter(({ part }) => part.kind === 'user').length > 0, 'no words of the user');
+  } finally {
+    await other.stop();
+  }
+  const lost = forgotten.length === 0 ? '' : `; not written down: ${forgotten.join(', ')}`;
+  return `${loaded.length} items${note}${lost}${hasIds ? '' : '; no ids of messages: compared by its tools'}`;
+}
