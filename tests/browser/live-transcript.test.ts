@@ -180,4 +180,41 @@ describeWith('chromium', 'a live transcript', () => {
     finish(taskId, 'TASK_COMPLETE', { result: 'It rains.' });
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
+
+  it('keeps what is sent while it works as a chip: edited, removed, and left there by a stop', async () => {
+    const taskId = await start('Dig the pond', 'queue');
+    daemon.say(taskId, 'queue', [put(item('dig', 2, { kind: 'text', open: true }, 'Digging'))]);
+    await text(person.page, 'Digging');
+    const chips = person.page.getByRole('list', { name: 'Queued messages' }).getByRole('listitem');
+    const send = async (words: string) => {
+      await person.page.getByLabel('Message', { exact: true }).fill(words);
+      await person.page.getByLabel('Message', { exact: true }).press('Enter');
+      await chips.filter({ hasText: words }).waitFor();
+    };
+    await send('Then plant lilies');
+    await send('And buy frogs');
+    expect(await person.page.locator('.log').getByText('lilies').count()).toBe(0);
+    daemon.say(taskId, 'queue', [{ op: 'add', uuid: 'dig', text: ' goes on' }]);
+    await text(person.page, 'Digging goes on');
+
+    await person.click('Edit “Then plant lilies”');
+    await person.page.getByLabel('Queued message', { exact: true }).fill('Then plant reeds');
+    await person.click('Save');
+    await chips.filter({ hasText: 'Then plant reeds' }).waitFor();
+    await person.click('Remove “And buy frogs”');
+    await chips.filter({ hasText: 'And buy frogs' }).waitFor({ state: 'detached' });
+
+    await person.click('Stop');
+    await person.click('Stop this');
+    expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    daemon.say(taskId, 'queue', [set('dig', { open: null }), put(item('dug', 3, { kind: 'mark', what: 'cancelled' }))]);
+    finish(taskId, 'CANCELLED', {});
+    const next = await daemon.next('task_resume');
+    expect(next).toMatchObject({ message: 'Then plant reeds' });
+    expect(await person.page.locator('.log').getByText('frogs').count()).toBe(0);
+    await text(person.page, 'Then plant reeds');
+    await text(person.page, 'Digging goes on');
+    expect(await chips.count()).toBe(0);
+    finish(next.task_id as string, 'TASK_COMPLETE', { result: 'Planted.' });
+  });
 });

@@ -285,6 +285,14 @@ export const words = {
     compacted: 'The session was summarized to free context.',
   },
   unknown: 'This part can’t be shown here.',
+  queue: {
+    title: 'Queued messages',
+    edit: (text: string) => `Edit “${text.slice(0, 80)}”`,
+    remove: (text: string) => `Remove “${text.slice(0, 80)}”`,
+    edited: 'Queued message',
+    stopThis: 'Stop this',
+    stopAll: 'Stop and clear the queue',
+  },
   dock: {
     working: 'Working',
     sending: (agent: string) => `Sending to ${agent}`,

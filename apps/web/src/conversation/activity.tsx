@@ -43,7 +43,10 @@ interface ActivityProps {
 
 export function Activity({ session, saidAt, device, isErrorShown }: ActivityProps) {
   const what = doing(session, device);
-  const sinceMs = useSince(`${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`, Date.parse(saidAt ?? ''));
+  const sinceMs = useSince(
+    `${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`,
+    Date.parse(session.runningSince ?? saidAt ?? ''),
+  );
   const code = session.lastTask?.code;
   if (what !== undefined)
     return (

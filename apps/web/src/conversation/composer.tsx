@@ -1,5 +1,5 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { ArrowUp, Plus, Square } from 'lucide-react';
 import type { Device, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
@@ -9,6 +9,7 @@ import { Commands } from './commands.tsx';
 import { type Attached, AttachedImages, ImageInput, pasting, takesImages, useImages } from './images.tsx';
 import { isWorking } from './activity.tsx';
 import { QuestionCard } from './question-card.tsx';
+import { Queue, type Waiting } from './queue.tsx';
 import { useDraft } from './use-draft.ts';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
@@ -16,12 +17,14 @@ import { useSendingKey } from '../ui/sending.ts';
 
 interface ComposerProps {
   session: Session;
+  /** What waits to be sent. */
+  queue: Waiting;
   messages: readonly Message[];
   device: Device | undefined;
   onSaid: (message: Message) => void;
 }
 
-export function Composer({ session, messages, device, onSaid }: ComposerProps) {
+export function Composer({ session, queue, messages, device, onSaid }: ComposerProps) {
   const { client } = useRooms();
   const [text, setText] = useDraft(session.id);
   const key = useSendingKey();
@@ -92,7 +95,19 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
     setText(command);
     field.current?.focus();
   };
-  const cancel = useAction(() => client.call('cancelSession', { params: { id: session.id } }));
+  const isRunning = session.runningSince !== undefined || prompt !== undefined;
+  const cancel = useAction((which: 'running' | 'all' = 'running') =>
+    // Where nothing runs, what waits is meant.
+    client.call('cancelSession', { params: { id: session.id }, body: isRunning ? { which } : {} }),
+  );
+  const hasQueue = queue.tasks.length > 0;
+  const stopMenu = useRef<HTMLDivElement>(null);
+  const stopId = useId();
+  const stop = (which: 'running' | 'all') => () => {
+    stopMenu.current?.hidePopover();
+    field.current?.focus();
+    void cancel.run(which);
+  };
   const working = isWorking(session);
   const agent = agentName(session.agentType);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
@@ -117,6 +132,7 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
         />
       )}
       <Problem refusal={send.refusal ?? cancel.refusal} />
+      <Queue session={session} queue={queue} />
       <Commands sessionId={session.id} text={text} onChoose={complete} />
       {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}
       <div className="box">
@@ -138,6 +154,16 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
           onPaste={takes ? pasting(images) : undefined}
         />
         <div className="ends">
+          {hasQueue && (
+            <div className="menu up" id={stopId} popover="auto" ref={stopMenu}>
+              <button type="button" onClick={stop('running')}>
+                {words.queue.stopThis}
+              </button>
+              <button type="button" onClick={stop('all')}>
+                {words.queue.stopAll}
+              </button>
+            </div>
+          )}
           {working && (
             <button
               type="button"
@@ -145,7 +171,7 @@ export function Composer({ session, messages, device, onSaid }: ComposerProps) {
               aria-label={words.dock.stop}
               title={words.dock.stopTitle}
               aria-disabled={cancel.busy}
-              onClick={() => void cancel.run()}
+              {...(hasQueue ? { popoverTarget: stopId } : { onClick: () => void cancel.run() })}
             >
               {cancel.busy ? <span className="spinner" aria-hidden="true" /> : <Square className="i" aria-hidden />}
             </button>

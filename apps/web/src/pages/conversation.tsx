@@ -9,6 +9,7 @@ import { words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
+import { useQueue } from '../conversation/queue.tsx';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
@@ -90,7 +91,10 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
-  const { items, texts } = useItems({ session, messages, output: known.items ? undefined : output });
+  const queue = useQueue(session);
+  const { outside } = queue;
+  const shownMessages = useMemo(() => outside(messages), [outside, messages]);
+  const { items, texts } = useItems({ session, messages: shownMessages, output: known.items ? undefined : output });
   const log = useRef<LogHandle>(null);
   const newestOlder = useRef(onOlder);
   useEffect(() => {
@@ -156,7 +160,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
           <Problem refusal={again.refusal} />
           <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
         </div>
-        <Composer session={session} messages={messages} device={device} onSaid={said} />
+        <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />
       </div>
     </main>
   );
