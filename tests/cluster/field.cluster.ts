@@ -24,7 +24,8 @@ const times: Record<'STATUS_WAIT_MS' | 'OUTCOME_ASK_MS' | 'DAEMON_REPLY_TIMEOUT_
     ...loadTimes,
     DAEMON_REPLY_TIMEOUT_MS: '10000',
     DRAIN_SECONDS: '2',
-    OUTCOME_ASK_MS: '500',
+    // On a busy machine a daemon may be silent for longer than its reply may take: it is asked over a minute, in production over two.
+    OUTCOME_ASK_MS: '2000',
     STATUS_WAIT_MS: '1000',
     STATUS_LOST_MS: '1000',
     TASK_SILENCE_MS: '15000',
@@ -64,8 +65,14 @@ describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () 
         journal.note({ what: 'fault', fault: what });
         await act();
       };
+      const unorderly: string[] = [];
       const leave = async (instance: Instance) => {
-        expect(await instance.leave()).toBe(0);
+        const code = await instance.leave();
+        if (code !== 0) {
+          const words = instance.child.output().trimEnd().split('\n');
+          const last = words.findLast((line) => !line.startsWith('{'));
+          unorderly.push(`${instance.name} left with ${code}: ${last}`);
+        }
         await instance.start();
         await until(`${instance.name} gets requests`, () => cluster.haproxy!.sends(instance.port));
       };
@@ -112,7 +119,12 @@ describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () 
           });
         await until('records agree', async () => (await records()).length === 0).catch(() => undefined);
         const tasks = await truth.tasks();
-        wrong = [...(await records()), ...judgeJournal(journal, { mayCut: true }), ...judgeField(journal, tasks)];
+        wrong = [
+          ...unorderly,
+          ...(await records()),
+          ...judgeJournal(journal, { mayCut: true }),
+          ...judgeField(journal, tasks),
+        ];
         const states: Record<string, number> = {};
         for (const { state, error_code: code } of tasks) states[code ?? state] = (states[code ?? state] ?? 0) + 1;
         const counts = {

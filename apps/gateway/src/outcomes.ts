@@ -54,7 +54,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const { config, database, history } = deps;
   const questions = createHistoryQuestions(config, history);
   const answers = createFoundAnswers(deps);
-  const findText = createWordlessEnds({ config, database, questions, answers });
+  const findText = createWordlessEnds({ database, questions, answers });
 
   /** A task that this connection took for one under way has ended over an earlier one, whose instance may not have found its text. */
   const over = (connection: DaemonConnection, asked: AskedTask) => {

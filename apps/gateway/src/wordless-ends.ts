@@ -1,5 +1,4 @@
 /** Ends that a daemon reported without their text: the history is asked for it. */
-import type { RelayConfig } from '@relay/config';
 import { type AskedTask, type Database, forgetInstruction } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { FoundAnswers } from './found-answers.ts';
@@ -9,35 +8,36 @@ import type { HistoryQuestions } from './history-questions.ts';
 export type FindText = (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
 
 export interface WordlessEndDeps {
-  config: RelayConfig;
   database: Database;
   questions: HistoryQuestions;
   answers: FoundAnswers;
 }
 
-export function createWordlessEnds({ config, database, questions, answers }: WordlessEndDeps): FindText {
-  return (connection, asked, failed = false) => {
-    /** The text that was found, and shown unless it was before; undefined without one. */
-    const show = async (shown: string | undefined) => {
+/** Pages that are read: a transcript may be written a moment after the end was reported. */
+const enough = 2;
+
+export function createWordlessEnds({ database, questions, answers }: WordlessEndDeps): FindText {
+  const find = async (connection: DaemonConnection, asked: AskedTask, failed: boolean) => {
+    let shown: string | undefined;
+    let read = 0;
+    await questions.repeat(connection, async (last) => {
       const found = await questions.answerOf(connection, asked);
-      if (!found || found === 'unasked' || found.content === shown) return found;
-      await answers.addText(connection, asked, found, failed);
-      return found;
-    };
-    const first = show(undefined);
-    // A transcript may be written a moment after the end was reported.
-    const second = async () => {
-      const shown = await first;
-      const text = shown === 'unasked' ? undefined : shown?.content;
-      if ((await show(text)) === undefined && text === undefined) await forgetInstruction(database, asked.id);
-    };
-    const timer = setTimeout(() => {
-      if (connection.live)
-        second().catch((error: unknown) =>
-          connection.logger.warn({ err: error }, 'the text that a task ended with was not found'),
-        );
-    }, config.outcomeAskMs);
-    timer.unref();
-    first.catch(() => undefined);
+      // A daemon that was too busy to answer may have the text all the same.
+      if (found === 'unasked') return false;
+      read += 1;
+      if (found && found.content !== shown) {
+        await answers.addText(connection, asked, found, failed);
+        shown = found.content;
+      }
+      if (read < enough && !last) return false;
+      if (shown === undefined) await forgetInstruction(database, asked.id);
+      return true;
+    });
+  };
+
+  return (connection, asked, failed = false) => {
+    find(connection, asked, failed).catch((error: unknown) =>
+      connection.logger.warn({ err: error }, 'the text that a task ended with was not found'),
+    );
   };
 }

@@ -268,6 +268,19 @@ describe('the outcome of a task', () => {
     expect(row).toEqual({ instruction: '' });
   });
 
+  it('F3: of a turn that ended without a text is fetched later when its daemon was too busy to answer', async () => {
+    const habits: Habits = { emptyResult: true };
+    const { daemon, task, id } = await start(habits);
+    habits.noHistory = true;
+    daemon.finish(task, 'the answer');
+    // Two questions are not answered, by which it would be given up if silence counted.
+    for (let nth = 0; nth < 2; nth += 1) await daemon.next('get_messages');
+    habits.noHistory = false;
+    await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'the answer');
+    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'the answer' });
+    expect(await texts(daemon, id)).toEqual(['the answer']);
+  });
+
   it('F3: of a turn that ends without a text is fetched and shown once', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
