@@ -44,7 +44,9 @@ export function createEvents(deps: EventDeps): Events {
   /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
   const showProgress = (connection: DaemonConnection, entry: TaskEntry, now: Progress) => {
     const show = (record: SessionRecord | undefined) => {
-      if (record && connection.memory.tasks.get(entry.id) === entry)
+      // The task may have been cancelled without the command having come here.
+      const runs = record?.session.status === 'active' || record?.session.status === 'pending';
+      if (record && runs && connection.memory.tasks.get(entry.id) === entry)
         publisher.sessionHot({ ...record, session: { ...record.session, progress: now } });
     };
     // At once where that is possible: what the daemon says next is published after it.
