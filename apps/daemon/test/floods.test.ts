@@ -85,6 +85,9 @@ describe('a disk that takes no more in the middle of a turn', () => {
     );
     start(connection, 't2', 'hello');
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 1: hello');
+    const large = `hello ${'x'.repeat(128 * 1024)}`;
+    connection.send({ type: 'task_resume', task_id: 't3', session_id: sessionId!, message: large });
+    expect((await connection.event('ERROR', 't3')).code).toBe('HISTORY_NOT_WRITTEN');
     await stop();
 
     const file = () =>
