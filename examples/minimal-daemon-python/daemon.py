@@ -6,12 +6,14 @@
 Replace `answer` by your own agent. The history is kept in memory: it is gone when the program ends.
 """
 import asyncio
+import hashlib
 import inspect
 import json
 import os
 import random
 import signal
 import sys
+import time
 import uuid
 from datetime import datetime, timezone
 
@@ -20,6 +22,10 @@ from websockets.exceptions import InvalidHandshake, WebSocketException
 
 FRAME_BYTES = 16 * 1024 * 1024
 MESSAGE_BYTES = 256 * 1024
+# A larger operation is not streamed: its version is missing, and apps ask for it.
+OPERATION_BYTES = 48 * 1024
+PAGE_BYTES = 1024 * 1024
+PLAIN_KINDS = {"user", "text", "question", "error"}
 REPORT_SECONDS = 30
 # Closed for good: credential refused, forbidden, device removed, replaced by another daemon.
 FINAL_CODES = {4401, 4403, 4404, 4409}
@@ -32,17 +38,19 @@ def setting(name):
     return value
 
 
-async def answer(message, tell):
-    """The agent. `tell(event_type, **fields)` reports; the return value is the end of the task."""
+async def answer(message, tell, show):
+    """The agent. `tell(event_type, **fields)` reports, `show(kind, content, **part)` adds an item; the return value ends the task."""
     await tell("PROGRESS", action="Thinking", target="")
     if message == "fail":
         raise RuntimeError("I was asked to fail.")
     if message == "ask":
-        options = [{"label": "red"}, {"label": "blue"}]
+        options = [{"id": "red", "label": "Red"}, {"id": "blue", "label": "Blue"}]
         return {"event_type": "WAIT_FOR_USER", "prompt": "Which colour?", "result": "", "options": options}
     if message == "hang":
         await asyncio.Event().wait()
-    await tell("OUTPUT", output=f"Looking at {len(message)} characters.\n")
+    looking = f"Looking at {len(message)} characters."
+    await tell("OUTPUT", output=f"{looking}\n")
+    await show("tool", looking, id=str(uuid.uuid4()), title=looking, does="read", status="completed")
     return {"event_type": "TASK_COMPLETE", "result": f"You said: {message}"}
 
 
@@ -54,9 +62,20 @@ def cut(text, limit=MESSAGE_BYTES):
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
+def named(prompt, options):
+    """A question with its identity: an answer that gives it is for this one and no other."""
+    asked = json.dumps([prompt, None, options], separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:32]
+    kind = "choice" if options else "text"
+    return {"uuid": str(uuid.uuid4()), "title": prompt, "kind": kind, "options": options, "text": True, "digest": digest}
+
+
 class Daemon:
     def __init__(self):
-        self.sessions = {}  # session id -> list of messages
+        self.sessions = {}  # session id -> list of items
+        self.versions = {}  # session id -> the first and the newest version
+        self.prompts = {}  # session id -> its open question
+        self.declared = set()  # what this relay takes
         self.running = {}  # task id -> (asyncio task, session id)
         self.seen = {}  # task ids, oldest first
         self.owed = {}  # task id -> its end, until it was written to a live socket
@@ -77,7 +96,9 @@ class Daemon:
             return False
 
     async def status(self):
-        await self.send({"type": "status", "running_tasks": list(self.running)})
+        open_prompts = [question["uuid"] for question in self.prompts.values()]
+        named = {"open_prompts": open_prompts} if "prompts" in self.declared else {}
+        await self.send({"type": "status", "running_tasks": list(self.running)} | named)
 
     async def report(self):
         entries = [self.summary(session) | {"is_active": self.active(session)} for session in self.sessions]
@@ -92,7 +113,7 @@ class Daemon:
         return any(of == session for _, of in self.running.values())
 
     def summary(self, session):
-        messages = self.sessions[session]
+        messages = self.plain(session)
         last = messages[-1] if messages else {"content": "", "timestamp": now()}
         return {
             "session_id": session,
@@ -101,13 +122,49 @@ class Daemon:
             "message_count": len(messages),
         }
 
-    def record(self, session, role, content):
-        message = {"uuid": str(uuid.uuid4()), "role": role, "content": cut(content), "timestamp": now()}
-        self.sessions[session].append(message)
+    # Items: the conversation as one list, and operations that tell every change of it
+
+    def plain(self, session):
+        """What a reader who knows no parts gets."""
+        fields = ("uuid", "role", "content", "timestamp")
+        plain = [item for item in self.sessions[session] if item["part"]["kind"] in PLAIN_KINDS]
+        return [{name: item[name] for name in fields} for item in plain]
+
+    async def operate(self, session, task_id, operation, item):
+        """`item` is as it is after the operation. The members of the frame stand in this order, so that the relay forwards it as it is."""
+        first, newest = self.versions.get(session, (time.time_ns() // 1_000_000,) * 2)
+        self.versions[session] = (first, newest + 1)
+        item["v"] = newest + 1
+        if "transcript" not in self.declared or len(json.dumps(operation)) > OPERATION_BYTES:
+            return
+        frame = {"type": "event", "event_type": "TRANSCRIPT", "task_id": task_id, "session_id": session}
+        await self.send(frame | {"v": newest + 1, "ops": [operation]})
+
+    async def put(self, session, task_id, role, content, part, name=None):
+        items = self.sessions[session]
+        item = {"uuid": name or str(uuid.uuid4()), "seq": len(items) + 1, "role": role, "content": cut(content)}
+        item |= {"timestamp": now(), "part": part}
+        items.append(item)
+        await self.operate(session, task_id, {"op": "put", "item": dict(item)}, item)
+        return item["uuid"]
+
+    async def settle(self, session, task_id, state, answer=None):
+        """The open question of the session ends in this state."""
+        question = self.prompts.pop(session, None)
+        if question is None:
+            return
+        change = {"state": state} | ({"answer": answer} if answer else {})
+        item = next(item for item in self.sessions[session] if item["uuid"] == question["uuid"])
+        item["part"] = item["part"] | change
+        await self.operate(session, task_id, {"op": "set", "uuid": item["uuid"], "part": change}, item)
+        if state != "answered" and "prompts" in self.declared:
+            closed = {"event_type": "PROMPT_CLOSED", "uuid": question["uuid"], "state": state}
+            await self.send({"type": "event", "task_id": task_id, "session_id": session} | closed)
 
     # Tasks: each gets exactly one end, except a cancelled one
 
-    async def begin(self, task_id, session, message):
+    async def begin(self, frame, session, message):
+        task_id = frame["task_id"]
         if task_id in self.seen:
             return
         self.seen[task_id] = True
@@ -118,12 +175,34 @@ class Daemon:
         known = is_new or session in self.sessions
         if is_new:
             self.sessions[session] = []
-        self.running[task_id] = (asyncio.create_task(self.run(task_id, session, message, known, is_new)), session)
+        self.running[task_id] = (asyncio.create_task(self.run(frame, session, message, known, is_new)), session)
 
-    async def run(self, task_id, session, message, known, is_new):
+    async def take(self, frame, session, message):
+        """Records what the user said, bound to the question that it answers. A choice for any other question is refused."""
+        question = self.prompts.get(session)
+        wanted = frame.get("prompt_uuid") or (question or {}).get("uuid")
+        is_choice = frame.get("option_id") is not None or frame.get("fields") is not None
+        digest = frame.get("digest")
+        fits = question is not None and wanted == question["uuid"] and digest in (None, question["digest"])
+        if is_choice and not fits:
+            raise LookupError("This question is no longer open.")
+        part = {"kind": "user"} | ({"answers": wanted} if fits else {})
+        if fits:
+            option = {"option": frame["option_id"]} if frame.get("option_id") else {}
+            await self.settle(session, frame["task_id"], "answered", option | {"text": cut(message, 4096), "at": now()})
+        await self.put(session, frame["task_id"], "USER", message, part, frame.get("message_uuid"))
+
+    async def run(self, frame, session, message, known, is_new):
+        task_id = frame["task_id"]
+
         async def tell(event_type, **fields):
+            if event_type == "OUTPUT" and "transcript" in self.declared:
+                return
             event = {"type": "event", "task_id": task_id, "session_id": session, "event_type": event_type}
             await self.send(event | fields)
+
+        async def show(kind, content, **part):
+            await self.put(session, task_id, "AGENT", content, {"kind": kind} | part)
 
         await self.status()
         if is_new:
@@ -132,15 +211,16 @@ class Daemon:
             if not known:
                 raise RuntimeError("This device has no such session.")
             async with self.locks.setdefault(session, asyncio.Lock()):
-                self.record(session, "USER", message)
-                end = await answer(message, tell)
+                await self.take(frame, session, message)
+                end = await answer(message, tell, show)
         except asyncio.CancelledError:
             return
+        except LookupError as error:
+            end = {"event_type": "ERROR", "error": str(error), "code": "PROMPT_SUPERSEDED"}
         except Exception as error:  # noqa: BLE001 - whatever the agent does, the task ends
             end = {"event_type": "ERROR", "error": str(error) or type(error).__name__}
-        words = end.get("result") or end.get("prompt") or end.get("error", "")
         if known:
-            self.record(session, "SYSTEM" if end["event_type"] == "ERROR" else "AGENT", words)
+            end |= await self.record_end(session, task_id, end)
         if "result" in end:
             end["result"] = cut(end["result"])
         frame = {"type": "event", "task_id": task_id, "session_id": session} | end
@@ -151,10 +231,27 @@ class Daemon:
         if known:
             await self.activity(session, end["event_type"] == "TASK_COMPLETE")
 
+    async def record_end(self, session, task_id, end):
+        """The item that ends the turn; its uuid goes with the event."""
+        if end["event_type"] == "WAIT_FOR_USER":
+            question = self.prompts[session] = named(end["prompt"], end["options"]) | {"task": task_id}
+            asked = {name: value for name, value in question.items() if name != "task"}
+            part = {"kind": "question", "question": asked, "state": "open"}
+            await self.put(session, task_id, "AGENT", end["prompt"], part, question["uuid"])
+            told = {"question": asked} if "prompts" in self.declared else {}
+            return told | {"message_uuid": question["uuid"]}
+        is_error = end["event_type"] == "ERROR"
+        part = {"kind": "error" if is_error else "text"}
+        words = end["error"] if is_error else end["result"]
+        return {"message_uuid": await self.put(session, task_id, "SYSTEM" if is_error else "AGENT", words, part)}
+
     async def cancel(self, task_id):
-        task, _ = self.running.pop(task_id, (None, None))
+        task, session = self.running.pop(task_id, (None, None))
         if task:
             task.cancel()
+            await self.put(session, task_id, "SYSTEM", "", {"kind": "mark", "what": "cancelled"})
+        for asked_in in [key for key, question in self.prompts.items() if question["task"] == task_id]:
+            await self.settle(asked_in, task_id, "superseded")
         await self.status()
 
     # What the relay says
@@ -171,7 +268,9 @@ class Daemon:
     async def messages(self, frame):
         session = frame["session_id"]
         reply = {"type": "messages", "request_id": frame["request_id"], "session_id": session}
-        history = self.sessions.get(session)
+        history = None
+        if session in self.sessions:
+            history = self.sessions[session] if frame.get("parts") else self.plain(session)
         uuids = [message["uuid"] for message in history or []]
         before, after = frame.get("before_uuid"), frame.get("after_uuid")
         unknown = [cursor for cursor in (before, after) if cursor is not None and cursor not in uuids]
@@ -184,15 +283,22 @@ class Daemon:
         end = uuids.index(before) if before is not None else len(uuids)
         first = max(start, end - frame.get("limit", 50))
         page = history[first:end]
-        await self.send(
-            reply
-            | {
-                "messages": page,
-                "has_more": first > start,
-                "oldest_uuid": page[0]["uuid"] if page else None,
-                "newest_uuid": page[-1]["uuid"] if page else None,
-            }
-        )
+        changed = frame.get("changed")
+        if frame.get("parts"):
+            oldest, newest = self.versions[session]
+            reply |= {"v": newest}
+            if changed is not None:
+                later = [item for item in history if item["v"] > changed]
+                # A version from before this program began is not known here: the app drops what it has.
+                if not oldest <= changed <= newest or len(later) > 200 or len(json.dumps(later)) > PAGE_BYTES:
+                    reply |= {"reset": True}
+                else:
+                    page, first = later, start
+        while len(json.dumps(page)) > PAGE_BYTES:
+            page, first = page[1:], first + 1
+        uuids = [message["uuid"] for message in page] or [None]
+        cursors = {"has_more": first > start, "oldest_uuid": uuids[0], "newest_uuid": uuids[-1]}
+        await self.send(reply | cursors | {"messages": page})
 
     async def watch(self, frame):
         self.watched.add(frame["session_id"])
@@ -204,10 +310,10 @@ class Daemon:
         await self.send({"type": "pong"})
 
     async def start(self, frame):
-        await self.begin(frame["task_id"], None, frame["instruction"])
+        await self.begin(frame, None, frame["instruction"])
 
     async def resume(self, frame):
-        await self.begin(frame["task_id"], frame["session_id"], frame["message"])
+        await self.begin(frame, frame["session_id"], frame["message"])
 
     async def stop(self, frame):
         await self.cancel(frame["task_id"])
@@ -226,6 +332,11 @@ class Daemon:
 
     async def talk(self, socket):
         self.socket = socket
+        # The attribute was renamed in version 14 of the library.
+        response = getattr(socket, "response", None)
+        answered = response.headers if response is not None else socket.response_headers
+        names = answered.get("X-Relay-Capabilities", "").split(",")
+        self.declared = {name.strip() for name in names}
         self.watched.clear()
         # Before `status`: what ended while nobody listened must not be taken for lost.
         for task_id, frame in list(self.owed.items()):
@@ -254,6 +365,7 @@ class Daemon:
             "X-Device-ID": setting("RELAY_DEVICE_ID"),
             "X-Agent-Type": os.environ.get("RELAY_AGENT_TYPE", "minimal"),
             "X-Daemon-Version": "1.0.0",
+            "X-Daemon-Capabilities": "transcript, prompts",
         }
         # The parameter was renamed in version 14 of the library.
         renamed = "additional_headers" in inspect.signature(websockets.connect.__init__).parameters

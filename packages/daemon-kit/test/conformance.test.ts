@@ -154,6 +154,8 @@ describe('a daemon that is wrong', () => {
     ['tells other operations than its page has', { transcript: 'other page' }, 'with `transcript`'],
     ['goes back to an older version', { transcript: 'older version' }, 'with `transcript`'],
     ['gives a choice to another question', { prompts: 'takes any' }, 'with `prompts`'],
+    ['claims to know every version', { transcript: 'right' }, 'answers `changed`'],
+    ['lists no open question', { prompts: 'right' }, 'lists a question'],
     ['does not answer pings', { silent: true }, 'answers ping'],
   ])('is found when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(

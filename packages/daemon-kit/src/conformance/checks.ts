@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type FromDaemon, type Item, applyOperations, isItem, isOperation } from '@relay/protocol';
+import { type FromDaemon, type Item, applyOperations, isItem, isOperation, mergeItems } from '@relay/protocol';
 import type { DoubleConnection, RelayDouble } from './relay-double.ts';
 
 export interface Subject {
@@ -417,6 +417,50 @@ export const daemonChecks: readonly DaemonCheck[] = [
       const named = question.options.length > 0 ? answer : words;
       connection.send({ ...named, task_id: right, prompt_uuid: question.uuid, digest: question.digest });
       await connection.event('TASK_COMPLETE', right);
+    },
+  },
+  {
+    name: 'with `transcript`, answers `changed` with what changed, and starts over for a version that it never had',
+    rule: 'ADR 35',
+    declares: ['transcript'],
+    async run({ connection }) {
+      if (!declares(connection, 'transcript')) return;
+      const session = await conversation(connection);
+      const { v, messages: before } = await page(connection, session, { limit: 200, parts: true });
+      await connection.event('TASK_COMPLETE', tell(connection, session, 'and again'));
+      const later = await page(connection, session, { limit: 200, parts: true, changed: v });
+      const whole = await page(connection, session, { limit: 200, parts: true });
+      must(later.reset !== true, 'a version that it had is known');
+      const known = (before ?? []) as unknown as Item[];
+      const merged = mergeItems(known, (later.messages ?? []) as unknown as Item[]);
+      must(isDeepStrictEqual(merged, whole.messages), 'what a reader knew and what changed is the whole list');
+      const foreign = await page(connection, session, { limit: 200, parts: true, changed: 1 });
+      must(foreign.reset === true, 'a version that it never had is answered with the newest page, and reset');
+      must(isDeepStrictEqual(foreign.messages, whole.messages), 'the newest page is the list');
+    },
+  },
+  {
+    name: 'with `prompts`, lists a question while it is open, and its item says how it ended',
+    rule: 'ADR 35',
+    declares: ['transcript', 'prompts'],
+    async run({ connection }) {
+      if (!declares(connection, 'prompts')) return;
+      const taskId = begin(connection, 'ask');
+      const { session_id: session, question } = await connection.event('WAIT_FOR_USER', taskId);
+      must(question !== undefined && question !== null, 'WAIT_FOR_USER names its question');
+      must(same((await connection.status()).open_prompts, [question.uuid]), '`status` lists the open question');
+      const stateOf = async () => {
+        const { messages } = await page(connection, session ?? '', { limit: 200, parts: true });
+        return messages?.find(({ uuid }) => uuid === question.uuid)?.part?.state;
+      };
+      must((await stateOf()) === 'open', 'the question is an item with its uuid, and open');
+      const answerId = id('task');
+      const answer = { type: 'task_resume', task_id: answerId, session_id: session, message: 'yes' };
+      const [option] = question.options;
+      connection.send({ ...answer, prompt_uuid: question.uuid, ...(option ? { option_id: option.id } : {}) });
+      await connection.event('TASK_COMPLETE', answerId);
+      must(same((await connection.status()).open_prompts, []), '`status` lists no question afterwards');
+      must((await stateOf()) === 'answered', 'the item of the question is answered');
     },
   },
 ];
