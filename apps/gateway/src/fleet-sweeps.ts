@@ -7,6 +7,8 @@ import {
   abandonedTasks,
   addNotification,
   devicesWithExpired,
+  devicesWithLeftPrompts,
+  endLeftPrompts,
   eraseAccount,
   expireTasks,
   forgetDeletion,
@@ -43,6 +45,12 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const expire = async () => {
     for (const deviceId of await devicesWithExpired(database)) {
       await publisher.sessions(await withDevice(database, deviceId, (tx) => expireTasks(tx, deviceId)));
+    }
+  };
+
+  const leftPrompts = async () => {
+    for (const deviceId of await devicesWithLeftPrompts(database)) {
+      await publisher.sessions(await withDevice(database, deviceId, (tx) => endLeftPrompts(tx, deviceId)));
     }
   };
 
@@ -109,6 +117,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const ms = config.sweepIntervalMs;
   return [
     job('expire', ms, ms / 3, expire),
+    job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),
     job('orphans', ms, Math.min(ms, config.offlineGraceMs), orphans),
     job('deletions', ms, ms, deletions),

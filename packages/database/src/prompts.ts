@@ -6,7 +6,7 @@
 import type { Prompt } from '@relay/protocol';
 import { endPrompts } from './prompt-ends.ts';
 import { settleAsked, settleUnasked } from './session-status.ts';
-import { isOpen } from './task-states.ts';
+import { isOpen, open } from './task-states.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -110,6 +110,28 @@ export async function supersedeOmitted(db: Db, deviceId: string, open: readonly 
   await settleUnasked(db, keys, 'idle');
   return keys;
 }
+
+/**
+ * A question `p` of a session `s` that is over: an instance of a release that knows no questions ended its turn during a rollout, and took it
+ * from the session alone. A minute old at least, and with no task that could still move it.
+ */
+const isLeft = sql`p.ended_at IS NULL AND p.asked_at < now() - interval '1 minute' AND s.prompt IS NULL AND s.status <> 'waiting'
+  AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open})`;
+
+/** Devices with such questions, at most 500. */
+export async function devicesWithLeftPrompts(db: Db): Promise<string[]> {
+  const rows = await db.sql.query<{ device_id: string }>(sql`
+    SELECT DISTINCT p.device_id FROM prompts p JOIN sessions s ON s.key = p.session_key WHERE ${isLeft} LIMIT 500`);
+  return rows.map((row) => row.device_id);
+}
+
+/** Ends them, at most 500 of a device at a time. Returns the keys of their sessions. */
+export const endLeftPrompts = (db: Db, deviceId: string): Promise<string[]> =>
+  endPrompts(
+    db,
+    sql`p.seq IN (SELECT p.seq FROM prompts p JOIN sessions s ON s.key = p.session_key
+      WHERE p.device_id = ${deviceId} AND ${isLeft} LIMIT 500)`,
+  );
 
 /** The oldest question of the session that a message without a reference answers. */
 export const oldestOpen = (key: string) => sql`(SELECT q.uuid FROM prompts q
