@@ -89,7 +89,13 @@ class RedisInstance {
     const { run } = batcher;
     this.#topology = topology;
     this.#leases = new RedisLeases(instance, run, new Listeners<Lease>(onError));
-    this.#transport = new RedisTransport({ instance, keys, topology, batcher, isClosed });
+    this.#transport = new RedisTransport({
+      instance,
+      topology,
+      batcher,
+      longValues: new Batcher(topology, sharded, 'longValues'),
+      isClosed,
+    });
     this.#commands = new CommandExchange(instance, this.#transport, limits, onError);
     this.#subscriptions = new UserSubscriptions({
       instance,

@@ -9,7 +9,7 @@ import { unavailable } from './connection.ts';
 import type { Argument } from './operation.ts';
 import { type Run, encodeOperation, operations } from './operations.ts';
 import type { RedisServer } from './server.ts';
-import type { RedisNode, Topology } from './topology.ts';
+import type { Topology } from './topology.ts';
 
 /** Makes of several texts for the same subscribers an operation, or a message of a channel. `until`: as `RedisServer.until`. */
 export type Join = (
@@ -55,12 +55,15 @@ const maxPending = 64 * 1024 * 1024;
 
 export class Batcher {
   readonly #topology: Topology;
+  readonly #over: 'server' | 'longValues';
   readonly #publish: 'PUBLISH' | 'SPUBLISH';
   readonly #lanes = new Map<number, Lane>();
   #pending = 0;
 
-  constructor(topology: Topology, sharded: boolean) {
+  /** `over`: the connection of a node that it uses. */
+  constructor(topology: Topology, sharded: boolean, over: 'server' | 'longValues' = 'server') {
     this.#topology = topology;
+    this.#over = over;
     this.#publish = sharded ? 'SPUBLISH' : 'PUBLISH';
   }
 
@@ -139,7 +142,7 @@ export class Batcher {
     const entries = lane.waiting;
     lane.waiting = [];
     lane.joinable.clear();
-    const server = this.#topology.nodeOf(lane.key)?.server;
+    const server = this.#topology.nodeOf(lane.key)?.[this.#over];
     if (server) server.together(() => this.#sendAll(lane, entries, server.until()));
     else this.#sendAll(lane, entries, 0);
   }
@@ -161,7 +164,7 @@ export class Batcher {
         // In its place among the others.
         sendBatch();
         const { channel, message } = sent;
-        void this.#settle(lane, [entry], async ({ server }) => [await server.call(this.#publish, channel, message)]);
+        void this.#settle(lane, [entry], async (server) => [await server.call(this.#publish, channel, message)]);
         continue;
       }
       batch.push(entry);
@@ -173,19 +176,19 @@ export class Batcher {
   }
 
   #evaluate(lane: Lane, entries: readonly Entry[], batch: readonly (readonly Argument[])[]): void {
-    void this.#settle(lane, entries, ({ server }) => server.run(lane.key, flatten(batch, server)));
+    void this.#settle(lane, entries, (server) => server.run(lane.key, flatten(batch, server)));
   }
 
   /** Sends one command and gives every entry its value. */
   async #settle(
     lane: Lane,
     entries: readonly Entry[],
-    command: (node: RedisNode) => Promise<unknown[]>,
+    command: (server: RedisServer) => Promise<unknown[]>,
   ): Promise<void> {
     lane.inFlight += 1;
     let values: unknown[] | Error;
     try {
-      values = await this.#topology.ask(lane.key, command);
+      values = await this.#topology.ask(lane.key, (node) => command(node[this.#over]));
     } catch (error) {
       values = error instanceof BackplaneError ? error : unavailable(error);
     }

@@ -33,8 +33,6 @@ export interface Keys {
   user(user: string): string;
   /** The channel that all instances subscribe to. */
   readonly control: string;
-  /** A value for one `take`. */
-  value(id: string): string;
 }
 
 /** @throws TypeError for a prefix that would move the hash tag */
@@ -46,6 +44,5 @@ export function createKeys(prefix: string, sharded: boolean): Keys {
     instance: (instance, partition = 0) => `${prefix}:i:${sharded ? `{${partition}}` : ''}${instance}`,
     user: (user) => `${prefix}:u:${idOf(user)}`,
     control: `${prefix}:c:{0}control`,
-    value: (id) => `${prefix}:v:${id}`,
   };
 }

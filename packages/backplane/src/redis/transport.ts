@@ -3,7 +3,7 @@ import type { CommandTransport } from '../command-exchange.ts';
 import type { Command } from '../commands.ts';
 import type { Answer } from '../instance-message.ts';
 import type { Batcher } from './batcher.ts';
-import { type Keys, idOf } from './keys.ts';
+import { idOf } from './keys.ts';
 import type { Topology } from './topology.ts';
 import { encodeFields, encodeRecord } from './wire.ts';
 
@@ -14,9 +14,10 @@ const fetchWithinMs = 10_000;
 
 export interface TransportOptions {
   readonly instance: string;
-  readonly keys: Keys;
   readonly topology: Topology;
   readonly batcher: Batcher;
+  /** Over the connections for long values. */
+  readonly longValues: Batcher;
   readonly isClosed: () => boolean;
 }
 
@@ -34,15 +35,14 @@ export class RedisTransport implements CommandTransport {
   }
 
   async toInstance(to: string, answer: Answer): Promise<void> {
-    const { batcher, instance, keys, topology, isClosed } = this.#options;
+    const { batcher, longValues, instance, topology, isClosed } = this.#options;
     const channel = topology.channelTo(to);
     let record = encodeRecord(answer);
     if (answer.kind === 'reply' && answer.body.length > longReply) {
       const { correlation, body } = answer;
       // In the partition of the channel.
       const id = `${/\{\d+\}/.exec(channel)?.[0] ?? ''}${instance}:${correlation}:${to}`;
-      const keep = ['SET', keys.value(id), body, 'PX', fetchWithinMs] as const;
-      await topology.ask(id, ({ longValues }) => longValues.call(...keep));
+      await longValues.run('put', { id, value: body, ttl: fetchWithinMs });
       record = encodeRecord({ kind: 'keptReply', correlation, id });
     }
     // The acknowledgement of a command that was being delivered when this instance closed is lost with it.
@@ -50,9 +50,7 @@ export class RedisTransport implements CommandTransport {
   }
 
   /** A reply that was kept under a key; undefined when it has expired. */
-  async fetch(id: string): Promise<string | undefined> {
-    const { keys, topology } = this.#options;
-    const body = await topology.ask(id, ({ longValues }) => longValues.call('GETDEL', keys.value(id)));
-    return (body as string | null) ?? undefined;
+  fetch(id: string): Promise<string | undefined> {
+    return this.#options.longValues.run('take', { id });
   }
 }
