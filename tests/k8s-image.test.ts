@@ -99,6 +99,7 @@ describe('the program of the image', () => {
     ['gateway', 'apps/gateway/dist/main.js'],
     ['standalone', 'apps/standalone/dist/main.js'],
     ['migrate', 'packages/database/dist/migrate-cli.js'],
+    ['admin', 'apps/standalone/dist/admin.js'],
   ])('runs %s under tini, from a file that is there after a build', async (role, file) => {
     expect((await relay(role)).stdout).toBe(`-- node /app/${file}\n`);
     await expect(readFile(join(root, file))).resolves.toBeDefined();
@@ -111,7 +112,7 @@ describe('the program of the image', () => {
   it.each([[[]], [['bash']], [['../api']]])('refuses %j with the names it knows', async (words: string[]) => {
     await expect(relay(...words)).rejects.toMatchObject({
       code: 2,
-      stderr: 'usage: relay api | gateway | standalone | migrate\n',
+      stderr: 'usage: relay api | gateway | standalone | migrate | admin\n',
     });
   });
 });

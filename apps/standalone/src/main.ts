@@ -2,12 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { openApi } from '@relay/api';
-import { type RelayConfig, readConfig } from '@relay/config';
+import { readConfig } from '@relay/config';
 import { createGateway } from '@relay/gateway';
 import { runService } from '@relay/service';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
 import { bothDoors } from './doors.ts';
-import { keptSecret } from './secret.ts';
+import { withSecret } from './secret.ts';
 
 // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
 // that are never given back, and doubles the work of a start; small statements take a tenth longer without, large ones a
@@ -19,12 +19,6 @@ const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemo
 const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.';
 /** A person waits for the process to end; what takes longer is asked again. */
 const lastAnswersMs = 1000;
-
-/** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
-function withSecret(config: RelayConfig): RelayConfig {
-  if (!config.authBuiltin || config.authSecret.length > 0) return config;
-  return { ...config, authSecret: [keptSecret(config.dataDir)] };
-}
 
 async function start() {
   const config = withSecret(readConfig('standalone', process.env));

@@ -2,7 +2,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RelayConfig } from '@relay/config';
 import { makeDataFolder, refusedFolder } from '@relay/database';
+
+/** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
+export function withSecret(config: RelayConfig): RelayConfig {
+  if (!config.authBuiltin || config.authSecret.length > 0) return config;
+  return { ...config, authSecret: [keptSecret(config.dataDir)] };
+}
 
 const fileName = 'auth-secret';
 const minLength = 32;

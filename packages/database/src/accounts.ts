@@ -180,3 +180,39 @@ export async function takeUsedCode(
   await db.models.verification.deleteMany({ where });
   return JSON.parse(found.value) as { subject: string; client: string };
 }
+
+export interface Person {
+  id: string;
+  email: string;
+  name: string;
+  createdAt: Date;
+  /** When a browser last signed in; undefined where none is signed in. */
+  lastSignInAt: Date | undefined;
+  hasPassword: boolean;
+}
+
+/** Everyone who has an account, oldest first; with `email` that person alone. */
+export async function listPeople(db: WithModels, email?: string): Promise<Person[]> {
+  const users = await db.models.user.findMany({
+    where: email === undefined ? {} : { email: email.toLowerCase() },
+    orderBy: { createdAt: 'asc' },
+    include: {
+      logins: { orderBy: { createdAt: 'desc' }, take: 1, select: { createdAt: true } },
+      credentials: { where: { providerId: 'credential' }, select: { id: true } },
+    },
+  });
+  return users.map(({ id, email: address, name, createdAt, logins, credentials }) => ({
+    ...{ id, email: address, name, createdAt },
+    lastSignInAt: logins[0]?.createdAt,
+    hasPassword: credentials.length > 0,
+  }));
+}
+
+/** Replaces the password of a person; false if the person has none. */
+export async function replacePassword(db: WithModels, userId: string, hash: string): Promise<boolean> {
+  const { count } = await db.models.credential.updateMany({
+    where: { userId, providerId: 'credential' },
+    data: { password: hash },
+  });
+  return count > 0;
+}

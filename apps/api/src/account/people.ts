@@ -1,0 +1,64 @@
+/** Accounts as their operator handles them, from the command line of the relay: no sign-in is asked for, because the database is at hand. */
+import { randomInt } from 'node:crypto';
+import type { DeviceVerifier } from '@relay/auth';
+import { type Person, createInvitation, listPeople, replacePassword } from '@relay/database';
+import { hashPassword } from 'better-auth/crypto';
+import type { IdentityDeps } from '../identity/deps.ts';
+import { signOutEverywhere } from '../identity/end-sign-in.ts';
+import { createToken, hashToken } from '../identity/one-time-token.ts';
+import { deleteAccount } from './delete-account.ts';
+
+export interface PeopleDeps extends IdentityDeps {
+  deviceVerifier: DeviceVerifier;
+}
+
+export interface People {
+  /** Everyone who has an account, oldest first. */
+  list(): Promise<Person[]>;
+  /** Sets a new password, returns it, and signs the person out everywhere. Undefined: no such account, or none with a password. */
+  resetPassword(email: string): Promise<string | undefined>;
+  /** A link for one account, whatever AUTH_SIGNUP says of invitations by people. It ends after a week. */
+  invite(): Promise<{ url: string; expiresAt: string | undefined }>;
+  /** Deletes the account and everything of the person (rules, 8.14). False: no such account. */
+  remove(email: string): Promise<boolean>;
+}
+
+const inviteTtlSeconds = 7 * 24 * 60 * 60;
+
+/** Letters and digits that are not taken for one another. 20 of them are 99 bits. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
+const newPassword = () =>
+  Array.from({ length: 4 }, () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')).join(
+    '-',
+  );
+
+export function peopleOf(deps: PeopleDeps): People {
+  const { database } = deps;
+  const find = async (email: string) => (await listPeople(database, email))[0];
+  return {
+    list: () => listPeople(database),
+    resetPassword: async (email) => {
+      const person = await find(email);
+      if (!person) return undefined;
+      const password = newPassword();
+      if (!(await replacePassword(database, person.id, await hashPassword(password)))) return undefined;
+      await signOutEverywhere(deps, person.id);
+      return password;
+    },
+    invite: async () => {
+      const token = createToken();
+      const { expiresAt } = await createInvitation(database, {
+        kind: 'invite',
+        tokenHash: hashToken(token),
+        createdBy: deps.config.instanceName,
+        ttlSeconds: inviteTtlSeconds,
+      });
+      return { url: `${deps.config.publicUrl}/invite#token=${token}`, expiresAt };
+    },
+    remove: async (email) => {
+      const person = await find(email);
+      if (person) await deleteAccount(deps, person.id);
+      return person !== undefined;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** Promise: a forgotten password does not lose the relay. `relay-admin` works on the data of a relay that is stopped. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RelayProcess, startRelayProcess } from '@relay/testing';
+
+const program = fileURLToPath(new URL('../apps/standalone/dist/admin.js', import.meta.url));
+const publicUrl = 'http://localhost:4000';
+const env = { AUTH_BUILTIN: 'on', PUBLIC_URL: publicUrl };
+const first = { email: 'ada@example.com', password: 'a first good password', name: 'Ada' };
+
+describe('relay-admin', () => {
+  let dataDir: string;
+  let relay: RelayProcess | undefined;
+
+  const admin = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+    });
+    return { status, stdout, stderr };
+  };
+  const whileItRuns = async <T>(work: (relay: RelayProcess) => Promise<T>): Promise<T> => {
+    relay = await startRelayProcess({ dataDir, env });
+    try {
+      return await work(relay);
+    } finally {
+      await relay.end('SIGTERM');
+    }
+  };
+  const post = async ({ url }: RelayProcess, path: string, body: object) => {
+    const headers = { 'Content-Type': 'application/json', Origin: publicUrl };
+    return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const signIn = async (at: RelayProcess, password: string) =>
+    (await post(at, '/auth/sign-in/email', { email: first.email, password })).status;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'relay-admin-'));
+    await whileItRuns(async (at) => {
+      const token = /setup#token=([\w-]+)/.exec(at.output())?.[1];
+      expect((await post(at, '/auth/sign-up/email', { ...first, invitation: token })).status).toBe(200);
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await relay?.end('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('lists the people', () => {
+    const { status, stdout } = admin('people', '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ email: first.email, name: 'Ada', hasPassword: true });
+  });
+
+  it('sets a new password, and the old one ends', async () => {
+    const { status, stdout } = admin('reset-password', 'Ada@example.com', '--json');
+    expect(status).toBe(0);
+    const { password } = JSON.parse(stdout) as { password: string };
+    const statuses = await whileItRuns(async (at) => [await signIn(at, password), await signIn(at, first.password)]);
+    expect(statuses).toEqual([200, 401]);
+  }, 120_000);
+
+  it('prints a link that makes one account', async () => {
+    const { stdout } = admin('invite', '--json');
+    const token = new URL((JSON.parse(stdout) as { url: string }).url).hash.slice('#token='.length);
+    const grace = { email: 'grace@example.com', password: 'another good password', name: 'Grace', invitation: token };
+    const statuses = await whileItRuns(async (at) => [
+      (await post(at, '/auth/sign-up/email', grace)).status,
+      (await post(at, '/auth/sign-up/email', { ...grace, email: 'eve@example.com' })).status,
+    ]);
+    expect(statuses).toEqual([200, 403]);
+  }, 120_000);
+
+  it('removes a person only when it is told so', () => {
+    expect(admin('remove', 'grace@example.com')).toMatchObject({ status: 2, stdout: '' });
+    expect(admin('remove', 'grace@example.com', '--yes').status).toBe(0);
+    expect(admin('people', '--json').stdout.trim().split('\n')).toHaveLength(1);
+  }, 60_000);
+
+  it.each([
+    [
+      'an address without an account',
+      ['reset-password', 'eve@example.com'],
+      /No account has the address eve@example\.com/,
+    ],
+    ['a command that does not exist', ['promote', first.email], /is no command/],
+    ['an option that does not exist', ['people', '--all'], /--help/],
+    ['a command without its address', ['reset-password'], /is no command/],
+  ])('refuses %s with what to do, and exit code 2', (_, args, why) => {
+    const { status, stderr } = admin(...args);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(why);
+  });
+
+  it('refuses a folder that is no relay’s, and makes none', () => {
+    const nowhere = join(dataDir, 'nowhere');
+    const { status, stderr } = spawnSync(process.execPath, [program, 'people'], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, ...env, DATA_DIR: nowhere },
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain('Set DATA_DIR');
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it('waits for no running relay: its folder is in use, and that is said', async () => {
+    await whileItRuns(() => {
+      const { status, stderr } = admin('people');
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/in use|another/i);
+      return Promise.resolve();
+    });
+  }, 60_000);
+});
