@@ -26,6 +26,7 @@ const commands = [
     'pin',
     'unpin',
     'tidy',
+    'folders',
     'tail',
     'watch',
     'unwatch',

@@ -287,6 +287,7 @@ describe('relay pin, read and tidy', () => {
     const daemon = await stage.daemon('laptop');
     await stage.session(daemon, 'walrus', 'Feed the walrus');
     await stage.session(daemon, 'heron', 'Count the herons');
+    expect((await stage.own.run(['folders', 'laptop'])).out).toContain('No session of this device');
     expect((await stage.own.run(['read', 'walrus'])).out).toBe('walrus: read.\n');
     expect((await stage.own.run(['pin', 'walrus'])).out).toBe('walrus: read, pinned.\n');
     const { out } = await stage.own.run(['sessions', '--search', 'walr']);

@@ -33,6 +33,7 @@ export const strangers: readonly Check[] = [
       const as = present(otherToken, 'the other token');
       await rest.refused('updateDevice', 'DEVICE_NOT_FOUND', { as, params: { id }, body: { name: 'mine' } });
       await rest.refused('listConnections', 'DEVICE_NOT_FOUND', { as, params: { id } });
+      await rest.refused('listFolders', 'DEVICE_NOT_FOUND', { as, params: { id } });
       await rest.refused('deleteDevice', 'DEVICE_NOT_FOUND', { as, params: { id } });
       await rest.refused('createSession', 'DEVICE_NOT_FOUND', { as, body: { deviceId: id, message: 'hello' } });
       const { body } = await rest.ok('listDevices', { as });

@@ -1,5 +1,5 @@
 /** Which sessions of a person: by state, machine, words; for lists, and for what is done with many at once. Each filter by an index. */
-import type { SessionStatus } from '@relay/protocol';
+import { type SessionStatus, limits } from '@relay/protocol';
 import { lastTask, shownStatus } from './session-status.ts';
 import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
 import { isOverdue } from './task-states.ts';
@@ -52,6 +52,23 @@ export async function findSessions(
     SELECT s.key, s.device_id FROM sessions s LEFT JOIN LATERAL ${lastTask} t ON true
     WHERE ${condition} ${newestFirst} LIMIT ${limit}`;
   return rows.map((row) => ({ key: row.key, deviceId: row.device_id }));
+}
+
+/** Sessions that are looked at for folders. */
+const sessionsWithFolders = 500;
+
+/** Where the newest sessions of a device worked, the newest folder first. */
+export async function recentFolders(
+  db: Db,
+  ownerId: string,
+  deviceId: string,
+): Promise<{ path: string; usedAt: string }[]> {
+  const rows = await db.sql.query<{ path: string; used_at: Date }>`
+    SELECT n.project_path AS path, max(n.updated_at) AS used_at
+    FROM (SELECT s.project_path, s.updated_at FROM sessions s WHERE s.owner_id = ${ownerId} AND s.device_id = ${deviceId}
+      AND s.deleted_at IS NULL AND s.project_path <> '' ${newestFirst} LIMIT ${sessionsWithFolders}) n
+    GROUP BY n.project_path ORDER BY used_at DESC, path LIMIT ${limits.recentFolders}`;
+  return rows.map((row) => ({ path: row.path, usedAt: row.used_at.toISOString() }));
 }
 
 /** About `s` with its `lastTask` `t`; undefined when nothing can match. `count`: how many are wanted. */

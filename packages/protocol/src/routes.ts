@@ -406,6 +406,13 @@ export const routes = {
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND'],
   },
+  listFolders: {
+    ...endpoints.listFolders,
+    summary: 'The folders in which sessions of a device worked last',
+    scope: ['devices:read', 'sessions:read'],
+    success: { 200: people.FolderList },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
   listConnections: {
     ...endpoints.listConnections,
     summary: 'The newest 50 connections of a device',

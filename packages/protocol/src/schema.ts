@@ -66,6 +66,8 @@ export const limits = {
   historyPage: 200,
   historyPageDefault: 50,
   sessionsPage: 200,
+  /** Folders that are told of one device. */
+  recentFolders: 20,
   /** Sessions that one request archives or deletes. */
   bulkSessions: 100,
   sessionsDefault: 1000,

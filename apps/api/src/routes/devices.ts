@@ -1,6 +1,6 @@
 /** Routes of devices and their registration. */
 import { RelayError, limits, pollErrors } from '@relay/protocol';
-import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
+import { findDevice, listConnections, listDevices, recentFolders, renameDevice } from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
@@ -13,6 +13,7 @@ type Names =
   | 'listDevices'
   | 'updateDevice'
   | 'deleteDevice'
+  | 'listFolders'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -73,6 +74,11 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
         call.principal?.userId ?? (await ownerByDeviceToken(deps, call.params.id, call.request.headers.authorization));
       await removeDevice(deps, ownerId, call.params.id);
       return { status: 204 };
+    },
+    listFolders: async (call) => {
+      const device = await findDevice(db, call.principal.userId, call.params.id);
+      if (!device) throw missing();
+      return { status: 200, body: { recent: await recentFolders(db, call.principal.userId, device.id) } };
     },
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();

@@ -5,6 +5,7 @@ import { type CancelOptions, cancelCommand } from './cancel.ts';
 import { archiveCommand, deleteCommand, renameCommand } from './change-session.ts';
 import { type Done, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
+import { foldersCommand } from './folders.ts';
 import type { SendingOptions } from './message.ts';
 import { type MessagesOptions, messagesCommand } from './messages.ts';
 import { type NewOptions, newCommand } from './new.ts';
@@ -54,6 +55,10 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     .option('--pinned', 'only pinned ones')
     .option('--all', 'archived ones too')
     .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
+
+  addCommand(program, 'folders', 'list where the sessions of a device worked last', 'relay folders laptop')
+    .argument('<device>', 'id or name')
+    .action(async (device: string, options: CommonOptions) => done(await foldersCommand(device, options, terminal)));
 
   withImages(
     sending(

@@ -169,6 +169,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
   Device: device,
+  FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }] },
   ConnectionList: {
     connections: [
       { connectedAt: times.connected, daemonVersion: story.daemonVersion, instance: story.instance },

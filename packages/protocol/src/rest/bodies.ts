@@ -42,6 +42,7 @@ export const restBodies = {
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
   Device: people.Device,
+  FolderList: people.FolderList,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,
   DeviceCode: people.DeviceCode,

@@ -63,6 +63,17 @@ export const UpdateDevice = record('UpdateDevice', 'Rename a device.', {
   name: text('New display name', { minLength: 1, maxLength: limits.nameCharacters }),
 });
 
+export const FolderList = record('FolderList', 'Folders of a device in which sessions worked.', {
+  recent: list(
+    record('RecentFolder', 'The working directory of a session.', {
+      path: text('Path on the device', { minLength: 1, maxLength: limits.pathCharacters }),
+      usedAt: time('Last change of the newest session there'),
+    }),
+    'The newest first, each once',
+    { maxItems: limits.recentFolders },
+  ),
+});
+
 export const ConnectionList = record('ConnectionList', 'The newest 50 connections of a device.', {
   connections: list(
     record('Connection', 'One connection of the daemon.', {
@@ -244,6 +255,7 @@ export const PollErrorResponse = record(
 );
 
 export type Device = Static<typeof Device>;
+export type FolderList = Static<typeof FolderList>;
 export type ConnectionList = Static<typeof ConnectionList>;
 export type RequestCode = Static<typeof RequestCode>;
 export type PollCode = Static<typeof PollCode>;
