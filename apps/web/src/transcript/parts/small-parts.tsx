@@ -137,6 +137,10 @@ export function Note({
   );
 }
 
+/** A word of a stranger may be `constructor`. */
+const entryOf = (table: Readonly<Record<string, string>>, word: string): string | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;
+
 const endings: Readonly<Record<string, string>> = {
   expired: words.question.expiredTitle,
   superseded: words.question.superseded,
@@ -161,7 +165,7 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
     );
   return (
     <Note icon={<Clock className="i" aria-hidden />}>
-      <strong>{endings[state] ?? words.question.waiting}</strong>{' '}
+      <strong>{entryOf(endings, state) ?? words.question.waiting}</strong>{' '}
       {state === 'expired' ? words.question.expired(title) : title}
     </Note>
   );
@@ -174,7 +178,7 @@ const markWords: Readonly<Record<string, string>> = {
 };
 export function Mark({ what, text }: { what: string; text: string }) {
   const said =
-    text === '' ? [markWords[what], what === 'cancelled' && words.mark.kept].filter(Boolean).join(' ') : text;
+    text === '' ? [entryOf(markWords, what), what === 'cancelled' && words.mark.kept].filter(Boolean).join(' ') : text;
   if (said === '') return null;
   const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
   return <Note icon={<Icon className="i" aria-hidden />}>{said}</Note>;
