@@ -1,4 +1,4 @@
-/** Everything that the relay keeps of a person, as one document (rules, 8.16): all of it, of nobody else, and no secret. */
+/** Everything that the relay keeps of a person, as one document (rules, 8.16): all of it, nothing of other people, and no secret. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { get } from 'node:http';

@@ -251,7 +251,7 @@ describe('what a daemon declares', () => {
       expect(await asked).toMatchObject({ status: 409, body: { error: 'nothing to choose' } });
     });
 
-    it('are told to have changed to apps that know the frame, and to nobody else', async () => {
+    it('are published when they change, to apps that know the frame and to no other', async () => {
       const since = await connectApp(relay, { since: '' });
       able.send({ type: 'settings_activity', session_id: 'chosen' });
       expect(await since.next('settings_changed')).toMatchObject({ sessionId: id });

@@ -146,7 +146,7 @@ describe('between two sweeps', () => {
     const { taskId, id } = await run(relay, daemon, app, 'still-at-it');
     losing(relay, 'cancel');
     await relay.call('cancelSession', { params: { id } });
-    // What the gateway remembers of the session is read again.
+    // The gateway discards its copy of the session and reads it again.
     await relay.call('updateSession', { params: { id }, body: { title: 'Cancelled' } });
     await app.next('session_update', (frame) => sessionIn(frame).title === 'Cancelled');
     await idleSession(relay, daemon, app, 'after-the-title');

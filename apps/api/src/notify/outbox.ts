@@ -1,6 +1,6 @@
 /**
- * Outbox → transports (rules, 14.5). A notification is taken by one instance, sent, and marked. What an instance took and did
- * not finish is taken again after a minute: better twice than never, and only after a crash.
+ * Outbox → transports (rules, 14.5). A notification is taken by one instance, sent, and marked. A notification that
+ * its instance did not finish is taken again after a minute: better twice than never, and only after a crash.
  */
 import { type DueNotification, type Database, claimNotifications, finishNotification } from '@relay/database';
 import { decodeControl } from '@relay/protocol';
