@@ -52,6 +52,24 @@ const citing = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '-
   .filter((name) => !['docs/interface-specification.md', 'tests/documents.test.ts'].includes(name))
   .filter((name) => existsSync(join(root, name)));
 
+/** A section of CONTRIBUTING.md that walks through the files of an example: `follows \`name\`` in its first paragraph, then numbered steps. */
+function walk(text: string, heading: string) {
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+  const [introduction = '', ...rest] = section.split(/^(?=1\. )/m);
+  const steps = rest.join('').split(/\n\n(?! )/, 1)[0] ?? '';
+  const follows = introduction.slice(introduction.search(/\bfollows\b/));
+  return {
+    examples: found(follows, /`(\w+)`/g),
+    files: found(steps, /`((?:apps|packages|docs|examples)\/[\w./-]+\.\w+)`/g),
+  };
+}
+
+/** Files of a walk that do not exist, or mention none of its examples. */
+function strayFiles({ examples, files }: { examples: string[]; files: string[] }): string[] {
+  const mentions = (text: string) => examples.some((example) => text.toLowerCase().includes(example.toLowerCase()));
+  return files.filter((file) => !existsSync(join(root, file)) || !mentions(file + read(file)));
+}
+
 const numbersOf = (rules: string) => found(rules, /^- \*\*(\d+\.\d+)\*\* /gm);
 const chaptersOf = (rules: string) => found(rules, /^## (\d+)\. /gm);
 const rules = {
@@ -122,7 +140,32 @@ describe('the documents', () => {
   });
 });
 
+describe('the walks of CONTRIBUTING.md', () => {
+  it.each([
+    ['Add a frame', ['settings_activity', 'settings_changed'], 8],
+    ['Add a route', ['markRead'], 12],
+    ['Add a push transport', ['logTransport', 'transports'], 5],
+  ])('%s: every file of its steps exists and mentions the example', (heading, examples, least) => {
+    const walked = walk(read('CONTRIBUTING.md'), heading);
+    expect(walked.examples).toEqual(examples);
+    expect(new Set(walked.files).size).toBeGreaterThanOrEqual(least);
+    expect(strayFiles(walked)).toEqual([]);
+  });
+
+  it('of the route names the method and path that the route has', () => {
+    const endpoints = read('packages/protocol/src/endpoints.ts');
+    const [, method, path] = /\bmarkRead: { method: '(\w+)', path: '([^']+)'/.exec(endpoints) ?? [];
+    expect(read('CONTRIBUTING.md')).toContain(`\`markRead\`, which is \`${method} ${path}\``);
+  });
+});
+
 describe('the check of the documents', () => {
+  it('reports a file of a walk that does not exist, or does not mention the example', () => {
+    const text =
+      '## Go\n\nThis follows `markRead`.\n\n1. `packages/protocol/src/routes.ts`\n2. `apps/api/src/gone.ts`\n   `README.md` `apps/api/src/deps.ts`\n\nAfter: `packages/config/src/kinds.ts`\n';
+    expect(strayFiles(walk(text, 'Go'))).toEqual(['apps/api/src/gone.ts', 'apps/api/src/deps.ts']);
+  });
+
   it('reports a link that leads nowhere, seen from where it stands', () => {
     const text = '[a](../README.md) [b](nowhere.md#here) [c](https://example.com/x.md) [d](#below)';
     expect(brokenLinks(text, 'docs/page.md')).toEqual(['nowhere.md#here']);
