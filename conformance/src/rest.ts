@@ -48,9 +48,16 @@ export interface Rest {
   readonly failures: readonly string[];
 }
 
-/** `/api/sessions/:id` with the parameters in their places, percent-encoded. */
+/**
+ * `/api/sessions/:id` with the parameters in their places, percent-encoded.
+ * @throws TypeError for a missing parameter: without it, the path is that of another route
+ */
 export function pathOf(route: Route, params: Readonly<Record<string, string>> = {}): string {
-  return route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  return route.path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new TypeError(`params.${name} is missing`);
+    return encodeURIComponent(value);
+  });
 }
 
 export function createRest(options: {

@@ -26,7 +26,7 @@ export const authentication: readonly Check[] = [
     async ({ rest }) => {
       for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
         if (!route.credential.startsWith('user')) continue;
-        const params = { id: 'nobody:knows:it', userCode: 'BCDF-GHJK', uuid: 'unknown' };
+        const params = { id: 'nobody:knows:it', userCode: 'BCDF-GHJK', uuid: 'unknown', taskId: 'unknown' };
         await rest.refused(name, 'UNAUTHORIZED', { as: null, params, ...(route.body ? { body: {} } : {}) });
       }
     },
