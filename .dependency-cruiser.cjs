@@ -143,13 +143,13 @@ module.exports = {
     ),
     rule(
       'only-declared-packages',
-      'What source imports stands under `dependencies` of its own package.json (a suite of promises runs in Jest).',
+      'Every import of source is listed under `dependencies` of its own package.json (a suite of promises runs in Jest).',
       { path: '^(packages|apps)/[^/]+/src/', pathNot: ['^packages/backplane/src/contract', '^apps/web/'] },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'pages-are-built-from-declared-packages',
-      'What the pages import is in their build, so it stands under `devDependencies`: no server needs it.',
+      'The imports of the pages are in their build, so they are listed under `devDependencies`: no server needs them.',
       { path: '^apps/web/src/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm'], dependencyTypesNot: ['type-only'] },
     ),

@@ -7,7 +7,7 @@ const fileHead = {
       const [first] = sourceCode.getAllComments();
       const before = sourceCode.getTokenBefore(first ?? node);
       if (first?.type === 'Line' && before === null && sourceCode.text.slice(0, first.range[0]).trim() === '')
-        report({ loc: first.loc, message: 'Begin a file with `/** What it is for. */`.' });
+        report({ loc: first.loc, message: 'Begin a file with `/** Its purpose. */`.' });
     },
   }),
 };

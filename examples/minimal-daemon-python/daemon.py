@@ -83,7 +83,7 @@ class Daemon:
         self.locks = {}  # session id -> one turn at a time
         self.socket = None
 
-    # What the daemon says
+    # Frames to the relay
 
     async def send(self, frame):
         """True when the frame was written to a live socket."""
@@ -131,7 +131,7 @@ class Daemon:
         return [{name: item[name] for name in fields} for item in plain]
 
     async def operate(self, session, task_id, operation, item):
-        """`item` is as it is after the operation. The members of the frame stand in this order, so that the relay forwards it as it is."""
+        """`item` is as it is after the operation. The members of the frame have this order, so that the relay forwards it as it is."""
         first, newest = self.versions.get(session, (time.time_ns() // 1_000_000,) * 2)
         self.versions[session] = (first, newest + 1)
         item["v"] = newest + 1
@@ -254,7 +254,7 @@ class Daemon:
             await self.settle(asked_in, task_id, "superseded")
         await self.status()
 
-    # What the relay says
+    # Frames from the relay
 
     async def receive(self, text):
         try:
@@ -338,7 +338,7 @@ class Daemon:
         names = answered.get("X-Relay-Capabilities", "").split(",")
         self.declared = {name.strip() for name in names}
         self.watched.clear()
-        # Before `status`: what ended while nobody listened must not be taken for lost.
+        # Before `status`: a task that ended while disconnected must not be taken for lost.
         for task_id, frame in list(self.owed.items()):
             if await self.send(frame):
                 del self.owed[task_id]

@@ -10,7 +10,7 @@ export interface TranscriptFrame {
   ops: readonly unknown[];
 }
 
-/** What `readMessages` and `readSession` answer with `parts`. Without `v` the daemon has no transcript. */
+/** The answer of `readMessages` and `readSession` with `parts`. Without `v` the daemon has no transcript. */
 export interface TranscriptPage {
   messages: readonly unknown[];
   v?: number | undefined;
@@ -150,7 +150,7 @@ export class TranscriptCopy {
         changed.set(uuid, after);
       } else this.#isBehind = true;
     }
-    // Of an item that is not here: the answer to `changed` brings it, and all else of this frame once more.
+    // An operation on an item that is not here: the answer to `changed` contains it, and the rest of this frame again.
     if (!this.#isBehind) this.#v = v;
     this.#ordered = undefined;
     this.#trim();

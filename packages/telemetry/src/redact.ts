@@ -14,7 +14,7 @@ const maxCauses = 3;
 const secretName =
   /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
 
-/** What people and agents say to each other (rules, 15.12) never reaches the log. */
+/** Words of people and agents (rules, 15.12) never reach the log. */
 const spokenName =
   /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
 
