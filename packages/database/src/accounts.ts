@@ -9,7 +9,7 @@ export interface FirstPartyClient {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: string[];
-  /** Needs nobody's consent: it is the relay's own page. */
+  /** True for the relay's own page: no consent is asked for. */
   skipConsent: boolean;
 }
 
@@ -43,14 +43,14 @@ export async function hasAccounts(db: WithModels): Promise<boolean> {
   return (await db.models.user.findFirst({ select: { id: true } })) !== null;
 }
 
-/** Removes an account that nobody can sign in to, because creating it ended half-way. */
+/** Removes an account without a credential: its creation failed half-way, so no one can sign in to it. */
 export async function forgetUnfinishedAccount(db: WithModels, email: string): Promise<void> {
   await db.models.user.deleteMany({ where: { email, credentials: { none: {} } } });
 }
 
 /**
- * Forgets a refresh token that was written although what it comes from had ended meanwhile: its sign-in, by the revocation that
- * was recorded before tokens were forgotten, or the token that it replaces. True if so; nobody may get it then.
+ * Deletes a refresh token that was written after its source had ended: its sign-in, by a revocation recorded before the tokens
+ * were deleted, or the token that it replaces. Returns true if it was deleted; the caller must not hand it out then.
  */
 export async function forgetOrphan(
   db: WithModels,
@@ -110,7 +110,7 @@ export async function listApplications(db: WithModels, userId: string): Promise<
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** What a program is called; its id if it has no name. */
+/** The name of a program; its id if it has no name. */
 export async function clientName(db: WithModels, clientId: string): Promise<string> {
   const client = await db.models.oauthClient.findUnique({ where: { clientId }, select: { name: true } });
   return client?.name ?? clientId;
@@ -121,7 +121,7 @@ export async function forgetApplication(db: WithModels, userId: string, clientId
   const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId, clientId } });
   const consents = await db.models.oauthConsent.deleteMany({ where: { userId, clientId } });
-  // What was written while the first statement ran was not seen by it; what is written from now on finds its forerunner gone.
+  // The first statement missed tokens written while it ran. A token written from now on finds its predecessor deleted.
   await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   return tokens.count + consents.count > 0;
 }
@@ -152,7 +152,7 @@ export async function forgetAllLogins(db: WithModels, userId: string): Promise<v
   await db.models.login.deleteMany({ where: { userId } });
   await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId } });
-  // What was written while the statement ran was not seen by it; what is written from now on finds its forerunner gone.
+  // The first statement missed tokens written while it ran. A token written from now on finds its predecessor deleted.
   await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
 }
 
@@ -169,7 +169,7 @@ export async function noteUsedCode(
   await db.models.verification.create({ data: { ...data, expiresAt: new Date(Date.now() + forMs) } });
 }
 
-/** What was remembered of this code, once. */
+/** Loads and deletes the record of this code: a second call finds nothing. */
 export async function takeUsedCode(
   db: WithModels,
   hash: string,

@@ -40,10 +40,10 @@ const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR 
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
 /**
- * Takes the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
- * then writes them to its socket; nobody else ever will. At most one per session and 100 in one go, in the order of `lineOrder`.
- * A session that waits for its user only gives out what was accepted after the prompt; should that answer not have arrived,
- * the next one still goes before what is older than the prompt. The caller has checked the fence.
+ * Claims the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
+ * then writes them to its socket; no other caller ever gets them. At most one per session and 100 per call, in the order of `lineOrder`.
+ * A session that waits for its user only yields tasks accepted after the prompt; if that answer did not arrive,
+ * the next one still precedes tasks older than the prompt. The caller has checked the fence.
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
   const rows = await db.sql.query<{
@@ -118,7 +118,7 @@ export interface OpenTask {
   fence: number;
 }
 
-/** What is under way on these devices, by device: tasks that were sent or run. */
+/** The tasks under way on these devices, by device: sent or running. */
 export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<Map<string, OpenTask[]>> {
   const byDevice = new Map<string, OpenTask[]>();
   if (deviceIds.length === 0) return byDevice;

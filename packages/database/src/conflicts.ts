@@ -11,7 +11,7 @@ import { newUlid } from './ulids.ts';
 interface Kept extends DeviceConflict {
   /** How often the place was taken since it was noticed. */
   step: number;
-  /** Who owns the device keeps it until then. */
+  /** The current owner keeps the device until then. */
   heldUntil: string;
   /** Without another replacement it is over then. */
   until: string;
@@ -72,7 +72,7 @@ const holdMs = (step: number) => Math.min(60_000 * 2 ** step, 600_000);
 const retrySeconds = (step: number) => Math.min(15 * 2 ** step, 120);
 const quietMs = 180_000;
 
-/** What the gateways must know of it: the owner keeps the device for `heldMs`, and others are told to wait. */
+/** A conflict for the gateways: the owner keeps the device for `heldMs`; other connections are refused and must wait. */
 export interface Hold {
   heldMs: number;
   retryAfter: number;
@@ -85,7 +85,7 @@ export function holdOf(kept: unknown, nowMs: number): Hold | undefined {
   return conflict && heldMs > 0 ? { heldMs, retryAfter: retrySeconds(conflict.step) } : undefined;
 }
 
-/** What apps see of it. */
+/** The conflict as apps see it; null without one. */
 export function conflictOf(kept: unknown, nowMs: number): DeviceConflict | null {
   const conflict = kept as Kept | null;
   if (!conflict || Date.parse(conflict.until) <= nowMs) return null;

@@ -1,7 +1,7 @@
 /**
- * The noun connection: how those of daemons begin and end, those of many devices in one statement. Whoever writes about the connections
- * of a device holds the lock of its row. For several devices nobody waits for a lock: what is locked elsewhere is left out and is for the
- * caller to ask about alone, so that one device does not hold up the others and nothing deadlocks.
+ * The noun connection: how connections of daemons begin and end, for many devices in one statement. A writer of the connections
+ * of a device holds the lock of its row. A statement for several devices never waits for a lock: devices locked elsewhere are left
+ * out, and the caller retries each of them alone, so that one device does not hold up the others and nothing deadlocks.
  */
 import { type Hold, holdOf } from './conflicts.ts';
 import { type Sql, sql } from './sql.ts';

@@ -1,4 +1,4 @@
-/** What the nouns of this package are given: the database or a running transaction. Types, and no code. */
+/** The handles that the nouns of this package get: the database, or a running transaction. Types only. */
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Sql } from './sql.ts';
 

@@ -30,7 +30,7 @@ export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boo
 
 export type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
 
-/** Who waits under a user code. `none` also when it has expired or is bound to another user. */
+/** Returns the request that waits under a user code; `none` also when the code has expired or is bound to another user. */
 export async function readDeviceCode(db: WithModels, userCode: string, userId: string): Promise<CodeState> {
   const row = await db.models.deviceCode.findUnique({ where: { userCode } });
   if (!row || row.expiresAt <= new Date() || (row.boundTo !== null && row.boundTo !== userId)) return { kind: 'none' };
@@ -49,7 +49,7 @@ export async function readDeviceCode(db: WithModels, userCode: string, userId: s
   };
 }
 
-/** Approves or denies, once: the second decision gets `used`, whoever makes it. An approval and its notification are one transaction. */
+/** Approves or denies, once: every later decision gets `used`. An approval and its notification are one transaction. */
 export async function decideDeviceCode(
   db: Whole,
   userCode: string,

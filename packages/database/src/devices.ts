@@ -66,7 +66,7 @@ export interface DeviceCredential {
   expiresAt: Date;
 }
 
-/** What is needed to check the tokens of these devices, by device; removed devices are found too. */
+/** The credentials of these devices, by device, for checking their tokens; includes removed devices. */
 export async function readCredentials(db: Db, deviceIds: readonly string[]): Promise<Map<string, DeviceCredential>> {
   if (deviceIds.length === 0) return new Map();
   const rows = await db.sql.query<{
@@ -101,7 +101,7 @@ export async function readCredential(db: Db, deviceId: string): Promise<DeviceCr
   return (await readCredentials(db, [deviceId])).get(deviceId);
 }
 
-/** Which of these devices were removed or lost their credential. */
+/** Returns the ids of those devices that were removed or lost their credential. */
 export async function closedAmong(
   db: WithModels,
   deviceIds: readonly string[],
@@ -125,14 +125,14 @@ export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await eraseOfDevice(db, deviceId);
 }
 
-/** What the daemon of a device declared when it last connected. */
+/** The capabilities that the daemon of a device declared when it last connected. */
 export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]> {
   const [device] = await db.sql.query<{ capabilities: string[] }>`
     SELECT capabilities FROM devices WHERE id = ${deviceId}`;
   return device?.capabilities ?? [];
 }
 
-/** What is known of the daemon of a device that last connected; empty where none ever did. */
+/** The daemon that last connected for a device; empty if none ever did. */
 export async function daemonOf(
   db: Db,
   deviceId: string,

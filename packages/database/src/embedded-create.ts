@@ -19,7 +19,7 @@ export type CreateReply = { created: true } | { failed: string };
 async function create({ migrationsDir, ...start }: CreateStart): Promise<CreateReply> {
   try {
     const db = await startPGlite(start);
-    // What fails here is told by the server, which finds the same migration still to be applied.
+    // A failure here is reported later, by the server: it finds the same migration pending.
     if (migrationsDir !== undefined) await applyMigrations(db, migrationsDir).catch(() => {});
     await db.close();
     return { created: true };

@@ -2,7 +2,7 @@
  * The folder of an embedded database: made on first use, locked, and never half made. Knows files and processes, no SQL.
  *
  * Layout: `<folder>/pgdata` is the database. A new one is built as `pgdata.new-<pid>` and renamed, so that a crash during
- * the first start leaves either no database or a complete one. The rest of the folder belongs to whoever else uses it.
+ * the first start leaves either no database or a complete one. The rest of the folder belongs to other users of it.
  */
 import { fork } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ export function damaged(folder: string, cause: Error): DatabaseError {
   );
 }
 
-/** What a killed first start left behind. Only under the lock: nobody is working on it. */
+/** Removes the leftovers of a first start that was killed. Call only under the lock: no process is using them then. */
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith(`${clusterName}.new-`)) rmSync(path.join(folder, name), { recursive: true, force: true });

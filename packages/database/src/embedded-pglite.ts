@@ -11,8 +11,8 @@ const settings = [
 ];
 
 /**
- * A file of this package that runs on its own, in a thread or a process. Those cannot load TypeScript: when the package runs
- * from source (in its tests) the built file is used.
+ * A file of this package that runs on its own, in a thread or a process. Threads and processes cannot load TypeScript: when the
+ * package runs from source (in its tests) the built file is used.
  */
 export function builtFile(name: string): URL {
   return new URL(import.meta.url.endsWith('.ts') ? `../dist/${name}.js` : `./${name}.js`, import.meta.url);

@@ -5,7 +5,7 @@
  */
 import { Duplex } from 'node:stream';
 
-/** What answers: complete request cycles in, their complete answer out, one after the other. */
+/** The answering side: complete request cycles in, their complete answers out, one after the other. */
 export interface Engine {
   request(wire: Uint8Array): Promise<Uint8Array>;
   onEnd(listener: (reason: Error) => void): () => void;
@@ -53,7 +53,7 @@ export class EmbeddedStream extends Duplex {
     this.#connectEngine = connectEngine;
   }
 
-  // What the driver calls on a net.Socket.
+  // The driver calls this on a net.Socket.
   connect(): this {
     process.nextTick(() => this.emit('connect'));
     return this;

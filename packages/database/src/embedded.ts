@@ -38,7 +38,7 @@ export interface Embedded {
   patiently<T>(work: () => Promise<T>): Promise<T>;
   /** All files as a gzipped tar, to be used as `template`. */
   dump(): Promise<Uint8Array>;
-  /** Ends what runs (waiting 2 s at most), closes the files and gives the folder free. */
+  /** Ends what runs (waiting 2 s at most), closes the files and releases the folder lock. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Deleting an account (rules, 8.14): everything of a person leaves every table. The sign-in goes in one transaction, with a mark that the rest
- * is owed; the rest goes in bounded batches, each of which may be repeated. What a process did not finish, `unfinishedDeletions` names.
+ * is owed; the rest goes in bounded batches, each of which may be repeated. `unfinishedDeletions` lists deletions that a process did not finish.
  */
 import { removeDeviceRow, eraseOfDevice } from './erase.ts';
 import { newUlid } from './ulids.ts';
@@ -44,7 +44,7 @@ async function inBatches(db: Db, atOnce: number, statement: Sql): Promise<void> 
   while ((await db.sql.execute(statement)) >= atOnce);
 }
 
-/** Sessions and tasks of a device that is closed: nothing writes to them any more. */
+/** Deletes the sessions and tasks of a closed device: nothing writes to them now. */
 async function eraseClosedDevice(db: Db, deviceId: string): Promise<void> {
   await inBatches(
     db,
@@ -60,7 +60,7 @@ async function eraseClosedDevice(db: Db, deviceId: string): Promise<void> {
   await eraseOfDevice(db, deviceId);
 }
 
-/** What belongs to the person and to no device. */
+/** Deletes the rows that belong to the person and to no device. */
 async function erasePersonal(db: Db, userId: string): Promise<void> {
   await db.sql.execute`DELETE FROM device_codes WHERE decided_by = ${userId} OR bound_to = ${userId}`;
   await db.sql.execute`DELETE FROM watched_sessions WHERE user_id = ${userId}`;
@@ -93,15 +93,15 @@ export async function eraseAccount(
   const devices = await closeDevices(db, userId);
   for (const id of devices) await onClosed(id);
   for (const id of devices) await eraseClosedDevice(db, id);
-  // What was under way while its device was closed.
+  // Again, for writes that were under way while the devices were closed.
   await erasePersonal(db, userId);
   await db.sql.execute`UPDATE devices SET owner_id = '' WHERE owner_id = ${userId} AND removed_at IS NOT NULL`;
   await db.sql.execute`UPDATE account_deletions SET erased_at = now() WHERE user_id = ${userId}`;
 }
 
 /**
- * Deletions to look after, a minute after they were asked for. `erased`: the request finished it. An account of this relay is erased once more
- * all the same, for what was being written at that moment; a person whom another service knows may have begun anew by then.
+ * Deletions for the sweep, a minute after they were asked for. `erased`: the request finished it. An account of this relay is erased a
+ * second time even so, for writes under way at that moment; a person of another issuer may have signed up again by then.
  */
 export async function unfinishedDeletions(db: Db): Promise<{ userId: string; erased: boolean }[]> {
   const rows = await db.sql.query<{ user_id: string; erased: boolean }>`

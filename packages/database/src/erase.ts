@@ -1,6 +1,6 @@
 /**
- * Deleting (rules, 8.17): the texts are gone from every table at once. What stays of a session is a tombstone, a row whose native id
- * is a hash, so that the daemon that still reports it does not bring it back before something happens in it. Must run inside
+ * Deleting (rules, 8.17): the texts are gone from every table at once. The session leaves a tombstone, a row whose native id
+ * is a hash, so that a daemon that still reports it does not restore it before something happens in it. Must run inside
  * `withDevice` where the device is still there.
  */
 import { createHash } from 'node:crypto';
@@ -18,20 +18,20 @@ export const tombstoneOf = (nativeId: string): string =>
 const tombstone = (column: Sql) => sql`CASE WHEN ${column} LIKE ${`${prefix}%`} THEN ${column}
   ELSE ${prefix} || encode(sha256(convert_to(${column}, 'UTF8')), 'hex') END`;
 
-/** Which sessions, as a condition about `s`. */
+/** A choice of sessions, as a condition about `s`. */
 const one = (key: string) => sql`s.key = ${key}`;
 const ofDevice = (deviceId: string) => sql`s.device_id = ${deviceId}`;
 
 export const eraseSession = (db: Db, key: string): Promise<void> => erase(db, one(key));
 export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => erase(db, ofDevice(deviceId));
 
-/** What a release that only hid things has kept, and what something that was under way wrote into a tombstone. Needs no lock. */
+/** Erases what a release that only hid deleted sessions has kept, and what a late write put into a tombstone. Needs no lock. */
 export async function eraseLeftovers(db: Db): Promise<void> {
   const left = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${`${prefix}%`} OR s.title <> ''
       OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
     LIMIT 5000`;
-  // One by one: nobody waits for more than a session, and nothing deadlocks.
+  // One by one: no other writer waits for more than one session, and nothing deadlocks.
   for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
   const devices = await db.sql.query<{ id: string }>`
     UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', conflict = NULL
@@ -50,7 +50,7 @@ export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
     WHERE id = ${deviceId}`;
 }
 
-/** What is known of a device besides its sessions and its own row. */
+/** Erases the rows of a device except its sessions and its own row. */
 export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
   await db.sql.execute`DELETE FROM slash_commands WHERE device_id = ${deviceId}`;
   await db.sql.execute`DELETE FROM notifications WHERE device_id = ${deviceId}`;
@@ -99,7 +99,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
     WHERE ${which}`;
 }
 
-/** A session takes a native id: tombstones of that name are in its way and say nothing any more. */
+/** Removes the tombstones of a native id that a session is about to take: they are in its way and obsolete. */
 export async function removeTombstone(db: Db, deviceId: string, agentType: string, nativeId: string): Promise<void> {
   const name = tombstoneOf(nativeId);
   await db.sql.execute`

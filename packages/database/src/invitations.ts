@@ -1,4 +1,4 @@
-/** Links that let somebody create an account, once. Only their hash is kept. */
+/** Invitation links: each creates one account, once. Only their hash is kept. */
 import type { Db, WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -22,12 +22,12 @@ export async function countInvitations(db: WithModels, createdBy: string): Promi
   });
 }
 
-/** Takes back the links of this kind and creator that nobody used. */
+/** Withdraws the unused links of this kind and creator. */
 export async function withdrawInvitations(db: WithModels, kind: InvitationKind, createdBy: string): Promise<void> {
   await db.models.invitation.deleteMany({ where: { kind, createdBy, usedAt: null } });
 }
 
-/** What a link is worth now; undefined when it was used, has expired, never was one, or sets up what has accounts already. */
+/** Finds a link that is valid now; undefined if it was used, has expired, is unknown, or is a set-up link of a relay that has accounts. */
 export async function findInvitation(
   db: Db,
   tokenHash: string,

@@ -15,7 +15,7 @@ import { DatabaseError } from './database-error.ts';
 const askHolderTimeoutMs = 1_000;
 
 export interface FolderLock {
-  /** Gives the folder free. Resolves when another process can take it. */
+  /** Releases the folder lock. Resolves when another process can take it. */
   release(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     if (error.code !== 'EADDRINUSE') throw error;
     const pid = await askHolder(address);
     if (pid === '' && isSocketFile(address)) {
-      rmSync(address, { force: true }); // left behind by a killed process: nobody answers
+      rmSync(address, { force: true }); // left behind by a killed process: no answer comes
       return listen(address);
     }
     const holder =
@@ -63,7 +63,7 @@ function isSocketFile(address: string): boolean {
 function listen(address: string): Promise<net.Server> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => {
-      socket.on('error', () => {}); // whoever asked went away
+      socket.on('error', () => {}); // the asking process went away
       socket.end(String(process.pid));
     });
     server.once('error', reject);

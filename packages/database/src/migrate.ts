@@ -82,7 +82,7 @@ function readMigrations(dir: string): Migration[] {
     });
 }
 
-/** What is not applied yet. Throws when the database cannot be brought to this schema. */
+/** The migrations that are not applied yet. Throws when the database cannot be migrated to this schema. */
 async function findPending(
   client: pg.ClientBase,
   migrations: Migration[],
@@ -135,8 +135,8 @@ async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void>
 }
 
 /**
- * Whoever waits for the lock of a table makes everybody wait who comes later, also those who only read. So it never waits long: it stands
- * back, lets them pass, and tries again, for `timeoutMs`.
+ * A statement that waits for a table lock blocks all later statements on that table, readers included. So each attempt waits briefly,
+ * gives up to let the others pass, and is retried, for `timeoutMs` in all.
  */
 async function applyPatiently(client: pg.ClientBase, migration: Migration, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;

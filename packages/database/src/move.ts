@@ -8,8 +8,8 @@ import type { Db } from './transaction.ts';
 
 /**
  * Moves tasks and settles their sessions, in one statement. Further ones follow only where something depends on it: the questions of a
- * session that has some, and what waits in a session without a name that cannot get one any more. Returns the tasks that moved; those that
- * are in another state stay as they are.
+ * session that has some, and the queue of a session that can no longer get a name. Returns the tasks that moved; tasks in
+ * another state stay as they are.
  */
 export async function move(db: Db, name: MoveName, which: Sql, ending?: Ending): Promise<MovedTask[]> {
   const { session, strands, questions }: Move = taskMoves[name];

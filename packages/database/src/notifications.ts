@@ -53,8 +53,8 @@ export interface DueNotification {
 }
 
 /**
- * Takes up to `limit` notifications to send; nobody else gets them while they are `sending`. What an instance took and never
- * finished (it died) is given out again after `retryMs`.
+ * Claims up to `limit` notifications to send; no other caller gets them while they are `sending`. A claim that its instance
+ * never finished (it died) expires after `retryMs`.
  */
 export async function claimNotifications(db: Db, limit: number, retryMs: number): Promise<DueNotification[]> {
   const rows = await db.sql.query<{

@@ -31,9 +31,9 @@ export interface Database extends Whole {
   readonly kind: 'embedded' | 'postgres';
   /** Asks whether the database may be written, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
-  /** Connections: all there are, those that nobody uses, and callers that wait for one. */
+  /** Counts: all connections, the idle ones, and the callers that wait for one. */
   pool(): { total: number; idle: number; waiting: number };
-  /** Disconnects and releases the folder. What still runs is waited for: embedded 2 s, PostgreSQL 5 s. May be called twice. */
+  /** Disconnects and releases the folder. Waits for running statements: embedded 2 s, PostgreSQL 5 s. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -166,11 +166,11 @@ function connect(
   closeBelow: () => Promise<void>,
 ): Database {
   const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
-  // The pool listens while a connection is idle. One that fails on its way to somebody, or in somebody's hands, would end the process;
-  // its error is told to the statement that is under way, or to the next one.
+  // The pool handles errors of idle connections only. One that fails while it is being handed out, or in use, would end the process;
+  // the statement under way gets its error, or the next one does.
   pool.on('connect', (connection) => void connection.on('error', () => {}));
   const nameOf = statementNames();
-  // What Prisma sends is not kept by a server: its texts are too many, and planning is cheap there.
+  // A server keeps no plans for Prisma's statements: there are too many texts, and planning is cheap there.
   const adapter = new PrismaPg(pool, kind === 'embedded' ? { statementNameGenerator: nameOf } : {});
   const models = new PrismaClient({
     adapter: onStatement ? observedAdapter(adapter, onStatement) : adapter,

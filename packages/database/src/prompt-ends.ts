@@ -50,8 +50,8 @@ async function free(db: Db, taskIds: readonly string[]): Promise<void> {
 }
 
 /**
- * What moves of tasks mean for the questions of their sessions. A task that was never sent gives its question back. One that was sent ends
- * the question it answered (`own`, or `failed` where it is not certain that the answer was applied), and with the turn (`over`) all others.
+ * Settles the questions of sessions whose tasks moved. A task that was never sent reopens its question. One that was sent ends
+ * the question it answered (`own`, or `failed` if it is uncertain that the answer was applied), and with the turn (`over`) all others.
  */
 export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: QuestionEffect): Promise<void> {
   const idsOf = (tasks: readonly MovedTask[]) => tasks.map(({ id }) => id);

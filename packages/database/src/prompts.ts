@@ -19,7 +19,7 @@ export type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'supersede
 /** More of one session are not taken: an app shows them all. */
 const openPerSession = 20;
 
-/** What an app sees of a question, which has an id. */
+/** A question as apps see it: it has an id. */
 export type NamedPrompt = Prompt & { id: string };
 
 export const isNamed = (prompt: Prompt): prompt is NamedPrompt => prompt.id !== undefined;

@@ -1,4 +1,4 @@
-/** What need not be remembered any longer. Run rarely, by one instance at a time; twice does no harm. */
+/** Deletes what need not be kept any longer. Run rarely, by one instance at a time; running twice does no harm. */
 import { cutText, limits } from '@relay/protocol';
 import { eraseLeftovers } from './erase.ts';
 import type { Db } from './transaction.ts';
@@ -39,9 +39,9 @@ const steps: readonly Step[] = [
 
 /**
  * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, questions that ended, ended tasks and slash
- * commands that nobody reported again after 30 days; of the sign-in, what has expired. Forgets after 7 days how a session
- * began that was never named. Cuts results an hour after their task
- * ended, and forgets the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.
+ * commands that no report repeated for 30 days; of the sign-in, what has expired. Discards after 7 days the first words of a session
+ * that was never named. Cuts results an hour after their task
+ * ended, and discards the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.
  * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * What waits in a session, and what its user may do with it before it is claimed: edit, move, take back. Everything that writes must run
+ * The queue of a session, and the changes its user may make to it before a task is claimed: edit, move, withdraw. Every write must run
  * inside `withDevice`, as claiming does: a message is either changed or sent, and never both.
  */
 import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } from '@relay/protocol';
@@ -11,7 +11,7 @@ import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 import { firstWordsOf } from './unnamed.ts';
 
-/** What waits, first in line first. */
+/** The queued tasks, next one first. */
 export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue, 'sessionId'>> {
   const [version] = await db.sql.query<{ v: string }>`
     SELECT ${queueVersion('q')} AS v FROM tasks q WHERE q.session_key = ${key} AND q.state = 'queued'`;
@@ -93,7 +93,7 @@ export async function moveQueued(
   const idsOf = async () => (await readQueue(db, key)).tasks.map((task) => task.taskId);
   const wanted = (await idsOf()).filter((id) => id !== taskId);
   wanted.splice('before' in to ? wanted.indexOf(to.before) : wanted.indexOf(to.after) + 1, 0, taskId);
-  // Their places are handed out anew among them, so that whatever is accepted later comes behind all of them.
+  // Their places are dealt again among them, so that a message accepted later comes behind all of them.
   await db.sql.execute`
     UPDATE tasks t SET place = p.place
     FROM (SELECT COALESCE(place, seq) AS place, row_number() OVER (ORDER BY COALESCE(place, seq)) AS at

@@ -1,5 +1,5 @@
 /**
- * What daemons report about their sessions, written in batches: one statement for 500 entries, and rows that would not change
+ * Saves what daemons report about their sessions, in batches: one statement for 500 entries, and rows that would not change
  * are not touched. Must run inside `withDevice`.
  */
 import { tombstoneOf } from './erase.ts';
@@ -30,7 +30,7 @@ export interface Reading {
   discover: boolean;
   /** By how much the clock of the daemon is ahead of ours at least. */
   clockAheadMs: number;
-  /** How many sessions the device may have; absent: there is no bound, which is for the few that an event names. */
+  /** The most sessions that the device may have; absent: no bound, for the few that an event names. */
   maxSessions?: number;
 }
 
@@ -57,13 +57,13 @@ export async function applyFacts(
   return (await applyReport(db, device, facts, reading)).keys;
 }
 
-/** What of a report was taken: the rows that changed or are new, and how many sessions were too many for the device. */
+/** The outcome of a report: the keys of the rows that changed or are new, and how many sessions were too many for the device. */
 export interface AppliedReport {
   keys: string[];
   leftOut: number;
 }
 
-/** The same, and how many new sessions were left out because the device has `maxSessions`. Those with the newest activity are created first. */
+/** Saves a report. Leaves out new sessions once the device has `maxSessions`; sessions with the newest activity are created first. */
 export async function applyReport(
   db: Db,
   device: DeviceLock,

@@ -1,4 +1,4 @@
-/** Who was thrown out lately: for instances that start while tokens from before still live. */
+/** Recent revocations, for instances that start while older tokens are still valid. */
 import type { WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -10,7 +10,7 @@ export interface RecordedRevocation {
   revokedAt: Date;
 }
 
-/** Recorded before anything is forgotten: whoever writes a token at that very moment finds it afterwards. */
+/** Records revocations. Call before tokens are deleted: a writer that saves a token at that very moment finds the record afterwards. */
 export async function recordRevocations(
   db: WithModels,
   revoked: readonly { subject?: string; client?: string; login?: string }[],
@@ -18,7 +18,7 @@ export async function recordRevocations(
   await db.models.revocation.createMany({ data: revoked.map((one) => ({ id: newUlid(), ...one })) });
 }
 
-/** What was revoked within the last `ms`, oldest first. */
+/** The revocations of the last `ms`, oldest first. */
 export async function recentRevocations(db: WithModels, ms: number): Promise<RecordedRevocation[]> {
   const rows = await db.models.revocation.findMany({
     where: { revokedAt: { gt: new Date(Date.now() - ms) } },

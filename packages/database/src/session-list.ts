@@ -1,4 +1,4 @@
-/** Which sessions of a person: by state, machine, words; for lists, and for what is done with many at once. Each filter by an index. */
+/** Finds sessions of a person by state, machine, words; for lists, and for changes to many at once. An index serves each filter. */
 import { type SessionStatus, limits } from '@relay/protocol';
 import { lastTask, shownStatus } from './session-status.ts';
 import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
@@ -109,7 +109,7 @@ function isShownAs(status: SessionStatus, ownerId: string, others: Sql, count: n
       AND (x.state = 'expired' OR ${isOverdue('x')})))`;
 }
 
-/** What the index of words is asked for; undefined when `q` has no word. */
+/** The query for the index of words; undefined when `q` has no word. */
 async function wordsOf(db: Db, ownerId: string, q: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ wanted: string | null }>`
     SELECT '''' || relay_owner_word(${ownerId}) || '''' || string_agg(' & ''' || word || ''':*', '') AS wanted

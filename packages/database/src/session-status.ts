@@ -10,7 +10,7 @@ import { isDue, isOpen, isOverdue, open, queueVersion, underWay } from './task-s
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** What a task ended with, as far as its session shows it. */
+/** The end of a task as its session shows it. */
 export interface Shown {
   status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
@@ -26,7 +26,7 @@ interface Ask {
   readonly status?: Sql;
   /** The new question; absent: it stays. */
   readonly prompt?: Sql;
-  /** Whether the queue stands still; absent: as before. */
+  /** Whether the queue is held; absent: unchanged. */
   readonly held?: boolean;
   /** Something for the user to read. Ends always are. */
   readonly news?: true;
@@ -46,7 +46,7 @@ const isAsking = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key
 const promptOfOthers = sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
 const mayFail = sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 
-/** What a move may ask of the session of its task. `end` and `endLate` show what they are given. */
+/** The changes that a move may ask of the session of its task. `end` and `endLate` show what they are given. */
 export const asks = {
   run: {
     means:
@@ -92,7 +92,7 @@ export const asks = {
   },
   hold: {
     means:
-      '`failed`, under the same conditions as `fail`, and its queue stands still until the user sends or cancels. Other open questions stay.',
+      '`failed`, under the same conditions as `fail`, and its queue is held until the user sends or cancels. Other open questions stay.',
     status: sql`'failed'`,
     prompt: promptOfOthers,
     held: true,
@@ -113,7 +113,7 @@ export const asks = {
   },
   withdraw: {
     means:
-      'As it was, but `idle` when it was `pending` and its first message is the one that is taken back. A queue that stands still stays so.',
+      'As it was, but `idle` when it was `pending` and its first message is the one that is withdrawn. A queue that is held stays so.',
     status: sql`CASE WHEN s.status = 'pending' AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND m.kind = 'start')
       THEN 'idle' ELSE s.status END`,
   },
@@ -191,14 +191,14 @@ export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'wai
 export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
-/** The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue stands still, the one that the user must decide about. */
+/** The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the one that the user must decide about. */
 export const lastTask = sql`(
     SELECT id, CASE WHEN ${isOverdue('tasks')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('tasks')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
   )`;
 
-/** What is under way and what waits in a session `s`, for `LEFT JOIN LATERAL`; one row. */
+/** The tasks under way and queued in a session `s`, for `LEFT JOIN LATERAL`; one row. */
 export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
       (count(*) FILTER (WHERE ${isDue('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v

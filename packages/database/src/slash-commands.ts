@@ -1,4 +1,4 @@
-/** What daemons told of slash commands: the newest report per session, and one for all of the device. */
+/** Slash commands that daemons reported: the newest report per session, and one for all of the device. */
 import type { CommandList, SlashCommand, SlashCommandSet } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
@@ -31,8 +31,8 @@ export async function saveSlashCommands(
 const projectOf = (path: string) => path.replace(/(?<=.)\/+$/, '');
 
 /**
- * Keeps the sets of a device, by project, in place of all that it told by project before. Each project may be named once. What is the
- * same is written down at most once a day. Nothing happens when the device is gone.
+ * Saves the sets of a device, by project, in place of all its earlier sets. Each project may be named once. An unchanged set
+ * is written at most once a day. Does nothing if the device is gone.
  */
 export async function saveSlashCommandSets(db: Db, deviceId: string, sets: readonly SlashCommandSet[]): Promise<void> {
   const byProject = new Map(sets.map(({ project, commands }) => [projectOf(project), commands]));
@@ -49,7 +49,7 @@ export async function saveSlashCommandSets(db: Db, deviceId: string, sets: reado
     WHERE c.commands <> excluded.commands OR c.reported_at < now() - interval '1 day'`;
 }
 
-/** What was told of the session, else of its project, else of its device, else nothing. */
+/** The commands reported for the session, else for its project, else for its device, else none. */
 export async function readSlashCommands(
   db: Db,
   deviceId: string,

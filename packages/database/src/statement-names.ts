@@ -1,6 +1,6 @@
 /**
  * Names for statements, so that PostgreSQL parses and plans each text once and not at every call: in the embedded engine
- * planning costs more than running. A plan that was kept is made anew when the statistics of its tables are, see upkeep.ts.
+ * planning costs more than running. A kept plan is made again when the statistics of its tables are, see upkeep.ts.
  */
 
 /**

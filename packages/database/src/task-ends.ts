@@ -19,10 +19,11 @@ export type Outcome =
   | { kind: 'failed'; code: TaskErrorCode; error: string };
 
 /**
- * What became of an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost or had its answer from
- * the history, or was unknown until the history had it, and is now what this says, with a note; `late` — it was cancelled or is unknown, which it stays, and only the text is
- * news; `confirmed` — the daemon itself says, without a text, that the task is completed, whose answer was found in the history: that may have
- * more by now; `repeated` — the same text again, no text, or another end of what the daemon had ended. After both nothing changed.
+ * The outcome of saving an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost, had its answer from
+ * the history, or was unknown until the history had it, and now has this end, with a note; `late` — it was cancelled or is unknown, which it
+ * stays, and only the text is news; `confirmed` — the daemon itself reports, without a text, the completion of a task whose answer was found in
+ * the history: that may have more by now; `repeated` — the same text again, no text, or another end of a task that the daemon had ended.
+ * The last two change nothing.
  */
 export type Ended = 'ended' | 'settled' | 'late' | 'confirmed' | 'repeated';
 
@@ -193,8 +194,8 @@ export async function cancelTask(
 }
 
 /**
- * Tasks under way on devices that have been away for so long that nobody will ever hear of them (rules, 3.8): what ran
- * is lost, and of what was only sent the delivery is unknown.
+ * Tasks under way on devices that have been away for so long that no outcome can be expected (rules, 3.8): a running task
+ * is lost, and the delivery of one that was only sent is unknown.
  */
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
   const rows = await db.sql.query<{ device_id: string; id: string }>`

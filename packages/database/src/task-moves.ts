@@ -18,11 +18,11 @@ export interface Move {
   readonly when: string;
   /** The reason, in the record of the task. */
   readonly code?: TaskErrorCode;
-  /** Which times it writes, and whether it removes the texts of the task. */
+  /** The times that it writes, and whether it removes the texts of the task. */
   readonly writes: keyof typeof writes;
-  /** What it asks of the session. */
+  /** The change that it asks of the session. */
   readonly session?: AskName;
-  /** What it means for the questions of the session. */
+  /** Its effect on the questions of the session. */
   readonly questions?: QuestionEffect;
   /** Cancels what then waits for a name that the session will never get (`strand`). */
   readonly strands?: true;
@@ -235,7 +235,7 @@ export const taskMoves = {
 
 export type MoveName = keyof typeof taskMoves;
 
-/** What a daemon says of an end: it takes the place of what was known. With the moves that write `said`. */
+/** An end as the daemon reports it; replaces what was known. With the moves that write `said`. */
 export interface Ending {
   result: string | null;
   code: TaskErrorCode | null;

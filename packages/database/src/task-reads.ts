@@ -10,7 +10,7 @@ import {
 import { isOverdue, underWay } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
-/** Which of these tasks of these devices were cancelled: a daemon that still runs one is told again. */
+/** Returns the tasks of these devices that were cancelled: a daemon that still runs one gets the cancellation again. */
 export async function cancelledAmong(
   db: Db,
   deviceIds: readonly string[],
@@ -50,7 +50,7 @@ export interface AskedTask {
   /** Its result, as far as it is known; '' without one. */
   said: string;
   sentAtMs: number;
-  /** What the task before it in the session ended with; '' without one. */
+  /** The result of the previous task of the session; '' without one. */
   previous: string;
   /** When that was, by the relay's clock; absent without one. */
   previousEndedAtMs?: number;
@@ -98,7 +98,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
   );
 }
 
-/** Which of these tasks of a device ended with the daemon's own word: it need not list them any more. */
+/** Returns the tasks of a device that ended by the daemon's own event: it need no longer list them. */
 export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.sql.query<{ id: string }>`

@@ -25,7 +25,7 @@ export interface NewSession {
   ttlMs: number;
 }
 
-/** The first line of a message, cut at 80 characters: the title of a session that nobody named (rules, 4.7). */
+/** The first line of a message, cut at 80 characters: the title of a session without a name (rules, 4.7). */
 export function titleOf(message: string): string {
   const line = message.trim().split(/\r?\n/, 1)[0] ?? '';
   return [...line].slice(0, limits.titleCharacters).join('');
@@ -76,7 +76,7 @@ interface NewTask {
   answer?: string | null;
 }
 
-/** What an answer is besides its words: a choice, and what the person saw. */
+/** The parts of an answer besides its words: a choice, and the digest of what the person saw. */
 export interface PromptAnswer {
   option?: string | undefined;
   fields?: FieldValues | undefined;
@@ -150,7 +150,7 @@ export async function enqueueMessage(
   return { kind: 'queued', taskId };
 }
 
-/** How much of images waits for a device, and for all devices of its owner, in bytes of data URLs. */
+/** The size of images queued for a device, and for all devices of its owner, in bytes of data URLs. */
 export async function waitingImageBytes(db: Db, deviceId: string): Promise<{ device: number; owner: number }> {
   const [waiting] = await db.sql.query<{ device: bigint | null; owner: bigint | null }>`
     SELECT sum(octet_length(t.images)) FILTER (WHERE t.device_id = ${deviceId}) AS device, sum(octet_length(t.images)) AS owner

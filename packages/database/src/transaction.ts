@@ -1,6 +1,6 @@
 /**
- * One way to change state: a short transaction that begins by locking the row of the device it concerns. Everything that
- * happens to the sessions and tasks of a device is thereby in one order, whoever asks, and nothing deadlocks.
+ * One way to change state: a short transaction that begins by locking the row of its device. All changes to the sessions
+ * and tasks of a device are thereby in one order, whichever instance makes them, and nothing deadlocks.
  */
 import type { Db, Transactions } from './db.ts';
 

@@ -1,4 +1,4 @@
-/** New ULIDs. The library asks the operating system for every single character when nobody else gives it randomness. */
+/** New ULIDs. Without a source of randomness the library asks the operating system for every single character. */
 import { randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 

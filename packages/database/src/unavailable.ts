@@ -19,7 +19,7 @@ const prismaCodes = new Set([
   'P2034',
   'P2037',
 ]);
-/** What Prisma's driver adapter makes of driver errors; raw queries carry only this. */
+/** The kinds that Prisma's driver adapter makes of driver errors; raw queries carry only this. */
 const adapterKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -49,7 +49,7 @@ const socketCodes = new Set([
 /**
  * PostgreSQL (Appendix A, Error Codes). Classes: 08 connection, 28 login, 53 resources (a full disk), 57 operator (shutdown, a cancelled
  * statement), 58 system (an I/O error), XX internal (a damaged page). Single codes: read-only, as a standby is after a failover; a
- * transaction ended in which nothing came any more; no such database; a conflict or a deadlock that another try does not meet;
+ * transaction ended because it was idle; no such database; a conflict or a deadlock, which a retry does not meet;
  * a lock that was not free.
  */
 const postgresCode = /^(?:(?:08|28|53|57|58|XX)[0-9A-Z]{3}|25006|25P03|3D000|40001|40P01|55P03)$/;

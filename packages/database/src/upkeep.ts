@@ -1,5 +1,5 @@
 /**
- * What a PostgreSQL server does by itself in background processes that an embedded one does not have: VACUUM, without which
+ * The upkeep that a PostgreSQL server does in background processes, which an embedded one does not have: VACUUM, without which
  * every update makes a table larger for ever, and checkpoints, without which the write-ahead log grows for ever.
  */
 import type pg from 'pg';

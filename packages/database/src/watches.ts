@@ -1,4 +1,4 @@
-/** Which sessions a user watches (rules, 14.1). */
+/** The sessions that a user watches (rules, 14.1). */
 import { formatSessionId, type WatchList } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
@@ -15,14 +15,14 @@ export async function unwatchSession(db: Db, userId: string, key: string): Promi
   return count > 0;
 }
 
-/** How many sessions the user watches. */
+/** The number of sessions that the user watches. */
 export async function countWatches(db: Db, userId: string): Promise<number> {
   const [row] = await db.sql.query<{ count: number }>`
     SELECT count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
   return row?.count ?? 0;
 }
 
-/** What the user watches, oldest watch first. */
+/** The sessions that the user watches, oldest watch first. */
 export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
   const rows = await db.sql.query<{ device_id: string; agent_type: string; native_id: string; created_at: Date }>`
     SELECT s.device_id, s.agent_type, s.native_id, w.created_at FROM watched_sessions w JOIN sessions s ON s.key = w.session_key
@@ -39,7 +39,7 @@ export interface WatchedNative {
   filePath: string;
 }
 
-/** The named sessions of these devices that somebody watches, by device: what a daemon has to be told after it connects. */
+/** The named sessions of these devices that a user watches, by device: to be sent to a daemon after it connects. */
 export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Promise<Map<string, WatchedNative[]>> {
   const byDevice = new Map<string, WatchedNative[]>();
   if (deviceIds.length === 0) return byDevice;

@@ -1,4 +1,4 @@
-/** What the tests of this package open: a folder of their own, a second process, and both kinds of database alike. */
+/** The databases that the tests of this package open: a folder of their own, a second process, and both kinds of database alike. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';

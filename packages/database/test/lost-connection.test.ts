@@ -5,7 +5,7 @@ import { openDatabase } from '../src/open.ts';
 import { isUnavailable } from '../src/unavailable.ts';
 import { onPostgres } from './databases.ts';
 
-/** What a server says to a connection that it ends (PostgreSQL, Message Formats: ErrorResponse). */
+/** The last message of a server to a connection that it ends (PostgreSQL, Message Formats: ErrorResponse). */
 function goodbye(): Buffer {
   const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''];
   const body = Buffer.from(fields.map((field) => `${field}\0`).join(''), 'latin1');
@@ -44,7 +44,7 @@ onPostgres('a server that ends a connection in the moment in which it has answer
     return (server.address() as AddressInfo).port;
   };
 
-  it('fails whoever was given the connection next, and nobody else', async () => {
+  it('fails the next caller that gets the connection, and no other', async () => {
     const url = new URL(await postgres().createDatabase());
     url.port = String(await wire(Number(url.port), 'the last words'));
     const database = await openDatabase({ url: url.href, poolSize: 1 });

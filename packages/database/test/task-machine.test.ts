@@ -61,7 +61,7 @@ interface World {
   sessions: Map<string, SessionRow>;
 }
 
-/** Which moves of the table each step may bring about. */
+/** The moves of the table that each step may cause. */
 const movesOf: Record<Step['do'], readonly MoveName[]> = {
   create: [],
   enqueue: [],
@@ -211,13 +211,13 @@ onBoth('the states of tasks', (open) => {
 
   const of = (world: World, session: string, ...states: State[]) =>
     [...world.tasks.values()].filter((task) => task.session === session && states.includes(task.state));
-  /** What waits, by place. */
+  /** The queued tasks, by place. */
   const queued = (world: World, session: string) =>
     of(world, session, 'queued')
       .filter((task) => !task.late)
       .sort((a, b) => a.place - b.place);
 
-  /** What must hold whenever nobody is in the middle of something. */
+  /** Checks the invariants that hold whenever no step is under way. */
   const checkRest = (world: World) => {
     for (const task of world.tasks.values()) {
       const over = !['queued', 'sent', 'running'].includes(task.state);
@@ -232,7 +232,7 @@ onBoth('the states of tasks', (open) => {
       if (session.status === 'waiting') expect(session.prompted).toBe(true);
       // One more than may be accepted: a claim that is given back may find its place taken.
       expect(queued(world, session.key).length).toBeLessThanOrEqual(queueLimit + 1);
-      // Whoever waits behind a first task that is over without a name waits for nothing.
+      // A task behind a first task that ended without a name would wait in vain.
       const starting = of(world, session.key, 'queued', 'sent', 'running').some(
         (task) => task.kind === 'start' && !(task.state === 'queued' && task.late),
       );
@@ -246,7 +246,7 @@ onBoth('the states of tasks', (open) => {
   /** Neither answers a question nor waits behind one: its place is all that counts. */
   const isBehind = (session: SessionRow) => (task: TaskRow) => task.seq > session.promptSeq;
 
-  /** What only counts as tested when it has come about. */
+  /** Cases that count as tested only once they have occurred. */
   const seen = { heldBack: 0, answered: 0, backToWaiting: 0, swapped: 0, edited: 0, made: new Set<MoveName>() };
 
   const checkMoves = (before: World, after: World, done: Step) => {
@@ -277,7 +277,7 @@ onBoth('the states of tasks', (open) => {
       expect([task.state, task.late, session.held]).toEqual(['queued', false, false]);
       expect(of(before, sessionKey, 'sent', 'running')).toEqual([]);
       if (session.status === 'waiting') expect(task.seq).toBeGreaterThan(session.promptSeq);
-      // In order: whatever stands before it and is passed over is older than a question that this one answers.
+      // In order: a task before it that is passed over is older than a question that this one answers.
       for (const earlier of queued(before, sessionKey).filter((other) => other.place < task.place)) {
         expect(earlier.seq).toBeLessThanOrEqual(session.promptSeq);
         expect(task.seq).toBeGreaterThan(session.promptSeq);

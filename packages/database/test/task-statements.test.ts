@@ -1,4 +1,4 @@
-/** How many statements a task costs: the way of every message (see ARCHITECTURE, "What each frame costs"). */
+/** The number of statements that a task costs, on the path of every message (see ARCHITECTURE, "What each frame costs"). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import {
