@@ -1,5 +1,5 @@
 /**
- * Text → frame, at the door of a gateway or an api; nobody deeper checks again (rules, 9.4).
+ * Text → frame, at the edge of a gateway or an api; code behind it does not check again (rules, 9.4).
  * Malformed = not a JSON object with a text `type`. Unknown types and unknown event types pass as `unknown`, to be counted.
  * A known type with wrong fields is `invalid`, with a reason that names the field.
  */
@@ -79,7 +79,7 @@ const storedMessage = validator(HistoryMessage, { frames: true });
 const isMessage = predicate(HistoryMessage);
 const slashCommand = validator(SlashCommandSchema, { frames: true });
 const slashCommandSet = validator(SlashCommandSetSchema, { frames: true });
-/** How many wrong entries of one report are explained; the others are only counted. */
+/** The most wrong entries of one report that are explained; the others are only counted. */
 const reasonsGiven = 100;
 const auth = validator(Auth, { frames: true });
 const none: readonly string[] = [];
@@ -159,8 +159,8 @@ function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> 
 }
 
 /**
- * Keeps the good messages. An answer that cannot be read, or of which nothing is left, is a failure with its reason: whoever asked
- * waits for it (rules, 9.8).
+ * Keeps the good messages. An answer that cannot be decoded, or of which nothing is left, becomes a failure with its reason: a
+ * caller waits for it (rules, 9.8).
  */
 function decodeMessages(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   const dropped: string[] = [];
@@ -305,7 +305,7 @@ export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {
     : { kind: 'invalid', reason: `${raw.type}: ${checked.reason}` };
 }
 
-/** What an app sent on `/ws/attention`: an `auth` frame, or something to be ignored. */
+/** Decodes a frame of an app on `/ws/attention`: an `auth` frame; undefined for anything else, which is ignored. */
 export function decodeAppFrame(text: string): AuthFrame | undefined {
   const raw = typed(text);
   if (raw?.type !== 'auth') return undefined;

@@ -157,7 +157,7 @@ export interface ErrorBody {
   code: string;
   status: number;
   retryAfter?: number;
-  /** What a refusal has of its own, `answer` for instance. */
+  /** Fields of one refusal, `answer` for instance. */
   [detail: string]: unknown;
 }
 

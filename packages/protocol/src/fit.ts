@@ -26,7 +26,7 @@ function cutAt(text: string, length: number): string {
 function shortened(schema: Node, value: unknown, count: () => void): unknown {
   if (typeof value === 'string') {
     if (schema.maxLength === undefined || value.length <= schema.maxLength) return value;
-    // An id or a name: another one would be somebody else's.
+    // An id or a name: cut, it would be another one.
     if (schema.minLength !== undefined || schema.pattern !== undefined) return value;
     count();
     return schema[overlong] === 'unknown' ? null : cutAt(value, schema.maxLength);

@@ -1,4 +1,4 @@
-/** The protocol, written once: schemas, and the types, validators and documents that follow from them. Imported by everybody, imports nobody. */
+/** The protocol, written once: schemas, and the types, validators and documents that follow from them. Every other package may import it; it imports none of ours. */
 export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
 export * from './session-id.ts';
 export * from './cut-text.ts';

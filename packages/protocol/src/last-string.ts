@@ -1,5 +1,5 @@
 /**
- * Takes the text of a string out of JSON without reading or writing it anew: long output passes through the relay as its daemon
+ * Finds the text of a string in JSON without decoding and encoding it: long output passes through the relay as its daemon
  * wrote it.
  */
 
@@ -15,8 +15,8 @@ export function lastString(text: string, key: string): string | undefined {
   if (!text.endsWith('"}') || text.includes('\\u')) return undefined;
   const name = `"${key}":`;
   const at = text.indexOf(name);
-  // A quote that no backslash stands before begins a string or ends one, and what ends one is not followed by a name: this is a
-  // member, of an object within this one perhaps.
+  // A quote without a backslash before it begins a string or ends one, and one that ends a string is not followed by a name: this is
+  // a member, perhaps of an object within this one.
   if (at < 1 || text.charCodeAt(at - 1) === backslash) return undefined;
   let begin = at + name.length;
   if (text[begin] === ' ') begin += 1;

@@ -1,6 +1,6 @@
 /**
  * Every REST route (specification §4.1), written once: the api serves exactly these, and OpenAPI is
- * generated from them. Where a route is stands in `endpoints.ts`. `errors` lists what is particular to a route; the ones any
+ * generated from them. The paths are in `endpoints.ts`. `errors` lists the errors particular to a route; those any
  * route may answer are in `commonErrors`.
  */
 import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
@@ -29,7 +29,7 @@ export interface Route extends Endpoint {
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
   refusals?: Readonly<Record<number, TSchema>>;
-  /** The fields of the body may stand in the query instead. */
+  /** The fields of the body may be in the query instead. */
   bodyInQuery?: true;
   /**
    * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
@@ -70,7 +70,7 @@ export const NotificationsQuery = Type.Object({
 });
 
 export const WatchQuery = Type.Object({
-  sessionId: maybe(sessionId('Session id or alias; may stand in the body instead')),
+  sessionId: maybe(sessionId('Session id or alias; may be in the body instead')),
 });
 
 export const commonErrors: readonly ErrorCode[] = [

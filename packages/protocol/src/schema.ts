@@ -38,7 +38,7 @@ export const limits = {
   timeCharacters: 64,
   /** An access token, in one frame of an app. */
   tokenCharacters: 32 * 1024,
-  /** One image as a data URL: its bytes in base64, and what stands before them. */
+  /** One image as a data URL: its bytes in base64, with their prefix. */
   imageCharacters: 7 * 1024 * 1024,
   /** Any list that has no closer bound. */
   listItems: 10_000,
@@ -79,16 +79,16 @@ export const limits = {
   capabilities: 32,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
-  /** The credential of a device that was not connected for so long is worth nothing any more (rules, 7.7). */
+  /** The credential of a device that was not connected for so long is no longer valid (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;
 
-/** What an agent type looks like (rules, 7.8). Neither it nor a device id ever contains a colon. */
+/** The form of an agent type (rules, 7.8). Neither it nor a device id ever contains a colon. */
 export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 
 /**
- * What the door makes of a value from the field that passes its bound, so that one of them does not cost a frame (`fit.ts`):
- * a list keeps its first or last items, a text that must not be cut counts as not given. Other texts are cut, and what has a
+ * The treatment of a value of a field daemon that exceeds its bound, so that one value does not cost a frame (`fit.ts`):
+ * a list keeps its first or last items, a text that must not be cut counts as not given. Other texts are cut; a text with a
  * pattern or a least length is refused.
  */
 export const overlong: unique symbol = Symbol('overlong');

@@ -70,7 +70,7 @@ describe('decoding', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const decoded = decodeDaemonFrame(text);
-        // What is no JSON does not become JSON because something was taken out of it.
+        // A text that is no JSON does not become JSON because characters are removed.
         expect(decoded.kind).toBe(isJson(text) ? 'frame' : 'malformed');
         if (decoded.kind === 'frame') expect((decoded.frame as { a?: string }).a).not.toMatch(/[\0\ud800-\udfff]/u);
       }),

@@ -11,7 +11,7 @@ export function references(document: unknown, at = '#'): { at: string; ref: stri
   );
 }
 
-/** What a local reference leads to; undefined when it leads nowhere. */
+/** Resolves a local reference; undefined when it leads nowhere. */
 export const follow = (document: unknown, ref: string): unknown =>
   ref
     .replace(/^#\//, '')

@@ -1,4 +1,4 @@
-/** What daemons in the field really send, spelling by spelling. */
+/** The frames that daemons in the field really send, spelling by spelling. */
 import { describe, expect, it } from '@jest/globals';
 import { decodeDaemonFrame, type FromDaemonFrame } from '../src/index.ts';
 
@@ -164,7 +164,7 @@ describe('other frames from the field', () => {
     expect(accepted({ ...frame, oldest_uuid: null, newest_uuid: null })).toMatchObject(frame);
   });
 
-  it('messages may hold a role or a time that nobody knows', () => {
+  it('messages may hold an unknown role or time', () => {
     const message = { uuid: 'u', role: 'TOOL', content: 'c', timestamp: 'yesterday' };
     expect(accepted({ type: 'messages', request_id: 'r', messages: [message] })).toMatchObject({ messages: [message] });
   });

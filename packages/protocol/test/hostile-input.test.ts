@@ -87,7 +87,7 @@ describe('names that objects inherit', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('do not stand in for a missing field', () => {
+  it('do not replace a missing field', () => {
     expect(decodeDaemonFrame('{"type":"status","__proto__":{"running_tasks":[]}}')).toEqual({
       kind: 'invalid',
       reason: 'status: "running_tasks" is required',

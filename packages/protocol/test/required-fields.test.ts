@@ -54,7 +54,7 @@ describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
 
   it.each(typed)('%s with a wrong "%s" is refused by that name', (name, field, value) => {
     const decoded = decode(JSON.stringify(value));
-    // An answer that somebody waits for becomes a failure of the daemon, which says the same.
+    // An answer that a caller waits for becomes a failure of the daemon, with the same reason.
     if (name === 'from-daemon.messages' && field !== 'request_id')
       expect(decoded).toMatchObject({ kind: 'frame', frame: { error: expect.stringContaining(`"${field}"`) } });
     else expect(decoded).toMatchObject({ kind: 'invalid', reason: expect.stringContaining(`"${field}"`) });

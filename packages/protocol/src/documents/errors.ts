@@ -24,7 +24,7 @@ export function errorsMarkdown(): string {
     'Clients branch on `code`; `error` is for people and may change. Codes are added, never changed.',
     '## REST errors',
     'Every REST error, and every refused WebSocket upgrade, has this body. 429 and 503 carry `Retry-After` in seconds; every ' +
-      'response carries `X-Request-Id`. What belongs to somebody else is 404, never 403.',
+      'response carries `X-Request-Id`. Things of another user are 404, never 403.',
     jsonBlock(registry['rest.ErrorResponse']?.example),
     table(
       ['Status', 'Code', 'Meaning'],

@@ -10,7 +10,7 @@ import { code, fieldTable, generatedNote, jsonBlock, linkTo, namedWithin, table 
 
 const inPlane = (plane: Plane) => Object.entries(registry).filter(([, entry]) => entry.plane === plane);
 
-/** What a reader calls it: the name without its plane, `event PROGRESS` for an event. */
+/** The heading of an entry: its name without the plane, `event PROGRESS` for an event. */
 const titleOf = (name: string) => name.slice(name.indexOf('.') + 1).replace('.', ' ');
 
 const section = (name: string, { schema, description, example }: Registered): string =>

@@ -1,4 +1,4 @@
-/** What follows from a route but is not written in it: its parameters and every error that it may answer. */
+/** Facts that follow from a route but are not written in it: its parameters and every error that it may answer. */
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 import type { Route } from '../routes.ts';
 

@@ -1,4 +1,4 @@
-/** What travels on `/ws/attention`: one golden example per frame. Offsets are opaque texts. */
+/** The frames of `/ws/attention`: one golden example each. Offsets are opaque texts. */
 import type { attentionFrames, fromAppFrames } from '../frames/attention.ts';
 import type { ExamplesOf } from './shape.ts';
 import { started } from './sessions.ts';

@@ -1,4 +1,4 @@
-/** What instances say to each other: one golden example per kind. */
+/** The messages between instances: one golden example per kind. */
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';

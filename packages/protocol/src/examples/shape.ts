@@ -1,4 +1,4 @@
-/** What a table of examples looks like. */
+/** The shape of a table of examples. */
 import type { Static, TSchema } from '../schema.ts';
 
 /** One example for every schema of a table: leaving one out does not compile. */

@@ -1,6 +1,6 @@
 /**
  * One story, told by every example: Ada asks the agent on her workstation for a watering schedule, the agent asks her for the
- * time zone, she answers, and it finishes. The facts that several examples share stand here, and only here.
+ * time zone, she answers, and it finishes. The facts that several examples share are here, and only here.
  */
 import { formatSessionId, placeholderNativeId } from '../session-id.ts';
 import type { Message, Summary } from '../rest/conversation.ts';

@@ -1,4 +1,4 @@
-/** What travels on `/ws/attention` (specification §6.1; rules, 11.4). camelCase. */
+/** The frames of `/ws/attention` (specification §6.1; rules, 11.4). camelCase. */
 import { type Static, count, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';

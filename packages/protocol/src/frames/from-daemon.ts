@@ -1,6 +1,6 @@
 /**
- * What a daemon says to the relay (specification §6.3, and the superset of `field daemons`: extra event types, optional
- * fields that may be null, older spellings). snake_case. Required here is what the relay cannot do without.
+ * The frames from a daemon to the relay (specification §6.3, and the superset of `field daemons`: extra event types, optional
+ * fields that may be null, older spellings). snake_case. A field is required here only if the relay cannot do without it.
  */
 import {
   type Static,
@@ -192,9 +192,9 @@ export const ForceQuitResult = frame('force_quit_result', 'What became of a `for
   detail: lenient(text('More, for people')),
 });
 
-/** Fields that any event may carry. `task_id` is empty for the live transcript of a session started at the desk. */
+/** Fields that any event may carry. `task_id` is empty for the live transcript of a session started locally. */
 const anyEvent = {
-  // Cut, not forgotten: without a task an event would be one of the desk. No task of ours has so long an id.
+  // Cut, not discarded: without a task id the event would be one of a local session. No task of ours has so long an id.
   task_id: lenient(text('The task, or empty', { maxLength: limits.idCharacters })),
   session_id: lenient(opaque("The agent's native session id; on any type it resolves the placeholder")),
   user_message_uuid: lenient(opaque("The daemon's uuid of the user's message")),
@@ -223,7 +223,7 @@ export const Transcript = Type.Object(
   {
     type: Type.Literal('event'),
     event_type: Type.Literal('TRANSCRIPT'),
-    task_id: text('The task; empty for a session at the desk', { maxLength: limits.idCharacters }),
+    task_id: text('The task; empty for a session started locally', { maxLength: limits.idCharacters }),
     session_id: id("The agent's native session id"),
     v: version(
       'Version of the session: one more than that of the frame before. A gap is something that was not streamed',
@@ -283,7 +283,7 @@ export const daemonEvents = {
     message_uuid: messageUuid,
   }),
   AGENT_RESPONSE: event('AGENT_RESPONSE', 'The agent said something, in a session started anywhere.', transcript),
-  USER_MESSAGE: event('USER_MESSAGE', 'The user said something, at the desk or elsewhere.', transcript),
+  USER_MESSAGE: event('USER_MESSAGE', 'The user said something, locally or elsewhere.', transcript),
   WARNING: event('WARNING', 'Something to know: a SYSTEM message of the session.', { warning: text('Text') }),
   TRANSCRIPT: Transcript,
   PROMPT_OPEN: event(

@@ -1,5 +1,5 @@
 /**
- * What instances of the relay say to each other. Versioned (`v`), because two releases run side by side during a rollout:
+ * The messages between instances of the relay. Versioned (`v`), because two releases run side by side during a rollout:
  * a receiver ignores a `kind` it does not know.
  *
  * Three families: a *command* goes to the instance that owns a device, a *control* frame to everybody, and a *user frame* to
@@ -164,7 +164,7 @@ export function decodeUserFrame(body: string): { kind: UserFrameKind; text: stri
   return kind in userFrameKinds ? { kind: kind as UserFrameKind, text: body.slice(1) } : undefined;
 }
 
-/** What a user frame `t` says besides the frame of apps: of which task it is, and the place of its added text among the outputs of that task. */
+/** The fields of a user frame `t` besides the frame of apps: its task, and the place of its added text among the outputs of that task. */
 export interface TranscriptHead {
   taskId?: string;
   /** Only where text was added. */

@@ -1,12 +1,12 @@
 /**
- * What the relay says to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`,
+ * The frames from the relay to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`,
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 import { SettingChange } from '../rest/settings.ts';
 import { FieldValues, version } from '../transcript/index.ts';
 
-/** What a daemon may declare in `X-Daemon-Capabilities` that the relay acts on. */
+/** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
 export const capabilities = {
   /** Takes `images` on `task_start` and `task_resume`. */
   images: 'images',

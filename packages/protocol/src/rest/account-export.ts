@@ -1,4 +1,4 @@
-/** What `GET /api/me/export` answers (rules, 8.16): everything that the relay keeps of a person. Streamed: the lists may be long. */
+/** The answer of `GET /api/me/export` (rules, 8.16): everything that the relay keeps of a person. Streamed: the lists may be long. */
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
@@ -27,7 +27,7 @@ const application = record('ExportedApplication', 'A program that acts for the p
   lastUsedAt: maybe(time('When it last got a token')),
 });
 
-const invitation = record('ExportedInvitation', 'A link that the person made for somebody else.', {
+const invitation = record('ExportedInvitation', 'A link that the person made for someone else.', {
   createdAt: time('When'),
   expiresAt: maybe(time('Until when')),
   usedAt: maybe(time('When an account was created with it')),

@@ -137,7 +137,7 @@ export const DeviceCredential = record(
     refreshToken: line('= refresh_token'),
     access_token: line('= refresh_token: it is exchanged for nothing'),
     accessToken: line('= refresh_token'),
-    expires_in: count('Seconds until it ends if the device never connects; every connection begins them anew'),
+    expires_in: count('Seconds until it ends if the device never connects; every connection starts the count again'),
     expiresIn: count('= expires_in'),
     token_type: Type.Literal('Bearer'),
   },

@@ -35,7 +35,7 @@ export const PromptRefusal = record('PromptRefusal', 'Why an answer was not acce
   prompts: maybe(list(Prompt, 'The open questions, oldest first', { maxItems: limits.promptOptions })),
 });
 
-/** What a request answers with; exactly one of the three. */
+/** The kinds of answer; a request gives exactly one of the three. */
 export const answerKinds = ['option', 'text', 'fields'] as const;
 
 export type AnswerPrompt = Static<typeof AnswerPrompt>;

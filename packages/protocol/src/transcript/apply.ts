@@ -1,4 +1,4 @@
-/** What operations do to a list of items. Pure, and without schemas: browsers have it too. */
+/** Applies operations to a list of items. Pure, and without schemas: browsers use it too. */
 import type { AnyPart, Item } from './item.ts';
 import type { Operation } from './operations.ts';
 
@@ -94,8 +94,8 @@ export function isOperation(value: unknown): value is Operation {
 }
 
 /**
- * What the operations of a frame show to a reader of no items, '' when nothing: what `print` says, else the text that they add. The first words
- * of a text come with the item that they begin; one that is put as a whole, or by the user, was not said just now. Thoughts are left out.
+ * The text of the operations of a frame for a reader that keeps no items, '' when there is none: `print`, else the text that they add. The first
+ * words of a text come with the item that they begin; an item put as a whole, or by the user, is not new. Thoughts are left out.
  * Shapes are unchecked.
  */
 export function shownText(ops: unknown): string {

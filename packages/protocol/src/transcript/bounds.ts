@@ -1,4 +1,4 @@
-/** How much of a conversation travels. Bytes are bytes of UTF-8. */
+/** Bounds on the parts of a conversation that are sent. Bytes are bytes of UTF-8. */
 export const transcriptLimits = {
   /** A longer text goes on in a next item. */
   textBytes: 256 * 1024,

@@ -119,7 +119,7 @@ export const parts = {
 export type PartKind = keyof typeof parts;
 /** A part of a known kind. */
 export type Part<K extends PartKind = PartKind> = { [T in K]: Static<(typeof parts)[T]> }[K];
-/** What travels: a kind may come that this release does not know. */
+/** A part on the wire: its kind may be one that this release does not know. */
 export interface AnyPart {
   kind: string;
   [field: string]: unknown;

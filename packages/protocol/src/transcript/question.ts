@@ -85,7 +85,7 @@ export const Question = record('Question', 'What the agent asks.', {
   ),
 });
 
-/** What the app gave for each field of a form, by its name. */
+/** The values that the app gave for the fields of a form, by name. */
 export const FieldValues = Type.Unsafe<Record<string, string | number | boolean | string[]>>({
   type: 'object',
   maxProperties: transcriptLimits.fields,
