@@ -20,7 +20,7 @@ export interface App {
   about(ids: readonly string[], from: number): readonly AttentionFrame[];
 }
 
-/** What a client sees that asked for nothing (rules, 11.8). */
+/** The frames that a client gets without `events` (rules, 11.8). */
 const ordinary: ReadonlySet<string> = new Set(['session_update', 'new_message', 'device_status']);
 const withoutOffset: ReadonlySet<string> = new Set(['resync', 'auth_ok']);
 

@@ -1,4 +1,4 @@
-/** What a check is: a sentence, the rows of the specification it covers, and a function that throws when it does not hold. */
+/** A check: a sentence, the rows of the specification it covers, and a function that throws when it does not hold. */
 import type { World } from './world.ts';
 
 export interface Check {
@@ -6,7 +6,7 @@ export interface Check {
   readonly name: string;
   /** Rows of `specification-rows.json` that this check covers, as `§6.3 status`. */
   readonly rows: readonly string[];
-  /** What it cannot do without: the token of another user; or patience, with the protocol's own times or with many requests. */
+  /** Its precondition: the token of another user; or patience, with the protocol's own times or with many requests. */
   readonly needs?: Need;
   run(world: World): Promise<void>;
 }
@@ -23,7 +23,7 @@ export const rule = (number: string, sentence: string, run: Run, needs?: Need): 
   ...(needs ? { needs } : {}),
 });
 
-/** A check of rows of the specification: `rows` are labels of one section, the first of them stands in the name. */
+/** A check of rows of the specification: `rows` are labels of one section, the first of them is in the name. */
 export const specification = (
   section: string,
   rows: string | readonly string[],

@@ -34,7 +34,7 @@ export interface Daemon {
   report(sessions: readonly Record<string, unknown>[]): void;
   event(taskId: string, eventType: string, fields?: Record<string, unknown>): void;
   activity(nativeId: string, fields: Record<string, unknown>): void;
-  /** What the daemon has stored, by native session id; what `get_messages` is answered from. */
+  /** The stored messages of the daemon, by native session id: the answers to `get_messages`. */
   readonly history: Map<string, StoredMessage[]>;
   /** Answers one session's `get_messages` in another way. */
   answers(nativeId: string, reply: (frame: ToDaemon<'get_messages'>) => Reply): void;
@@ -106,7 +106,7 @@ export async function openDaemon(
   const live = await connect(`${wsUrl}/ws/daemon`, { headers, answerPings, onText });
   void live.closed.then(({ code, reason }) => inbox.end(`the socket was closed with ${code} ${reason}`));
   write = (frame) => live.send(JSON.stringify(frame));
-  // What came before.
+  // Pings that arrived before this listener.
   for (const frame of inbox.since(0)) if (frame.type === 'ping' && answerPings) write({ type: 'pong' });
 
   const send = (frame: Record<string, unknown>) => write(frame);

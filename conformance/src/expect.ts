@@ -1,4 +1,4 @@
-/** What a check demands. A failure says what was expected and what came. */
+/** Assertions of the checks. A failure names the expected and the received value. */
 import { isDeepStrictEqual } from 'node:util';
 
 /** The relay does not do what was demanded. Everything else that is thrown is a fault on the way there. */

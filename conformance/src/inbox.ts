@@ -1,6 +1,6 @@
 /**
- * What one socket received, in order. Nothing is taken out: a check remembers where it began (`mark`) and asks for what came
- * since, so nothing is missed and nothing has to be waited for twice.
+ * The frames that one socket received, in order. Nothing is removed: a check keeps its starting position (`mark`) and asks for
+ * the frames since, so nothing is missed and nothing has to be waited for twice.
  */
 import { Unmet, show } from './expect.ts';
 
@@ -85,7 +85,7 @@ export class Inbox<F extends Typed> {
     });
   }
 
-  /** The connection ended: whoever waits is told. */
+  /** The connection ended: rejects all waiters. */
   end(why: string): void {
     this.#ended = why;
     for (const { timer, reject } of this.#waiters.splice(0)) {

@@ -1,4 +1,4 @@
-/** What any relay must do, checked from outside. Imports the protocol and a WebSocket library, nothing else of ours. */
+/** The duties of any relay, checked from outside. Imports the protocol and a WebSocket library, nothing else of ours. */
 export { checks } from './checks/index.ts';
 export type { Check } from './check.ts';
 export { main } from './cli.ts';

@@ -1,5 +1,5 @@
 /**
- * Living within the limits of a real relay: 100 requests a minute and 10 session creations. What is left is read from the
+ * Living within the limits of a real relay: 100 requests a minute and 10 session creations. The remainder is read from the
  * `X-RateLimit-*` headers of every answer; when nothing is left, the next request waits for the window to end.
  */
 import type { Answer } from './http.ts';

@@ -106,7 +106,7 @@ export function createRest(options: {
     for (const [key, value] of Object.entries(query)) search.set(key, String(value));
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const json: Record<string, string> = payload === undefined ? {} : { 'Content-Type': 'application/json' };
-    // What is no good token counts against the address, and so do devices.
+    // A request without a valid token counts against the address, and so does one of a device.
     const who = as === token ? 'the user' : as === otherToken ? 'the other user' : 'requests of this address';
     for (;;) {
       if (!untilLimit) await pace.turn(who, creates);

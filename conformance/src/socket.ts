@@ -17,7 +17,7 @@ export interface Live {
   sendBytes(bytes: Buffer, kind: 'binary' | 'text'): void;
   /** Resolves with the answer to a WebSocket ping. @throws Unmet */
   ping(): Promise<void>;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, by either side. */
   readonly closed: Promise<Closed>;
   /** Resolves with the close; @throws Unmet when the other side does not close in time */
   mustClose(code: number, why: string, withinMs?: number): Promise<void>;
@@ -62,7 +62,7 @@ export function connect(url: string, options: ConnectOptions): Promise<Live> {
   });
   return new Promise((resolve, reject) => {
     socket.once('open', () => {
-      // What goes wrong from now on ends in a close.
+      // Errors from now on end in a close.
       socket.on('error', () => undefined);
       resolve(live(socket, closed, headers));
     });

@@ -8,7 +8,7 @@ import type { App } from './app.ts';
 import type { Daemon } from './daemon.ts';
 import type { Good, Rest } from './rest.ts';
 
-/** What the story needs of the world. */
+/** The part of the world that the story needs. */
 export interface Stage {
   readonly rest: Rest;
   desk(): Promise<Daemon>;
@@ -20,7 +20,7 @@ export interface Created {
   readonly request: { deviceId: string; projectPath: string; message: string };
   readonly key: string;
   readonly answer: Good<'createSession'>;
-  /** What another app of the user heard until the daemon had the task. */
+  /** The frames that another app of the user got until the daemon had the task. */
   readonly heard: readonly AttentionFrame[];
   readonly start: ToDaemon<'task_start'>;
 }

@@ -1,7 +1,7 @@
 /**
- * What checks share, made when the first of them needs it: a registered device with its daemon, an app that hears everything,
- * one that asks for nothing. Each check brings its own sessions, so that each can run alone. Sessions are made by reports of the
- * daemon, which cost no request.
+ * The shared things of the checks, made when the first check needs them: a registered device with its daemon, an app that gets every
+ * frame, and one with only the ordinary ones. Each check creates its own sessions, so that each can run alone. Sessions are created by reports of
+ * the daemon, which cost no request.
  */
 import { randomUUID } from 'node:crypto';
 import { type Attention, type ToDaemon, formatSessionId } from '@relay/protocol';
@@ -19,7 +19,7 @@ export interface WorldOptions {
   wsUrl: string;
   token: string;
   otherToken?: string;
-  /** What the operator of the relay configured; the specification's numbers unless told otherwise. */
+  /** The limits that the operator of the relay configured; by default those of the specification. */
   limits: { perMinute: number; creations: number };
   progress: (text: string) => void;
 }
@@ -37,7 +37,7 @@ export interface Task {
 export interface World extends WorldOptions {
   readonly rest: Rest;
   readonly http: Http;
-  /** What clients saw that is against the rules, since it was last asked. */
+  /** Returns the violations that clients saw since the last call. */
   takeViolations: () => string[];
   violated: (text: string) => void;
   /** The device of this name, registered when first asked for. */
@@ -118,7 +118,7 @@ export function createWorld(options: WorldOptions): World {
     const opening = openOne(appOptions, name);
     shared.set(name, opening);
     const forget = () => void shared.delete(name);
-    // One that was refused too: the next check tries anew.
+    // Also one that was refused: the next check tries again.
     opening.then((app) => app.live.closed).then(forget, forget);
     return opening;
   };

@@ -1,4 +1,4 @@
-/** Who may ask at all: missing, wrong and misplaced credentials (specification §5; rules, 8.1). */
+/** Authentication: missing, wrong and misplaced credentials (specification §5; rules, 8.1). */
 import { type Route, type RouteName, routes } from '@relay/protocol';
 import { type Check, rule, specification } from '../check.ts';
 import { same } from '../expect.ts';

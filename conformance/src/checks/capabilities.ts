@@ -1,4 +1,4 @@
-/** What only some daemons can do: images, slash commands, context (rules, 10.1: unknown to a daemon is never sent to it). */
+/** Abilities of some daemons only: images, slash commands, context (rules, 10.1: a daemon never gets a frame that it does not know). */
 import { type Check, rule } from '../check.ts';
 import { daemonHeaders } from '../daemon.ts';
 import { must, same } from '../expect.ts';

@@ -1,4 +1,4 @@
-/** What a daemon may send and what ends its connection (specification §6.4; rules, 9.3). */
+/** The frames that a daemon may send, and those that end its connection (specification §6.4; rules, 9.3). */
 import { type Check, rule, specification } from '../check.ts';
 import { oneOf } from '../expect.ts';
 
@@ -45,7 +45,7 @@ export const daemonFrames: readonly Check[] = [
       { type: 'event', task_id: 'x', event_type: 'NEVER_HEARD_OF' },
       { type: 'event', task_id: {}, event_type: 'TASK_COMPLETE', result: 5 },
       { type: 'session_activity', session_id: 5 },
-      { type: 'messages', request_id: 'nobody asked', messages: 'none' },
+      { type: 'messages', request_id: 'never asked for', messages: 'none' },
       { type: '__proto__', running_tasks: [] },
       { type: 'constructor' },
     ];

@@ -241,7 +241,7 @@ export const delivery: readonly Check[] = [
       same(
         second.inbox.all('task_resume').map(({ task_id }) => task_id),
         [marker.id],
-        'tasks written while the queue stands still',
+        'tasks written while the queue is held',
       );
       const last = await post(world, session.id, { content: 'go on' });
       await second.inbox.until('task_resume', ({ task_id }) => task_id === waits.taskId, {

@@ -27,7 +27,7 @@ export const devices: readonly Check[] = [
     'lists the device with id, name, hostname, agentType, status online and lastSeenAt',
     async (world) => {
       const daemon = await world.desk();
-      // What the daemon says is heard only when its device is online.
+      // The relay handles frames of the daemon only once its device is online.
       await world.session({}, daemon);
       const { id, hostname, agentType } = daemon.device;
       const { body } = await world.rest.ok('listDevices');
@@ -99,7 +99,7 @@ export const devices: readonly Check[] = [
       const other = await device('desk');
       const gone = await register(rest, 'conformance-unregistered');
       const foreign = await rest.call('deleteDevice', { params: { id: other.id }, as: gone.token });
-      oneOf(foreign.status, [401, 403, 404], "status of removing somebody else's device");
+      oneOf(foreign.status, [401, 403, 404], "status of removing another user's device");
       await rest.ok('deleteDevice', { params: { id: gone.id }, as: gone.token });
       await rest.refused('deleteDevice', 'DEVICE_NOT_FOUND', { params: { id: gone.id }, as: gone.token });
     },

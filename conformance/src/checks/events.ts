@@ -1,4 +1,4 @@
-/** What each event of a daemon causes, and what apps hear of it, in which order (specification §3, §6.1, §6.3; rules, 11.4). */
+/** The effects of each event of a daemon, and the frames that apps get, in order (specification §3, §6.1, §6.3; rules, 11.4). */
 import { randomUUID } from 'node:crypto';
 import type { AttentionFrame } from '@relay/protocol';
 import type { App } from '../app.ts';
@@ -265,7 +265,7 @@ export const events: readonly Check[] = [
         what: 'VERBOSE is like OUTPUT',
       });
       await world.caughtUp(session);
-      // What else it might have got is a violation wherever it happens.
+      // Any other frame would be a violation in every check.
       same(
         app.about([session.id], from).map(({ type }) => type),
         ['new_message'],
@@ -276,7 +276,7 @@ export const events: readonly Check[] = [
   ),
   rule(
     '9.10',
-    'AGENT_RESPONSE and USER_MESSAGE without a task are the live transcript of a session at the desk',
+    'AGENT_RESPONSE and USER_MESSAGE without a task are the live transcript of a session started locally',
     async (world) => {
       const session = await world.session();
       const { inbox } = await world.plain();

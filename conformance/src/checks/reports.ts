@@ -151,7 +151,7 @@ export const reports: readonly Check[] = [
     const { id, native } = await world.session({ is_active: true });
     await world.rest.ok('watch', { body: { sessionId: id } });
     const from = app.inbox.mark();
-    const last_message = `finished at the desk ${randomUUID()}`;
+    const last_message = `finished locally ${randomUUID()}`;
     daemon.activity(native, { last_message, message_count: 2, is_completion: true, last_activity: nowText() });
     await app.inbox.until(
       'session_update',

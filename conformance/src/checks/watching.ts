@@ -115,7 +115,7 @@ export const watching: readonly Check[] = [
         { cause: 'done', end: { event_type: 'TASK_COMPLETE', result: 'done' } },
         { cause: 'needs_you', end: { event_type: 'WAIT_FOR_USER', prompt: 'May I?' } },
         { cause: 'failed', end: { event_type: 'ERROR', error: 'broken' } },
-        { cause: undefined, end: { event_type: 'TASK_COMPLETE', result: 'nobody watches' } },
+        { cause: undefined, end: { event_type: 'TASK_COMPLETE', result: 'not watched' } },
       ];
       const expected: [string, string[]][] = [];
       for (const { cause, end } of turns) {
