@@ -169,6 +169,32 @@ describeWith('chromium', 'devices', () => {
     await hasty.end();
   });
 
+  describe('the page that connects a machine', () => {
+    it('leads on to a first session by itself when the machine is online', async () => {
+      const registration = await registeredDevice(person, 'Workshop');
+      await person.goto('/devices/new');
+      await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
+      await person.text('Waiting for your machine.');
+      const daemon = await connectDaemon(relay.relay, { registration });
+      await person.heading('New session');
+      await person.text('Workshop is online.');
+      expect(await person.page.getByRole('radio', { name: /Workshop/ }).isChecked()).toBe(true);
+      await person.page.goBack();
+      await person.text('Waiting for your machine.');
+      await daemon.close();
+    });
+
+    it('says that a phone cannot open an address of this computer alone', async () => {
+      const owner = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+      await owner.goto('/devices/new');
+      await owner.signIn('ada@example.com');
+      await owner.text('localhost means this computer alone');
+      expect(await owner.page.getByRole('img', { name: /QR code/ }).count()).toBe(0);
+      expect(owner.complaints).toEqual([]);
+      await owner.context.close();
+    });
+  });
+
   describe('the pages of devices', () => {
     let registration: Registration;
 

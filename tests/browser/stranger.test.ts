@@ -74,7 +74,8 @@ describeWith('chromium', 'a stranger', () => {
     await person.heading('Create the first account');
     await person.picture('stranger-1-setup');
     await person.createAccount(relay.setupLink, 'ada@example.com');
-    await person.text(`npx relay-daemon register --server ${relay.url}`);
+    await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
+    await person.text(`relay-daemon register --server ${relay.url} --agent auto`);
     await person.picture('stranger-2-connect');
 
     const registering = daemon('register', '--server', relay.url, '--agent-type', 'shell', '--name', 'My laptop');
@@ -87,11 +88,11 @@ describeWith('chromium', 'a stranger', () => {
     expect(await registering.exited).toBe(0);
 
     daemon('run', '--agent', 'command', '--', 'sh');
+    // The page of the code leads on by itself.
+    await person.heading('New session');
     await person.text('My laptop is online.');
     await person.picture('stranger-4-online');
 
-    await person.page.getByRole('link', { name: 'Start a session' }).click();
-    await person.heading('New session');
     await person.page.getByLabel(/^What should/).fill('expr 6 + 36');
     await person.picture('stranger-5-message');
     await person.click('Start session');

@@ -6,6 +6,7 @@ import { taskSentence } from '../api/words.ts';
 import { agentName, words } from '../catalogue.ts';
 import { Elapsed } from '../transcript/parts/elapsed.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
+import { daemonCommands } from '../ui/daemon-commands.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 
 /** Since when this has been so: what the relay knows, else as far as this page knows. */
@@ -69,7 +70,7 @@ export function Activity({ session, saidAt, device, isErrorShown }: ActivityProp
         <div role="status">
           <Note icon={<WifiOff className="i" aria-hidden />}>
             <strong>{words.dock.offline(device.name)}</strong> {words.dock.offlineMore} {words.dock.howToStart}{' '}
-            <code>npx relay-daemon up</code>
+            <code>{daemonCommands.start}</code>
           </Note>
         </div>
       )}

@@ -8,6 +8,7 @@ import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
+import { daemonCommands } from '../ui/daemon-commands.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
@@ -50,7 +51,7 @@ export function DevicePage() {
 }
 
 function Found({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
-  const { client } = useRooms();
+  const { client, place } = useRooms();
   const connections = useResource(device.id, async () => {
     const { connections } = await client.call('listConnections', { params: { id: device.id } });
     return connections;
@@ -71,7 +72,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
           <p>
             Two machines use the same registration, so they keep disconnecting each other
             {namesOf(device.conflict.machines)}. Register one of them again:{' '}
-            <code>npx relay-daemon register --force</code>
+            <code>{daemonCommands.register(place.publicUrl)} --force</code>
           </p>
         </Notice>
       )}
@@ -169,7 +170,7 @@ function Connections({ all }: { all: Connection[] }) {
     return (
       <>
         <p>Never connected. Start it with</p>
-        <Copy text="npx relay-daemon up" label="the command that starts it" />
+        <Copy text={daemonCommands.start} label="the command that starts it" />
       </>
     );
   return (

@@ -3,12 +3,14 @@ import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
 import { Check, Laptop } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
+import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
 import { agentName } from '../catalogue.ts';
 import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
+import { daemonCommands } from '../ui/daemon-commands.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -47,6 +49,8 @@ function Form({ devices }: { devices: Device[] }) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
   const wanted = useQuery().get('device');
+  // The page that waited for this machine leads here by itself.
+  const hasArrived = useHistoryState<{ hasArrived?: boolean } | null>()?.hasArrived;
   const [chosen, setChosen] = useState(wanted);
   const [projectPath, setProjectPath] = useState('');
   const [message, setMessage] = useState('');
@@ -81,6 +85,11 @@ function Form({ devices }: { devices: Device[] }) {
   };
   return (
     <form onSubmit={submit}>
+      {hasArrived && device.id === wanted && device.status === 'online' && (
+        <Notice kind="good">
+          <strong>{device.name}</strong> is online.
+        </Notice>
+      )}
       <div className="field">
         <label htmlFor={ids.message}>What should {agentName(device.agentType)} do?</label>
         <textarea
@@ -116,7 +125,7 @@ function Form({ devices }: { devices: Device[] }) {
       {device.status === 'offline' && (
         <Notice>
           {device.name} is offline. Your message waits for it, up to 15 minutes. Start it with{' '}
-          <code>npx relay-daemon up</code>
+          <code>{daemonCommands.start}</code>
         </Notice>
       )}
       <Field

@@ -1,11 +1,13 @@
 /** `/device`: a machine shows a code, its owner says here whether it may act for them. Nothing is ever allowed by just looking. */
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import type { CodeDetail } from '@relay/protocol';
 import { Link } from 'wouter';
-import { useFrames, useRooms } from '../rooms.ts';
+import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
-import { useQuery } from '../ui/address.ts';
+import { useQuery, useStartSession } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
+import { daemonCommands } from '../ui/daemon-commands.ts';
+import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -157,50 +159,30 @@ function Facts({ detail }: { detail: CodeDetail }) {
   );
 }
 
-/** The machine hears of it when it asks the next time, and comes online when somebody starts it. */
+/** The machine hears of it when it asks the next time, and comes online when it is started; then its first session can begin. */
 function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId: string; sinceMs: number }) {
-  const { client } = useRooms();
-  const [online, setOnline] = useState(false);
-  const look = useResource(deviceId, async () => {
-    const { devices } = await client.call('listDevices');
-    const found = devices.find(({ id }) => id === deviceId);
-    if (found?.status === 'online') setOnline(true);
-    return found;
-  });
-  useFrames((frame) => {
-    if (frame.type === 'device_status' && frame.deviceId === deviceId) setOnline(frame.status === 'online');
-    if (frame.type === 'resync') look.reload();
-  });
+  const devices = useDevices();
+  const startSession = useStartSession();
+  const isOnline =
+    devices.kind === 'ready' && devices.value.some(({ id, status }) => id === deviceId && status === 'online');
+  useEffect(() => {
+    // Its code is used up: nothing here to come back to.
+    if (isOnline) startSession(deviceId, { replace: true });
+  }, [isOnline]);
   const name = visible(detail.deviceName === '' ? detail.hostname : detail.deviceName);
   return (
     <>
       <Notice kind="good">
         <strong>{name}</strong> is approved.
       </Notice>
-      {online ? (
-        <>
-          <Notice kind="good">{name} is online.</Notice>
-          <p>
-            <Link
-              href={`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`}
-              className="button primary"
-            >
-              Start a session
-            </Link>
-          </p>
-        </>
-      ) : (
-        <>
-          <Waiting what="Waiting for it to come online…" sinceMs={sinceMs} />
-          <p className="hint">Finish in the terminal:</p>
-          <Copy text="npx relay-daemon up" label="the command that starts it" />
-          <p>
-            <Link href="/devices" className="button">
-              All machines
-            </Link>
-          </p>
-        </>
-      )}
+      <Waiting what="Waiting for it to come online…" sinceMs={sinceMs} />
+      <p className="hint">Finish in the terminal:</p>
+      <Copy text={daemonCommands.start} label="the command that starts it" />
+      <p>
+        <Link href="/devices" className="button">
+          All machines
+        </Link>
+      </p>
     </>
   );
 }

@@ -1,4 +1,5 @@
 /** What the address says, undecoded: the router decodes a little, and ids of sessions may contain anything. */
+import { useLocation } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 
 export const useQuery = (): URLSearchParams => new URLSearchParams(useLocationProperty(() => window.location.search));
@@ -22,3 +23,13 @@ export const useLastSegment = (): string =>
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;
+
+/** Leads to a new session on a machine that has just come online. */
+export function useStartSession() {
+  const [, navigate] = useLocation();
+  return (deviceId: string, { replace = false } = {}) =>
+    navigate(`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`, {
+      replace,
+      state: { hasArrived: true },
+    });
+}
