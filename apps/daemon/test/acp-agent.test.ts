@@ -284,7 +284,7 @@ describe('a question of the agent', () => {
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
     resume(connection, 't2', session ?? '', 'Allow');
     expect((await connection.event('ERROR', 't2')).error).toBe(
-      'The agent asks something else by now. Answer that instead.',
+      'The agent has asked another question since. Answer that one instead.',
     );
   });
 
@@ -356,7 +356,7 @@ describe('a question of the agent', () => {
 
   it.each([
     ['stopped', 'The daemon was stopped.'],
-    ['killed', 'The daemon was started again.'],
+    ['killed', 'The daemon was restarted.'],
   ])(
     'A5: is lost with the daemon that was %s: that is told, and a late answer is refused with the reason',
     async (how, why) => {
@@ -373,7 +373,7 @@ describe('a question of the agent', () => {
       const second = await relay.connection();
       const told = how === 'killed' ? second : connection;
       expect((await told.event('ERROR', 't1')).error).toBe(
-        `${why} The question of the agent can no longer be answered. Send a message to go on.`,
+        `${why} The agent’s question can no longer be answered. Send a message to continue.`,
       );
       resume(second, 't2', session ?? '', 'Allow');
       expect((await second.event('ERROR', 't2')).error).toBe(

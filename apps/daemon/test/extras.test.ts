@@ -65,7 +65,7 @@ describe('an app and an agent', () => {
     await update(({ status }) => status === 'failed');
     const errors = app.inbox.all.filter(({ type, message }) => type === 'new_message' && roleOf(message) === 'SYSTEM');
     expect(errors.map(({ message }) => (message as { content: string }).content)).toEqual([
-      'This agent takes no images. Send the message without them.',
+      'This agent does not accept images. Send the message without them.',
     ]);
   });
 

@@ -79,9 +79,9 @@ describe('a disk that takes no more in the middle of a turn', () => {
     start(connection, 't1', 'flood');
     const { session_id: sessionId } = await connection.event('SESSION_STARTED', 't1');
     const { result } = await connection.event('TASK_COMPLETE', 't1');
-    expect(result).toMatch(/^flooded\n\n\[Not all of this turn is in its history, because the disk .*EFBIG/);
+    expect(result).toMatch(/^flooded\n\n\[Part of this turn is missing from its history, because the disk .*EFBIG/);
     expect(connection.frames).toContainEqual(
-      expect.objectContaining({ event_type: 'PROGRESS', action: 'Not kept in the history' }),
+      expect.objectContaining({ event_type: 'PROGRESS', action: 'Not saved in the history' }),
     );
     start(connection, 't2', 'hello');
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 1: hello');

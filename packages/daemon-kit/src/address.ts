@@ -15,7 +15,7 @@ export function serverAddress(text: string): string {
   if (!URL.canParse(text)) throw refuse('it is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('it must begin with http:// or https://');
-  if (url.username || url.password || url.search || url.hash) throw refuse('it may hold only host, port and path');
+  if (url.username || url.password || url.search || url.hash) throw refuse('it may contain only host, port and path');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 

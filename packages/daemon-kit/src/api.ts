@@ -6,7 +6,7 @@ import { retryAfterMs } from './reconnect.ts';
 export interface DeviceCode {
   deviceCode: string;
   userCode: string;
-  /** Where the person confirms; the code is filled in when the relay offers such a link. */
+  /** The page where the person confirms; the code is already filled in if the relay offers such a link. */
   link: string;
   expiresInMs: number;
   intervalMs: number;
@@ -22,7 +22,7 @@ export type PollAnswer =
 export interface RelayApi {
   requestCode(device: { hostname: string; agentType: string; name: string }): Promise<DeviceCode>;
   pollToken(deviceCode: string): Promise<PollAnswer>;
-  /** Resolves when the device is gone, or was gone already (200, 204, 404). */
+  /** Resolves when the device is deleted, or was deleted before (200, 204, 404). */
   deleteDevice(deviceId: string, refreshToken: string): Promise<void>;
 }
 
@@ -35,13 +35,13 @@ interface Answer {
   location: string | null;
 }
 
-/** `timeoutMs`: what one call may take. */
+/** `timeoutMs`: the limit of one call. */
 export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { timeoutMs?: number } = {}): RelayApi {
   const call = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const type: Record<string, string> = text === undefined ? {} : { 'Content-Type': 'application/json' };
     try {
-      // Never redirected: that could carry a credential elsewhere; the person shall decide.
+      // Redirects are not followed: they could send a credential elsewhere. The person decides.
       const headersOfAll = { Accept: 'application/json', ...type, ...headers };
       return answerOf(await exchange(`${server}${path}`, { method, headers: headersOfAll, body: text, timeoutMs }));
     } catch (error) {
@@ -68,7 +68,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
         'verification_uri',
         'verificationUri',
       );
-      if (!deviceCode || !userCode || !link) throw notARelay(server, 'its answer holds no code');
+      if (!deviceCode || !userCode || !link) throw notARelay(server, 'its answer contains no code');
       return {
         deviceCode,
         userCode,
@@ -89,7 +89,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
       if (answer.status === 200) {
         const deviceId = field.text('device_id', 'deviceId');
         const refreshToken = field.text('refresh_token', 'refreshToken');
-        if (!deviceId || !refreshToken) throw notARelay(server, 'its answer holds no credential');
+        if (!deviceId || !refreshToken) throw notARelay(server, 'its answer contains no credential');
         return { kind: 'credential', deviceId, refreshToken };
       }
       if (answer.status === 429 || answer.status >= 500) {
@@ -108,7 +108,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
       if (answer.status === 401) {
         throw new Failure(
           'CREDENTIAL_REFUSED',
-          `${server} no longer accepts the credential of this device. Run "relay-daemon unregister --force" to forget it here.`,
+          `${server} no longer accepts the credential of this device. Run "relay-daemon unregister --force" to delete it from this machine.`,
           exitCodes.denied,
         );
       }
@@ -123,7 +123,7 @@ function answerOf({ status, headers, text }: HttpAnswer): Answer {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) body = value as Record<string, unknown>;
   } catch {
-    // An empty or foreign body: the status says enough.
+    // An empty or foreign body: the status is enough.
   }
   return { status, body, retryAfter: headers['retry-after'] ?? null, location: headers.location ?? null };
 }

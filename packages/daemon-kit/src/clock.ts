@@ -2,9 +2,9 @@
 export type Cancel = () => void;
 
 export interface Clock {
-  /** Milliseconds since the epoch. May jump: somebody may set the clock. */
+  /** Milliseconds since the epoch. May jump when the system clock is set. */
   now(): number;
-  /** Milliseconds since some moment, for measuring: never jumps. Default: `now`. */
+  /** Milliseconds since an arbitrary moment, for measuring: never jumps. Default: `now`. */
   elapsed?(): number;
   /** Runs once after `delayMs`, unless the returned function was called before. */
   after(delayMs: number, run: () => void): Cancel;
@@ -35,7 +35,7 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** True when the promise settled within `limitMs`, false when the time was up first. The promise itself goes on. */
+/** True when the promise settled within `limitMs`, false when the time was up first. The promise itself continues. */
 export function settledWithin(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.after(limitMs, () => resolve(false));

@@ -1,6 +1,6 @@
 /**
- * LIFE of the connection to the relay: opens `/ws/daemon`, keeps it alive, opens it again (specification §6.4). Forwards texts and
- * has never heard of tasks or sessions.
+ * LIFE of the connection to the relay: opens `/ws/daemon`, keeps it alive, reconnects (specification §6.4). Forwards texts and
+ * knows nothing of tasks or sessions.
  */
 import type { IncomingMessage } from 'node:http';
 import { limits, relayCapabilitiesHeader } from '@relay/protocol';
@@ -25,7 +25,7 @@ export interface ConnectionTimings extends BackoffTimings {
   silenceMs: number;
   /** From the first byte to the open socket. */
   openTimeoutMs: number;
-  /** What a clean close may take. */
+  /** The limit of a clean close. */
   closeTimeoutMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   clock: Clock;
   random: () => number;
   timings: ConnectionTimings;
-  /** The socket is open; what is sent before this returns goes out first. `declared`: what the relay says that it does. */
+  /** The socket is open; frames sent before this returns go out first. `declared`: the capabilities that the relay declared. */
   onOpen: (declared: ReadonlySet<string>) => void;
   /** A text frame, in order. */
   onText: (text: string) => void;
@@ -196,7 +196,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (socket?.readyState !== WebSocket.OPEN) return false;
       if (hot && socket.bufferedAmount > hotBufferBytes) return false;
       if (socket.bufferedAmount > maxBufferBytes) {
-        // The relay has stopped reading. What matters is sent again on the next socket.
+        // The relay has stopped reading. Frames that matter are sent again on the next socket.
         socket.terminate();
         return false;
       }

@@ -40,11 +40,11 @@ import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
 export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   /** Between `report_sessions` frames. */
   reportIntervalMs: number;
-  /** Between looks at the watched sessions that the agent keeps by itself. */
+  /** Between checks of the watched sessions that the agent keeps by itself. */
   watchIntervalMs: number;
-  /** How long changes of a transcript are joined. */
+  /** The time in which changes of a transcript are joined. */
   joinMs: number;
-  /** How long a stopping daemon waits for the relay to receive the last frames. */
+  /** The time that a stopping daemon gives the relay to receive the last frames. */
   farewellMs: number;
 }
 
@@ -55,15 +55,15 @@ export interface DaemonOptions {
   refreshToken: string;
   agentType: string;
   agent: Agent;
-  /** What the agent keeps by itself: sessions begun at the desk are then reported, and can be gone on with. */
+  /** Access to the sessions that the agent keeps by itself: sessions started locally are then reported, and can be continued. */
   outside?: Outside;
-  /** History and journal live here. Created if needed; never shared by two daemons. */
+  /** Folder of history and journal. Created if needed; never shared by two daemons. */
   storeDir: string;
-  /** What `X-Daemon-Version` says. */
+  /** The value of `X-Daemon-Version`. */
   daemonVersion: string;
-  /** How many tasks may be at work at a time; more wait in order. Default 8. */
+  /** Maximum number of tasks that run at the same time; the rest wait in order. Default 8. */
   maxAgents?: number | undefined;
-  /** What is said of a transcript, to a relay that takes it. Default: everything. */
+  /** The part of a transcript that is sent to a relay that accepts it. Default: everything. */
   transcript?: Partial<TranscriptSettings> | undefined;
   timings?: Partial<DaemonTimings>;
   clock?: Clock;
@@ -80,29 +80,29 @@ export interface DaemonState {
   since: string;
   /** When it was last open, ISO 8601. */
   lastConnectedAt?: string;
-  /** Why it is not open. */
+  /** The reason why it is not open. */
   problem?: string;
-  /** When it will be tried again, ISO 8601. */
+  /** The time of the next attempt, ISO 8601. */
   nextAttemptAt?: string;
   runningTasks: string[];
 }
 
 export interface Daemon {
-  /** Reads the folder and begins to connect; comes back on its own until stopped. Throws when the folder cannot be used. */
+  /** Reads the folder and begins to connect; reconnects by itself until stopped. Throws when the folder cannot be used. */
   start(): void;
-  /** Ends the running tasks with ERROR, tells the relay, and leaves. Resolves when socket and agents are gone. */
+  /** Ends the running tasks with ERROR, sends these ends to the relay, and closes. Resolves when the socket and the agents are gone. */
   stop(): Promise<void>;
-  /** Ends agents at once, because the process is about to die. */
+  /** Ends agents at once, because the process is about to exit. */
   abort(): void;
   /** Resolves when the socket is open and `status` and `report_sessions` were written; at once if that is so now. */
   connected(): Promise<void>;
-  /** Resolves when the daemon is over: stopped, or turned away for good by the relay. */
+  /** Resolves when the daemon has ended: stopped, or refused for good by the relay. */
   ended: Promise<Stop>;
   state(): DaemonState;
   counts(): InboundCounts;
 }
 
-/** More watched sessions than this are looked at only when they are asked for. */
+/** Watched sessions beyond this number are checked only on request. */
 const maxLookedAt = 200;
 
 const defaults: DaemonTimings = {
@@ -145,7 +145,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     });
     const watched = createWatched();
     const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
-    /** Of the relay at the other end of the connection. */
+    /** The capabilities of the relay at the other end of the connection. */
     let declared: ReadonlySet<string> = new Set();
     const tellsPrompts = () => tellsTranscript() && declared.has(relayCapabilities.prompts);
     const tellsTranscript = () => settings.detail !== 'off' && declared.has(relayCapabilities.transcript);
@@ -189,34 +189,34 @@ export function createDaemon(options: DaemonOptions): Daemon {
         running_tasks: tasks.running(),
         ...(tellsPrompts() ? { open_prompts: store.asking().slice(-transcriptLimits.openPrompts) } : {}),
       });
-    /** As far as the foreign files can be read. */
+    /** The sessions, as far as the agent's files can be read. */
     const known = () => {
       try {
         return joined.sessions();
       } catch (error) {
-        log.warn('sessions at the desk not read', { why: reasonOf(error) });
+        log.warn('local sessions not read', { why: reasonOf(error) });
         return store.sessions();
       }
     };
-    /** What was said at the desk joins the history, and is told to those who watch, whoever asked first. */
+    /** Adds messages written locally to the history, and sends them to the watchers of the session. */
     const takeOver = (sessionId: string) => {
       const { added, completed } = joined.sync(sessionId);
       if (added > 0) agent.outdated?.(sessionId);
       const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
       if (session) send(activityOf(session, completed, tellsTranscript()));
     };
-    /** What must be asked for before a session can be read; undefined when all is at hand. */
+    /** The fetch that must finish before a session can be read; undefined when everything is available. */
     const bring = (sessionId: string) =>
       tasks.isActive(sessionId) ? undefined : outside?.fetch?.(sessionId, store.session(sessionId)?.lastActivity);
-    /** A reader of foreign files may meet anything; the daemon goes on without it. */
+    /** A reader of the agent's files can fail in any way; the daemon continues without it. */
     const tried = (sessionId: string, read: () => void) => () => {
       try {
         read();
       } catch (error) {
-        log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+        log.warn('local session not read', { session: sessionId, why: reasonOf(error) });
       }
     };
-    /** From here on changes at the desk are told; what was said before can be asked for. */
+    /** From here on local changes are sent; earlier messages can be requested. */
     const watch = (sessionId: string) => {
       tried(sessionId, () => {
         if (!watched.has(sessionId)) joined.sync(sessionId);
@@ -224,7 +224,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       })();
       watched.add(sessionId);
     };
-    /** Watched sessions that changed at the desk. Looks at nothing but their stamps unless one moved. */
+    /** Watched sessions that changed locally. Reads only their stamps unless one has changed. */
     const look = () => {
       cancelWatch();
       for (const sessionId of watched.all().slice(-maxLookedAt)) {
@@ -247,7 +247,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       report();
       cancelReport = clock.after(timings.reportIntervalMs, sendReport);
     };
-    /** An agent that must be asked for its sessions answers later; what is new is reported then. */
+    /** An agent that must be asked for its sessions replies later; new ones are reported then. */
     const refresh = () => {
       void outside?.refresh?.().then((isNew) => {
         if (isNew && state.connection === 'connected') report();
@@ -272,7 +272,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
           changed({ runningTasks: tasks.running() });
         },
         event(event) {
-          // Its transcript has it.
+          // Already in its transcript.
           if (event.event_type === 'OUTPUT' && tellsTranscript()) return;
           send(event, event.event_type !== 'SESSION_STARTED');
         },
@@ -310,7 +310,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const onOpen = (now: ReadonlySet<string>) => {
       declared = now;
       watched.clear();
-      // Before `status`: the relay must not take a task for lost that has ended while we were away.
+      // Before `status`: the relay must not settle as lost a task that ended while the daemon was offline.
       const owed = journal.owed();
       for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts()));
       if (owed.length > 0) {
@@ -350,9 +350,9 @@ export function createDaemon(options: DaemonOptions): Daemon {
             log.info('stopped');
             return changed({ connection: 'stopped', since });
           }
-          log.warn('turned away', { reason: now.stop.reason });
+          log.warn('refused by the relay', { reason: now.stop.reason });
           changed({ connection: 'stopped', since, problem: now.stop.message });
-          // Nobody can hear of the tasks any more.
+          // The outcome of the tasks can no longer be delivered.
           stopping ??= tasks.stop(now.stop.message);
           void stopping.then(() => over(now.stop));
       }
@@ -365,7 +365,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Device-ID': options.deviceId,
         'X-Agent-Type': options.agentType,
         'X-Daemon-Version': options.daemonVersion,
-        // Only for people, when two machines turn out to use one registration; a header takes no other characters.
+        // Only for people, when two machines use the same registration; a header allows no other characters.
         'X-Daemon-Hostname': hostname().replace(/[^\x21-\x7e]/g, ''),
         'X-Daemon-Capabilities': capabilitiesOf(agent, settings).join(', '),
       },
@@ -391,7 +391,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   return {
     start() {
-      if (started) throw new TypeError('the daemon was started before');
+      if (started) throw new TypeError('the daemon was already started');
       started = assemble();
       started.tasks.recover();
       started.connection.start();
@@ -415,7 +415,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 }
 
-/** Names that a relay does not know say nothing to it. */
+/** A relay that does not know a name ignores it. */
 const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings): Capability[] => [
   capabilities.receipts,
   ...(agent.capabilities ?? []),

@@ -1,4 +1,4 @@
-/** What goes wrong in ways a person can do something about: a stable code, a sentence that says what to do, an exit code. */
+/** Failures that a person can do something about: a stable code, a sentence that says what to do, an exit code. */
 
 /** Exit codes of `relay-daemon`, after sysexits.h where it has one. 78 means: starting again will not help. */
 export const exitCodes = {
@@ -33,7 +33,7 @@ const textOf = (error: unknown, field: 'message' | 'code'): string | undefined =
   return typeof value === 'string' ? value : undefined;
 };
 
-/** One line for any thrown thing. */
+/** Any thrown value as one line. */
 export const reasonOf = (error: unknown): string => textOf(error, 'message') ?? String(error);
 
 /** The `code` that Node puts on system errors, such as ENOENT. */

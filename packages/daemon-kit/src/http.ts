@@ -1,6 +1,6 @@
 /**
  * One HTTP exchange with bounds: of time and of size, on a connection of its own, never redirected. Not the runtime's `fetch`: in
- * Node.js 20 that waits for its time-out when a peer closes the connection at once, as a port forwarder with nobody behind it does.
+ * Node.js 20 that waits for its time-out when a peer closes the connection at once, as a port forwarder without a listener does.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -23,7 +23,7 @@ export interface HttpAnswer {
 
 const defaultMaxBytes = 64 * 1024;
 
-/** The whole answer, whatever its status. Rejects with the system's error, or a sentence, when there is none. */
+/** The whole answer, whatever its status. Rejects with the system's error, or with a sentence, when there is none. */
 export function exchange(
   url: string,
   { method, headers = {}, body, timeoutMs, maxBytes = defaultMaxBytes }: Exchange,

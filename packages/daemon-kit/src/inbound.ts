@@ -1,4 +1,4 @@
-/** MEANING of each frame of the relay (specification §6.2). Never heard of sockets. What it cannot understand it ignores and counts. */
+/** MEANING of each frame of the relay (specification §6.2). Knows no socket. A frame that it cannot decode is ignored and counted. */
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { summaryOf } from './summary.ts';
@@ -19,14 +19,14 @@ export interface InboundOptions {
   tasks: Tasks;
   agent: Pick<Agent, 'context' | 'settings'>;
   store: Store;
-  /** Takes over what was said in a session elsewhere, before it is read. */
+  /** Adds messages that were written elsewhere to the session, before it is read. */
   sync?: (sessionId: string) => void;
-  /** What must be waited for before that. */
+  /** The fetch that must finish before that. */
   bring?: (sessionId: string) => Promise<void> | undefined;
   watched: Watched;
-  /** What the relay reads: messages as they ever were, or all that is in a transcript. */
+  /** The form in which the relay reads: messages only, or all that is in a transcript. */
   reader?: () => Reader;
-  /** Says what waits of a session, so that a page holds no change that comes behind it as a frame. */
+  /** Sends the pending changes of a session, so that no page holds a change that follows it as a frame. */
   flush?: (sessionId: string) => void;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
@@ -105,7 +105,7 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
       newest_uuid: items.at(-1)?.uuid ?? null,
       v,
       ...(reset ? { reset } : {}),
-      // Last: an instance of the relay passes it on as text.
+      // Last: an instance of the relay forwards it as text.
       messages: items,
     });
   };
@@ -113,7 +113,11 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
   const tellUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
     const reply = { type: 'usage_response', request_id: requestId, session_id: sessionId } as const;
     const asked = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
-    if (!asked) return void send({ ...reply, error: 'this device has no such session, or its agent tells no context' });
+    if (!asked)
+      return void send({
+        ...reply,
+        error: 'this device has no such session, or its agent does not report its context',
+      });
     asked.then(
       (usage) => send({ ...reply, usage }),
       (error: unknown) => send({ ...reply, error: reasonOf(error) }),

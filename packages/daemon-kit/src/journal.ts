@@ -1,5 +1,5 @@
 /**
- * What must not be forgotten about tasks, on disk before it happens: which ones run, and ends that the relay has not written down yet.
+ * The write-ahead record of tasks: which ones run, and the ends that the relay has not yet saved.
  * After a crash it knows what was interrupted; after an outage, what to send again. Bounded: beyond the limits the oldest
  * undelivered ends are dropped.
  */
@@ -15,13 +15,13 @@ export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'
   session_id?: string;
 };
 
-/** As it is kept: a relay that knows no transcript gets it in its own words (`forRelay`). */
+/** As it is kept: a relay without transcripts gets it in the older form (`forRelay`). */
 export type JournalledEvent = FinalEvent & {
-  /** What the agent said before its question. */
+  /** The agent's words before its question. */
   said?: string;
 };
 
-/** The event for a relay: with the names of items and questions, or as it was before there were any. */
+/** The event for a relay: with the names of items and questions, or in the older form without them. */
 export function forRelay(frame: JournalledEvent, transcript: boolean, prompts: boolean): FinalEvent {
   const { said, ...event } = frame;
   if (transcript) {
@@ -48,14 +48,14 @@ export interface Interrupted {
 }
 
 export interface Journal {
-  /** Tasks that ran when the last process died. */
+  /** Tasks that ran when the last process was killed. */
   readonly interrupted: readonly Interrupted[];
   began(taskId: string, sessionId: string): void;
   process(taskId: string, pid: number): void;
   ended(frame: FinalEvent): void;
-  /** Delivered, or cancelled: nothing is owed any more. */
+  /** Delivered, or cancelled: nothing is owed. */
   settled(taskIds: readonly string[]): void;
-  /** Ends that the relay has not written down, as far as it is known here; oldest first. */
+  /** Ends that the relay has not yet saved, as far as this daemon knows; oldest first. */
   owed(): FinalEvent[];
 }
 
@@ -63,7 +63,7 @@ export interface JournalOptions {
   file: string;
   maxOwed?: number;
   maxOwedBytes?: number;
-  /** An undelivered end had to be dropped, or the disk refused a row (the journal goes on in memory). */
+  /** An undelivered end had to be dropped, or the disk refused a row (the journal continues in memory). */
   onTrouble: (what: string, why: string) => void;
 }
 
@@ -145,7 +145,7 @@ export function openJournal({
   const interrupted = [...entries].flatMap(([taskId, { sessionId, pid, frame }]): Interrupted[] =>
     frame ? [] : [{ taskId, sessionId, ...(pid === undefined ? {} : { pid }) }],
   );
-  // Also mends a line that a crash has torn.
+  // Also repairs a line that a crash cut off.
   compact();
 
   return {
@@ -164,7 +164,7 @@ export function openJournal({
   };
 }
 
-/** The file is ours, but a crash may have torn it: what does not look like a row is left out. */
+/** The file is ours, but a crash may have cut it off: anything that does not look like a row is left out. */
 function rowOf(line: string): Row | undefined {
   let row: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * One line per event of the daemon's life, on stderr: for people, or JSON. Credentials never appear: the secrets given here are
- * blotted out of every line. What was said in a conversation appears only through `speech`, and only when verbose.
+ * One line per event of the daemon's life, on stderr: for people, or JSON. Credentials never appear: the given secrets are
+ * redacted in every line. Text of a conversation appears only through `speech`, and only when verbose.
  */
 export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -47,5 +47,5 @@ const pairs = (fields: Fields) =>
     .map(([name, value]) => ` ${name}=${plain(String(value))}`)
     .join('');
 
-// Quoting everything unusual also keeps control characters of a hostile text out of the terminal.
+// Quoting everything unusual also keeps control characters of a hostile text away from the terminal.
 const plain = (value: string) => (/^[\w.:/@+,-]+$/.test(value) ? value : JSON.stringify(value));

@@ -1,16 +1,16 @@
 /**
- * Pages of a session whose beginning stands only in the files of its agent: what the store has, and before that as many parts of those
- * files as the page needs. So a session of any size costs a page.
+ * Pages of a session whose beginning is only in the files of its agent: the store's items, and before them as many parts of those
+ * files as the page needs. So the cost of a session of any size is that of a page.
  */
 import { type Item, isPlain } from '@relay/protocol';
 import type { PageRequest } from './history.ts';
 import { messageOf } from './session-pages.ts';
 import { type Store, itemsRequest } from './store.ts';
 
-/** Items before a place, oldest first, and where they begin; undefined when they cannot be read any more. */
+/** Items before a place, oldest first, and the place where they begin; undefined when they can no longer be read. */
 export type Before = (sessionId: string, place: number) => { items: Item[]; start: number } | undefined;
 
-/** Parts that are read for one page, or to find a cursor that this process has not given. */
+/** Maximum number of parts read for one page, or to find a cursor that this process did not issue. */
 const maxParts = 16;
 const maxRemembered = 20_000;
 
@@ -20,7 +20,7 @@ interface Rows<T> {
 }
 
 export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'items'> {
-  /** The end of the part in which an item stands. */
+  /** The end of the part that holds an item. */
   const places = new Map<string, number>();
   const remember = (items: readonly Item[], place: number) => {
     for (const { uuid } of items) places.set(uuid, place);
@@ -30,7 +30,7 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
     }
   };
 
-  /** `newest`, and in front of it what the cursors leave of the parts before the store. Undefined when a cursor is not found. */
+  /** `newest`, preceded by the items before the store that the cursors allow. Undefined when a cursor is not found. */
   const reach = <T>(
     sessionId: string,
     { limit, beforeUuid, afterUuid, maxBytes = Infinity }: PageRequest,
@@ -54,13 +54,13 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
       isAfter = true;
       place = 0;
     }
-    // A page that is full need not know where the other cursor is.
+    // A full page does not need the place of the other cursor.
     if (!isBefore || (!isAfter && rows.length < limit)) return undefined;
     const page = fitting(rows, limit, maxBytes);
     return { rows: page, hasMore: place > 0 || page.length < rows.length };
   };
 
-  /** `ask`: the store; undefined when it does not know a cursor. */
+  /** `ask`: reads the store; undefined when it does not know a cursor. */
   const across = <T>(
     sessionId: string,
     request: PageRequest,
@@ -106,7 +106,7 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
   };
 }
 
-/** The last rows within the bounds; one that is larger by itself is still there. */
+/** The last rows within the bounds; one that is larger by itself is still returned. */
 function fitting<T>(rows: readonly T[], limit: number, maxBytes: number): T[] {
   let first = rows.length;
   let bytes = 0;

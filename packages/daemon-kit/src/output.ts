@@ -1,4 +1,4 @@
-/** What a program prints, on its way out: joined for a moment and bounded (`OutputStream`), or only its last part kept (`Tail`). */
+/** The output of a program: joined for a moment and bounded (`OutputStream`), or only its last part kept (`Tail`). */
 import { StringDecoder } from 'node:string_decoder';
 import { fieldBytes, keepTail, tailOf } from './bounds.ts';
 import type { Cancel, Clock } from './clock.ts';
@@ -6,18 +6,18 @@ import type { Cancel, Clock } from './clock.ts';
 export interface OutputStream {
   /** A writer for one stream of bytes. Characters that are split between chunks stay whole. */
   writer(): (chunk: Buffer) => void;
-  /** Adds text that is whole. */
+  /** Adds a complete text. */
   add(text: string): void;
-  /** Emits what is waiting. */
+  /** Emits the pending text. */
   flush(): void;
   /** Nothing more is emitted. */
   stop(): void;
 }
 
-/** Text that waits: of more than 64 KiB the last part, preceded by a note of what was left out. */
+/** Pending text: of more than 64 KiB the last part, preceded by a note about the omitted part. */
 export interface Waiting {
   add(text: string): void;
-  /** All of it, which waits no longer. */
+  /** Returns all of it, and is empty afterwards. */
   take(): string;
 }
 
@@ -45,8 +45,8 @@ export function waitingText(): Waiting {
 }
 
 /**
- * Joins chunks for at most `joinMs`. Of what arrives in that time only the last 64 KiB are emitted, preceded by a note: a program
- * that prints without end must not fill the memory or the connection.
+ * Joins chunks for at most `joinMs`. Of the text of that time only the last 64 KiB are emitted, preceded by a note: a program
+ * that prints endlessly must not fill the memory or the connection.
  */
 export function outputStream(emit: (text: string) => void, clock: Clock, joinMs: number = 250): OutputStream {
   const waiting = waitingText();
@@ -92,7 +92,7 @@ export function tail(maxBytes: number): { push: (chunk: Buffer) => void; text: (
     push(chunk) {
       chunks.push(chunk);
       size += chunk.length;
-      // Joined now and then, so that neither the bytes nor the number of chunks grow without bound.
+      // Joined from time to time, so that neither the bytes nor the number of chunks grow without bound.
       if (size <= 2 * maxBytes && chunks.length < 1024) return;
       const joined = Buffer.concat(chunks);
       const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - maxBytes - 4)));

@@ -1,6 +1,6 @@
 /**
- * Sessions that the agent keeps in files of its own, also those begun at the desk: how they join the history of the daemon. Pure but
- * for the store. What is stored is never dropped or renumbered; a merge only appends what the agent has behind the last message
+ * Sessions that the agent keeps in files of its own, also those started locally: how they join the history of the daemon. Pure but
+ * for the store. Stored items are never dropped or renumbered; a merge only appends what the agent has after the last message
  * that both know.
  */
 import { type Item, type Operation, isPlain } from '@relay/protocol';
@@ -12,10 +12,10 @@ export interface OutsideSession {
   title: string;
   projectPath: string;
   lastMessage: string;
-  /** ISO 8601; empty when the agent does not tell. */
+  /** ISO 8601; empty when the agent gives none. */
   lastActivity: string;
   messageCount: number;
-  /** A turn runs there. */
+  /** A turn is running. */
   isActive: boolean;
 }
 
@@ -23,43 +23,43 @@ export interface OutsideSession {
 export interface OutsidePart {
   projectPath: string;
   updates: readonly PastUpdate[];
-  /** The last turn is not over. */
+  /** The last turn has not ended. */
   open: boolean;
-  /** Where it begins; 0 when nothing stands before it. */
+  /** The place where it begins; 0 when nothing is before it. */
   start: number;
 }
 
-/** What the agent keeps by itself. Reads only; must not move or touch anything. */
+/** Reads the sessions that the agent keeps by itself. Must not move or modify anything. */
 export interface Outside {
-  /** Newest first, as many as are worth reporting. Reads only what has changed since it was called last. */
+  /** Newest first, as many as are worth reporting. Reads only what has changed since the previous call. */
   sessions(): OutsideSession[];
   /** Changes with the session; undefined when there is none. Cheap: called every second for watched sessions. */
   stamp(sessionId: string): string | undefined;
-  /** The end of the conversation, or what stands before the place where an earlier part began: oldest first, as much as is read at once. */
+  /** The end of the conversation, or the part before the place where a later one begins: oldest first, as much as is read at once. */
   read(sessionId: string, before?: number): OutsidePart | undefined;
   /**
-   * For what must be asked for: brings `sessions` and `stamp` up to date. Called often, asks seldom. True when something changed.
+   * For agents that must be asked: refreshes `sessions` and `stamp`. Called often, asks rarely. True when something changed.
    * Never rejects.
    */
   refresh?(): Promise<boolean>;
   /**
-   * Brings `read` of this session up to date when it has anything later than `since` (ISO 8601; undefined: nothing is known of it);
+   * Refreshes `read` of this session if the agent has anything later than `since` (ISO 8601; undefined: nothing is stored of it);
    * undefined when there is nothing to wait for. Never rejects.
    */
   fetch?(sessionId: string, since: string | undefined): Promise<void> | undefined;
 }
 
-/** Of what is stored behind the last item with an id of the agent, the last so many are looked for by their words. */
+/** Number of stored items after the last one with an id of the agent that are matched by their words. */
 const comparedLength = 400;
-/** Parts of one session that are read at once, to find where what is stored ends. */
+/** Parts of one session that are read at once, to find the end of the stored items. */
 const maxParts = 16;
 
 type Said = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
 
 /**
- * What of `outside` is new: what stands behind the last item that is stored under its uuid, and from there on behind the last words that
- * both know, because what the daemon wrote itself may be stored under uuids of its own. What is older than the last own item is not new. All
- * is new when nothing is stored. Linear in both, `comparedLength` steps an item at most.
+ * The new items of `outside`: those after the last item that is stored under its uuid, and from there on after the last words that
+ * both know, because items that the daemon wrote itself may have other uuids. Items older than the last own item are not new. All
+ * are new when nothing is stored. Linear in both, `comparedLength` steps an item at most.
  */
 export function newBehind<S extends Said>(stored: readonly Said[], outside: readonly S[]): S[] {
   const places = new Map(stored.map(({ uuid }, place) => [uuid, place]));
@@ -82,14 +82,14 @@ export function newBehind<S extends Said>(stored: readonly Said[], outside: read
   return [...rest.filter((item) => !turn.some((known) => isSame(known, item))), ...fresh.slice(rest.length)];
 }
 
-/** Of these a turn has one, whoever wrote it down. */
+/** A turn has only one of each of these, no matter which side wrote it. */
 const isSame = ({ part: known }: Said, { part }: Said) =>
   known.kind === part.kind && ['plan', 'usage', 'mark'].includes(part.kind) && known.what === part.what;
 const isWords = ({ role, part }: Said) => role !== 'SYSTEM' && isPlain({ part });
 const keyOf = ({ role, content }: { role: string; content: string }) => `${role}\n${content.trim()}`;
 
 /**
- * The index in `theirs` where a longest common subsequence is complete first; -1 if they share nothing. The table is made column by
+ * The index in `theirs` at which a longest common subsequence is first complete; -1 if they share nothing. The table is built column by
  * column, and only for words that are in `mine` at all: memory for one column, and that many steps at most for each of `theirs`.
  */
 function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
@@ -114,11 +114,11 @@ function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
 }
 
 export interface Joined {
-  /** Takes over what is new in a session. True for `known` when the session is in the store afterwards. */
+  /** Adds the new items of a session. `known` is true when the session is in the store afterwards. */
   sync(sessionId: string): { known: boolean; added: number; completed: boolean };
-  /** What the agent has before a place that was not taken over; undefined when it cannot be read any more. */
+  /** The agent's items before a place that were not added to the store; undefined when they can no longer be read. */
   before(sessionId: string, place: number): { items: Item[]; start: number } | undefined;
-  /** What the store and the agent know together, last activity first. */
+  /** The sessions of the store and the agent together, last activity first. */
   sessions(): (SessionSummary & { isActive: boolean })[];
   stamp(sessionId: string): string | undefined;
 }
@@ -126,9 +126,9 @@ export interface Joined {
 export interface JoinOptions {
   store: Store;
   outside: Outside | undefined;
-  /** How the items of a session are made. */
+  /** The settings by which the items of a session are built. */
   settingsOf: (sessionId: string, projectPath: string) => ReplaySettings;
-  /** A turn of ours runs in the session; what the agent wrote of it is not taken over before it has ended. */
+  /** A turn of ours runs in the session; the agent's record of it is not added before it has ended. */
   isBusy: (sessionId: string) => boolean;
   onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void;
 }
@@ -139,7 +139,7 @@ export function joinOutside({ store, outside, settingsOf, isBusy, onWritten }: J
   const itemsOf = (sessionId: string, { projectPath, updates, open }: OutsidePart) =>
     replayed(updates, settingsOf(sessionId, projectPath), open);
 
-  /** What the agent has from the end back to what is stored, and where that begins. */
+  /** The agent's items from the end back to the stored ones, and the place where they begin. */
   const behind = (sessionId: string, end: OutsidePart, stored: readonly Said[]) => {
     const known = new Set(stored.map(({ uuid }) => uuid));
     const since = stored.at(-1)?.timestamp;

@@ -1,10 +1,10 @@
-/** A bounded number at work at a time; the others wait in the order in which they asked. Knows no task and no agent. */
+/** A bounded number of places; further callers wait in the order in which they asked. Knows no task and no agent. */
 export interface Places<T> {
   /**
-   * Calls `go` now when a place is free or `who` has one already, else when one becomes free. Returns whether it has to wait.
+   * Calls `go` now when a place is free or `who` has one already, else when one becomes free. Returns which of the two.
    */
   take(who: T, go: () => void): 'now' | 'later';
-  /** Gives the place back, or stops waiting for one. Unknown ones are ignored. */
+  /** Releases the place, or stops waiting for one. Unknown callers are ignored. */
   leave(who: T): void;
   /** In the order in which they will get a place. */
   waiting(): T[];

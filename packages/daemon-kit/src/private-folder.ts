@@ -1,10 +1,10 @@
-/** A folder that nobody else may write to. */
+/** A folder that only its owner may write to. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { Failure, exitCodes, systemCode } from './failure.ts';
 
 /**
  * Makes sure that the folder exists, 0700 if it is new. A folder that others may write to is refused: they could swap the
- * credentials. An existing folder keeps its mode; it may be somebody's home.
+ * credentials. An existing folder keeps its mode; it may be a home folder.
  */
 export function makePrivateFolder(folder: string): void {
   try {
@@ -21,7 +21,7 @@ export function makePrivateFolder(folder: string): void {
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
     throw new Failure(
       'HOME_UNSAFE',
-      `The folder ${folder} may be written to by other users. Run "chmod go-w ${folder}", or choose another one with --home.`,
+      `Other users can write to the folder ${folder}. Run "chmod go-w ${folder}", or choose another one with --home.`,
       exitCodes.config,
     );
   }

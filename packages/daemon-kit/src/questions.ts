@@ -1,7 +1,7 @@
 /**
- * The newest question of each session, on disk: which one can be answered, and which one no longer can. For agents that hold a question in a
- * turn of their own, so that it can be taken back and does not outlive its process (rules, 5.10, 5.11). A choice for a question that is
- * gone is refused; other words are a message. A file that cannot be read or written costs this memory and nothing else.
+ * The newest question of each session, on disk: whether it can still be answered. For agents that hold a question in a
+ * turn of their own, so that it can be withdrawn and does not outlive its process (rules, 5.10, 5.11). A choice for a question that is
+ * closed is refused; other words are a message. A file that cannot be read or written costs this record and nothing else.
  */
 import { keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
@@ -9,21 +9,21 @@ import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 export interface Questions {
-  /** A task has ended with a question. The relay may take a while to hear of it. */
+  /** A task has ended with a question. The relay may learn of it later. */
   asked(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
-  /** The relay has heard how this task ended. */
+  /** The relay has received the end of this task. */
   heard(taskId: string): void;
   /** The newest question of the session can no longer be answered. */
   gone(sessionId: string, why: string): void;
-  /** The task that asked has had another end since, or was cancelled: nobody waits for it any more. */
+  /** The task that asked has had another end since, or was cancelled: no answer is awaited. */
   over(taskId: string): void;
   /** The newest question of the session waits for an answer. */
   isOpen(sessionId: string): boolean;
-  /** Something else was said in the session. */
+  /** The session got another message. */
   forget(sessionId: string): void;
-  /** Why these words cannot be taken, if they choose an answer to a question that is gone or was replaced meanwhile. */
+  /** The reason why these words cannot be accepted, if they choose an answer to a question that is closed or was replaced meanwhile. */
   refusal(sessionId: string, words: string): string | undefined;
-  /** Sessions whose newest task ended with a question, and nothing has been said since. */
+  /** Sessions whose newest task ended with a question, and that had no message since. */
   waiting(): { sessionId: string; taskId: string }[];
 }
 
@@ -37,7 +37,7 @@ interface Entry {
 
 const maxSessions = 500;
 const labelBytes = 200;
-/** A choice that comes later is no late answer: no app has shown the question since. */
+/** A choice that arrives later is no late answer: no app has shown the question since. */
 const lateMs = 3_600_000;
 
 export function openQuestions({
@@ -50,7 +50,7 @@ export function openQuestions({
   onTrouble: (what: string, why: string) => void;
 }): Questions {
   const entries = new Map<string, Entry>(read(file, onTrouble));
-  /** Tasks whose question took the place of one that apps may still show: what was said before they heard of it answers neither. */
+  /** Tasks whose question replaced one that apps may still show: a message sent before they received it answers neither. */
   const unheard = new Set<string>();
 
   const write = () => {
@@ -98,7 +98,7 @@ export function openQuestions({
     refusal(sessionId, words) {
       const entry = entries.get(sessionId);
       if (!entry) return undefined;
-      if (unheard.has(entry.taskId)) return 'The agent asks something else by now. Answer that instead.';
+      if (unheard.has(entry.taskId)) return 'The agent has asked another question since. Answer that one instead.';
       if (!entry.gone || clock.now() > entry.gone.at + lateMs || chosen(words, entry.labels) < 0) return undefined;
       return `“${entry.prompt}” can no longer be answered: ${entry.gone.why} Nothing was sent to the agent. To send a message, use other words.`;
     },

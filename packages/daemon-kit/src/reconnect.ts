@@ -29,10 +29,10 @@ const again = 'Run "relay-daemon register --force" to register this machine agai
 const stops: Readonly<Record<Exclude<StopReason, 'stopped'>, string>> = {
   credential: `The relay does not accept the credential of this device (revoked, expired or unknown). ${again}`,
   deleted: `This device was removed from the relay. ${again}`,
-  forbidden: `The relay forbids this device to connect. ${again}`,
+  forbidden: `The relay does not allow this device to connect. ${again}`,
   replaced:
     'Another daemon with the same credential took over this device. Only one may run: stop the other one, or register this machine separately.',
-  outdated: 'The relay does not work with this version of the daemon any more. Update it, then start it again.',
+  outdated: 'The relay no longer supports this version of the daemon. Update it, then start it again.',
 };
 const stop = (reason: keyof typeof stops): Stop => ({ reason, message: stops[reason] });
 
@@ -79,7 +79,7 @@ export function stepAfter(ending: Ending, last: { step: number; opened: boolean 
 /** Wait for this ending: the back-off, but never less than the relay asked for with Retry-After (429 and 503). */
 export function waitMs(ending: Ending, backoff: number): number {
   if (ending.kind !== 'refused' || (ending.status !== 429 && ending.status !== 503)) return backoff;
-  // Added, not the larger of the two: everybody was told the same number.
+  // Added, not the larger of the two: all daemons received the same number.
   return ending.retryAfterMs === undefined ? backoff : ending.retryAfterMs + Math.min(backoff, 1000);
 }
 

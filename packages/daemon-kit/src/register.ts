@@ -14,11 +14,11 @@ export interface RegistrationOptions {
   clock: Clock;
   /** The person must see link and code now. */
   onCode: (code: DeviceCode) => void;
-  /** Before every wait. `problem` says why the last poll could not be answered. */
+  /** Before every wait. `problem`: the reason why the last poll got no answer. */
   onWait: (remainingMs: number, problem?: string) => void;
 }
 
-/** A relay that names no interval, or a tiny one, is still not polled faster than this. */
+/** The minimum interval, also for a relay that names none or a tiny one. */
 const minIntervalMs = 200;
 /** RFC 8628 §3.5: `slow_down` lengthens the interval by five seconds, for good. */
 const slowDownMs = 5000;
@@ -26,18 +26,18 @@ const slowDownMs = 5000;
 const endings: Readonly<Record<string, [code: string, message: string, exitCode: number]>> = {
   expired_token: [
     'CODE_EXPIRED',
-    'Nobody confirmed the code in time. Run "relay-daemon register" again.',
+    'The code was not confirmed in time. Run "relay-daemon register" again.',
     exitCodes.denied,
   ],
   access_denied: ['DENIED', 'The registration was denied in the browser.', exitCodes.denied],
   invalid_grant: [
     'CODE_UNKNOWN',
-    'The relay does not know this code any more. Run "relay-daemon register" again.',
+    'The relay no longer knows this code. Run "relay-daemon register" again.',
     exitCodes.denied,
   ],
 };
 
-/** Resolves with the credential, or throws a Failure that says how it ended. */
+/** Resolves with the credential, or throws a Failure that says how the registration ended. */
 export async function register({ api, device, clock, onCode, onWait }: RegistrationOptions): Promise<Registration> {
   const code = await api.requestCode(device);
   onCode(code);
@@ -53,7 +53,7 @@ export async function register({ api, device, clock, onCode, onWait }: Registrat
     const answer = await api.pollToken(code.deviceCode);
     if (answer.kind === 'credential') return { deviceId: answer.deviceId, refreshToken: answer.refreshToken };
     if (answer.kind === 'later') {
-      // The relay is in trouble: each fruitless poll waits longer, up to half a minute.
+      // The relay is in trouble: each failed poll waits longer, up to half a minute.
       waitMs = Math.max(answer.waitMs, Math.min(waitMs * 2, 30_000));
       problem = answer.why;
       continue;

@@ -1,4 +1,4 @@
-/** What the daemon says about its sessions: `report_sessions` entries and `session_activity` (specification §6.3). Pure. */
+/** Reports on the sessions of the daemon: `report_sessions` entries and `session_activity` (specification §6.3). Pure. */
 import { basename } from 'node:path';
 import type { FromDaemon, ReportEntry } from '@relay/protocol';
 import type { SessionSummary } from './store.ts';
@@ -35,7 +35,7 @@ const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   last_message: session.lastMessage,
   is_active: isActive,
   message_count: session.messageCount,
-  // An empty time would be none, an empty title or path would hide what the relay knows better.
+  // An empty time would mean none, an empty title or path would hide a better one of the relay.
   ...(session.lastActivity === '' ? {} : { last_activity: session.lastActivity }),
   ...(session.title === '' ? {} : { title: session.title }),
   ...(session.projectPath === '' ? {} : { project: session.projectPath, project_name: basename(session.projectPath) }),

@@ -4,7 +4,7 @@
  * `{"meta":{…}}`, `{"title":…}` · `{"m":item}` a whole item that every reader gets as a message (older files: only its four texts) ·
  * `{"i":item}` another whole item · `{"op":operation,"v":n}` · `{"gaps":[[a,b],…]}` versions that were never on this disk.
  *
- * An item is written as a whole once more when it closes, so that a page is read backwards from the end. Knows no session and no summary.
+ * An item is written again as a whole when it closes, so that a page is read backwards from the end. Knows no session and no summary.
  */
 import {
   closeSync,
@@ -26,7 +26,7 @@ export interface Meta {
   session_id: string;
   project_path: string;
   created_at: string;
-  /** Places up to this one stand elsewhere: what is here begins behind it. */
+  /** Places up to this one are elsewhere: the items here begin after it. */
   older?: number;
 }
 
@@ -37,7 +37,7 @@ export type Row =
   | { meta: Meta }
   | { title: string }
   | { gaps: Gap[] }
-  /** `before`: what a reader without parts is shown in front of the words. */
+  /** `before`: text in front of the words, for a reader without parts. */
   | { m: Item; before?: string }
   | { i: Item }
   | { op: Operation; v: number };
@@ -49,7 +49,7 @@ export interface Stored {
   before?: string;
 }
 
-/** What a row says; undefined for one that is torn or foreign. */
+/** A decoded row; undefined for one that is cut off or foreign. */
 export type Read =
   | { kind: 'meta'; meta: Meta }
   | { kind: 'title'; title: string }
@@ -103,7 +103,7 @@ export const itemOfOld = ({ uuid, role, content, timestamp }: HistoryMessage, se
   part: { kind: role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error' },
 });
 
-/** It does not change any more by itself. */
+/** True when it no longer changes by itself. */
 export function isClosed({ part }: Item): boolean {
   if (part.open === true) return false;
   if (part.kind === 'tool') return part.status !== 'pending' && part.status !== 'running';
@@ -115,13 +115,13 @@ export function appendRows(path: string, rows: readonly Row[], sync = true): num
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);
   try {
-    // A crash may have torn the last line; a new row must not be glued to it.
+    // A crash may have cut off the last line; a new row must not be appended to it.
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
     const bytes = Buffer.from(`${torn ? '\n' : ''}${rows.map((row) => `${JSON.stringify(row)}\n`).join('')}`, 'utf8');
     try {
-      // A disk that is nearly full takes a part and says so by the count alone; only the next write is refused.
+      // A nearly full disk writes a part and reports it only by the count; only the next write is refused.
       for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
       if (sync) fdatasyncSync(file);
     } catch (error) {
@@ -134,18 +134,18 @@ export function appendRows(path: string, rows: readonly Row[], sync = true): num
   }
 }
 
-/** A disk that takes nothing gives back. Where it does not, the torn row is cut off when the file is opened. */
+/** Undoes a failed append. If that fails too, the incomplete row is cut off when the file is opened. */
 function takeBack(file: number, size: number): void {
   try {
     ftruncateSync(file, size);
   } catch {
-    // As torn as a crash would leave it.
+    // Incomplete, as a crash would leave it.
   }
 }
 
 /**
- * Cuts off a last row that is torn, so that the file is what was written. Returns whether it did: on a disk that cannot be written the row
- * stays, and is passed over when the file is read.
+ * Cuts off an incomplete last row, so that the file holds complete rows only. Returns whether it did: on a read-only disk the row
+ * stays, and is skipped when the file is read.
  */
 export function cutTorn(path: string): boolean {
   let file: number;
@@ -185,12 +185,12 @@ export interface SessionFile {
   v: number;
   unreadable: number;
   bytes: number;
-  /** Messages from before there were items. They stand before all items, unless `mixed`. */
+  /** Messages from before there were items. They precede all items, unless `mixed`. */
   old: number;
   mixed: boolean;
 }
 
-/** The whole file. Only what a page cannot do without is read this way: the start, and what comes from elsewhere. */
+/** The whole file. Used only where a page is not enough: at the start, and for items from elsewhere. */
 export function readSession(path: string): SessionFile {
   const text = readFileSync(path, 'utf8');
   const items = new Map<string, Stored>();
@@ -250,12 +250,12 @@ export function readSession(path: string): SessionFile {
   return file;
 }
 
-/** The lines of a file, last one first. The file may grow meanwhile: what comes later is not read. */
+/** The lines of a file, last one first. The file may grow meanwhile: later lines are not read. */
 export function* linesBackwards(path: string): Generator<string> {
   const file = openSync(path, 'r');
   try {
     let end = fstatSync(file).size;
-    /** The beginning of the line that stands at the end of the next chunk. */
+    /** The beginning of the line that ends in the next chunk. */
     let rest: Buffer[] = [];
     while (end > 0) {
       const start = Math.max(0, end - chunkBytes);
@@ -289,7 +289,7 @@ export function readBackwards(
   enough: (found: ReadonlyMap<string, Stored>, row: { v: number; uuid: string; complete: boolean }) => boolean,
 ): Map<string, Stored> {
   const found = new Map<string, Stored>();
-  /** Operations on items whose beginning was not met yet, newest first. */
+  /** Operations on items whose beginning was not found yet, newest first. */
   const waiting = new Map<string, { op: Operation; v: number }[]>();
   let place = old;
   const complete = (stored: Stored) => {

@@ -1,4 +1,4 @@
-/** Pages of a session's file, read from its end: as many rows as they need. The rules of cursors are those of `history.ts`. */
+/** Pages of a session's file, read from its end: as many rows as they need. The rules for cursors are in `history.ts`. */
 import type { Item } from '@relay/protocol';
 import { type HistoryMessage, type PageRequest } from './history.ts';
 import { type Gap, type Stored, readBackwards } from './session-file.ts';
@@ -14,7 +14,7 @@ export interface Extent {
 
 export type Found = { ok: true; items: Stored[]; hasMore: boolean } | { ok: false; error: string };
 
-/** What stands for an item on a page; undefined for one that is not on it. */
+/** The form of an item on a page; undefined for one that is not on it. */
 export type View<T> = (stored: Stored) => T | undefined;
 
 /** The message that a reader without parts gets. */
@@ -26,7 +26,7 @@ export function messageOf({ item, before }: Stored): HistoryMessage {
 /** The last `limit` items in the view, between the cursors. */
 export function pageBackwards({ path, old, older, lastSeq }: Extent, request: PageRequest, view: View<unknown>): Found {
   const { limit, beforeUuid, afterUuid, maxBytes = Infinity } = request;
-  /** Everything from here on was found, and how much of it counts. */
+  /** The place from which on every item was found, and the number of them that count. */
   let low = lastSeq + 1;
   let counted = 0;
   let bySeq = new Map<number, Stored>();

@@ -1,4 +1,4 @@
-/** Settings of sessions, between the agent and the relay: within their bounds, and a word to the relay when one changed. */
+/** Settings of sessions, between the agent and the relay: within their bounds, and with a notice to the relay when one changed. */
 import { type FromDaemon, type Setting, type ToDaemon, limits, settingLimits } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import { keepHead } from './bounds.ts';
@@ -6,7 +6,7 @@ import type { Cancel, Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Store } from './store.ts';
 
-/** Why a setting was not changed, or why there is none. The message is for people. */
+/** The reason why a setting was not changed, or why there is none. The message is for people. */
 export class SettingRefused extends Error {
   readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING';
   constructor(code: SettingRefused['code'], message: string) {
@@ -28,7 +28,7 @@ export async function answerSettings(
     const { projectPath } = session;
     const told = await agent.settings?.({ sessionId, projectPath }, change);
     if (!told || told.length === 0)
-      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has nothing to choose.');
+      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
     return { ...reply, settings: withinBounds(told) };
   } catch (error) {
     const code = error instanceof SettingRefused ? { code: error.code } : {};
@@ -36,7 +36,7 @@ export async function answerSettings(
   }
 }
 
-/** What passes a bound is left out, the option that holds now excepted. */
+/** The settings within the bounds: the excess is left out, except for the current option. */
 export function withinBounds(settings: readonly Setting[]): Setting[] {
   let left: number = settingLimits.bytes - 1024;
   const kept = settings
@@ -70,7 +70,7 @@ const described = <T extends { name: string; description?: string }>(one: T): T 
 
 const tellEveryMs = 1000;
 
-/** Says at most once a second of a session that something of it changed. */
+/** Sends a notice that something changed in a session, at most once a second. */
 export function tellSettings(
   agent: Pick<Agent, 'onSettings'>,
   clock: Clock,

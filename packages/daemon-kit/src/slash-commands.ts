@@ -1,11 +1,11 @@
-/** What the agent says it understands after a slash, kept for the relay: told at once, and again after each reconnect. */
+/** The slash commands that the agent announces, kept for the relay: sent at once, and again after each reconnect. */
 import { type FromDaemon, type SlashCommand, limits } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 
-/** Sessions whose commands are remembered; the one that was told longest ago is forgotten first. */
+/** Maximum number of sessions whose commands are kept; the one with the oldest announcement is discarded first. */
 const maxSessions = 50;
 
-/** `send` may lose a frame while there is no connection: `tell` sends what is known once more. */
+/** `send` may lose a frame while there is no connection: `tell` sends the known commands again. */
 export function rememberCommands(
   agent: Pick<Agent, 'onCommands'>,
   send: (frame: FromDaemon<'report_slash_commands'>) => void,

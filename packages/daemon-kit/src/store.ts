@@ -1,7 +1,7 @@
 /**
  * The conversations of this machine: one file of operations per session (`session-file.ts`), 0600. Items are never renumbered or dropped: the
- * relay may hold their uuids. What is listed about the sessions is rebuilt from the files at start. A session may have any number of
- * items, as many as the disk takes; only what is open of it is in memory.
+ * relay may hold their uuids. The list of the sessions is rebuilt from the files at start. A session may have any number of
+ * items, as many as the disk holds; only its open ones are in memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { type Extent, changedSince, messageOf, pageBackwards } from './session-p
 
 export interface SessionSummary {
   sessionId: string;
-  /** As the agent named it, else the first line of the first message; empty while there is none. */
+  /** The agent's title, else the first line of the first message; empty while there is none. */
   title: string;
   projectPath: string;
   /** Cut at 2 KiB. */
@@ -41,16 +41,16 @@ export interface SessionSummary {
   spokenCount?: number;
 }
 
-/** An item that gets its place when it is written. */
+/** An item that gets its place when it is saved. */
 export type NewItem = Omit<Item, 'seq' | 'timestamp'> & { timestamp?: string };
 export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
 
 export interface Writing {
   /** Survives a power cut. */
   sync?: boolean;
-  /** Of these items every reader gets a message, whatever their kind. Those of the user, questions and errors always are. */
+  /** Items that every reader gets as a message, whatever their kind. Items of the user, questions and errors always are. */
   messages?: readonly string[];
-  /** What stands before the words of the put items for a reader without parts. */
+  /** Text before the words of the put items, for a reader without parts. */
   before?: string | undefined;
 }
 
@@ -62,23 +62,23 @@ export interface ItemsPage {
   reset: boolean;
 }
 
-/** Who reads: a relay that knows no parts, one that does, or one that asked for parts. */
+/** The kind of reader: a relay that knows no parts, one that does, or one that asked for parts. */
 export type Reader = 'messages' | 'spoken';
 
 export interface Store {
   /**
-   * A new, empty session. `older`: how much of it stands elsewhere, before what will be here: a number above all places there, 0 for
+   * A new, empty session. `older`: the part of it that is elsewhere, before these items: a number above all places there, 0 for
    * nothing. Throws TypeError when the id is taken.
    */
   create(sessionId: string, projectPath: string, older?: number): void;
-  /** What was given as `older`; 0 for an unknown session. */
+  /** The value given as `older`; 0 for an unknown session. */
   older(sessionId: string): number;
   has(sessionId: string): boolean;
-  /** Adds a message with a new uuid and the time of now, as a version of its own. Throws TypeError for an unknown session. */
+  /** Adds a message with a new uuid and the current time, as a version of its own. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
   /**
    * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times, and that
-   * version. Throws TypeError for an unknown session, and when the disk takes nothing: then nothing of it is there.
+   * version. Throws TypeError for an unknown session, and an error when the disk refuses the write: then none of it is saved.
    */
   write(sessionId: string, changes: readonly Change[], writing?: Writing): { ops: Operation[]; v: number };
   advance(sessionId: string): void;
@@ -93,10 +93,10 @@ export interface Store {
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
   /**
-   * Adds items that come from elsewhere, in this order; those whose uuid is there are passed over. How many were added. One write and one
-   * sync for all of them, so that thousands cost little more than one. When it throws, none of them is there. When the process dies
-   * meanwhile, the first so many are, whole, and the others can be taken again; the same after a power cut, where the disk writes in order.
-   * `onWritten` gets what was written and calls `advance`; without it that happens here.
+   * Adds items that come from elsewhere, in this order, skipping known uuids. Returns the number added. One write and one
+   * sync for all of them, so that thousands cost little more than one. When it throws, none of them is saved. If the process is killed
+   * meanwhile, the first ones are saved, whole, and the rest can be added again; the same after a power cut, if the disk writes in order.
+   * `onWritten` gets the written operations and calls `advance`; without it that happens here.
    */
   take(sessionId: string, items: readonly NewItem[], onWritten?: (ops: Operation[], v: number) => void): number;
   /** All items, in order; undefined for an unknown session. */
@@ -113,7 +113,7 @@ export interface Store {
   session(sessionId: string): SessionSummary | undefined;
   /** Last activity first. */
   sessions(): SessionSummary[];
-  /** Rows that could not be read at start: torn by a crash, or foreign. */
+  /** Number of rows that could not be read at start: cut off by a crash, or foreign. */
   readonly unreadable: number;
 }
 
@@ -126,11 +126,11 @@ interface Session extends Extent {
   gaps: Gap[];
   open: Map<string, Stored>;
   bytes: number;
-  /** What a rewritten file would have, about. */
+  /** Approximate size of a rewritten file, in bytes. */
   needed: number;
 }
 
-/** Older gaps become one: a reader from there starts over, which it would anyway. */
+/** Older gaps are merged into one: a reader from there starts over, as it would have to anyway. */
 const maxGaps = 200;
 const tidyBytes = 64 * 1024;
 
@@ -161,7 +161,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     }
     if (file.title !== undefined) session.summary.title = file.title;
     sessions.set(file.meta.session_id, session);
-    // Written by an older daemon behind items of this one: they get their places for good.
+    // Written by an older daemon after items of this one: they get their final places.
     if (file.mixed) rewrite(session);
     return file.unreadable;
   };
@@ -186,7 +186,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     return session;
   };
 
-  /** The version that is written now. The first one of this process says what it skips. */
+  /** The version of the next write. The first one of this process records the gap that it leaves. */
   const nextVersion = (session: Session): { v: number; rows: Row[] } => {
     if (!session.resting) return { v: session.v + 1, rows: [] };
     session.resting = false;
@@ -204,13 +204,13 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
   const write: Store['write'] = (sessionId, changes, { sync = false, messages = [], before: words } = {}) => {
     const session = sessionOf(sessionId);
     const { v: version, resting, lastSeq, gaps } = session;
-    /** What is in memory is what is on the disk, also when that takes nothing. */
+    /** The state in memory equals the state on the disk, also when the disk refuses the write. */
     const before = { v: version, resting, lastSeq, gaps: resting ? [...gaps] : gaps };
     let needed = 0;
     const { v, rows } = nextVersion(session);
     const ops: Operation[] = [];
     const after: { stored: Stored; isNew: boolean }[] = [];
-    /** As they are after the changes before: of what was closed nothing else is in memory, and the rows are not written yet. */
+    /** Items after the earlier changes: closed items are not in memory otherwise, and the rows are not written yet. */
     const fresh = new Map<string, Stored>();
     for (const change of changes) {
       const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
@@ -250,7 +250,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     return { ops, v };
   };
 
-  /** Rare: what was closed changes again. */
+  /** Rare: a closed item changes again. */
   const closedItem = (session: Session, uuid: string): Stored | undefined =>
     readBackwards(session.path, session.old, (found) => found.has(uuid)).get(uuid);
 

@@ -1,4 +1,4 @@
-/** What a session is about, for `context_request`: from the history alone, with texts cut. */
+/** The subject of a session, for `context_request`: from the history alone, with texts cut. */
 import type { ToDaemon } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
 import type { Store } from './store.ts';
@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 const textBytes = 8 * 1024;
 const maxMessages = 20;
 
-/** Undefined for a session that is not there. */
+/** Undefined for an unknown session. */
 export function summaryOf(
   store: Store,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** How tasks of this daemon end, and how an end travels and is kept. Pure, but for the ids that it gives to questions without one. */
+/** How tasks of this daemon end, and how an end is sent and kept. Pure, but for the ids that it gives to questions without one. */
 import { randomUUID } from 'node:crypto';
 import { type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
@@ -19,7 +19,7 @@ export type End =
     }
   | { type: 'ERROR'; error: string; code?: string };
 
-/** Tasks that a daemon has at a time. */
+/** Maximum number of tasks of a daemon. */
 export const maxTasks = 500;
 export const maxOptions = 100;
 
@@ -30,14 +30,14 @@ export const unseen: End = {
 
 export const tooLate: End = {
   type: 'ERROR',
-  error: 'This question can no longer be answered, or is another one than was shown. Nothing was sent to the agent.',
+  error: 'This question can no longer be answered, or it is not the one that was shown. Nothing was sent to the agent.',
   code: 'PROMPT_SUPERSEDED',
 };
 
 const notWritten = 'HISTORY_NOT_WRITTEN';
 export const isUnwritable = (end: End): boolean => end.type === 'ERROR' && end.code === notWritten;
 
-/** The agent has heard nothing of it. */
+/** The end of a task that never reached the agent. */
 export const unwritable = (why: string): End => ({
   type: 'ERROR',
   error: `The history of this session cannot be written: ${why}. Nothing was sent to the agent. Make room on the disk of this machine, then send the message again.`,
@@ -53,12 +53,15 @@ export function noted(end: End, note: string): End {
 
 export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
 
-export const noImages: End = { type: 'ERROR', error: 'This agent takes no images. Send the message without them.' };
+export const noImages: End = {
+  type: 'ERROR',
+  error: 'This agent does not accept images. Send the message without them.',
+};
 
 export const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
 
 export function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
-  // `session_id` on every event: should SESSION_STARTED have been lost, this one still names the session.
+  // `session_id` on every event: if SESSION_STARTED was lost, this one still names the session.
   const event = { type: 'event', task_id: taskId, ...(sessionId === '' ? {} : { session_id: sessionId }) } as const;
   switch (end.type) {
     case 'TASK_COMPLETE':
@@ -83,7 +86,7 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
   }
 }
 
-/** The question as it travels: within its bound, with the ids of the agent where it gives any, else numbered. */
+/** The question as it is sent: within its bound, with the ids of the agent where it gives any, else numbered. */
 export function questionOf(asked: Question): AskedQuestion {
   const numbered = (asked.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
   const options = [...(asked.choices ?? numbered)]

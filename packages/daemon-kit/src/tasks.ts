@@ -33,7 +33,7 @@ import {
 } from './task-ends.ts';
 import { type Transcripts, notKept } from './transcript/transcripts.ts';
 
-/** What the tasks want to be said, in the order of the calls. */
+/** The output of the tasks, in the order of the calls. */
 export interface Voice {
   /** The set of running tasks changed. */
   status(): void;
@@ -50,9 +50,9 @@ export interface TasksOptions {
   agent: Agent;
   store: Store;
   transcripts: Transcripts;
-  /** Takes over what was said in a session elsewhere; a session begun at the desk is known afterwards. */
+  /** Adds messages that were written elsewhere to the session; a session started locally is known afterwards. */
   sync?: (sessionId: string) => void;
-  /** What must be waited for before that; undefined when there is nothing. */
+  /** The fetch that must finish before that; undefined when there is none. */
   bring?: (sessionId: string) => Promise<void> | undefined;
   journal: Journal;
   questions: Questions;
@@ -60,16 +60,16 @@ export interface TasksOptions {
   log: Log;
   clock: Clock;
   timings: TaskTimings;
-  /** How many tasks may be at work at a time; the others wait in order (rules, 16.4). Default 8. */
+  /** Maximum number of tasks that run at the same time; the rest wait in order (rules, 16.4). Default 8. */
   maxAgents?: number | undefined;
 }
 
 export interface TaskTimings {
-  /** How long an agent may linger after it has reported its end, before its turn is cancelled. */
+  /** The time that an agent may run on after it has reported its end, before its turn is cancelled. */
   lingerMs: number;
-  /** How long the end of all agents is waited for when the daemon stops. */
+  /** The time that a stopping daemon waits for the end of all agents. */
   stopMs: number;
-  /** How often a task that waits for a place says so again: well within the silence after which a relay asks for it. */
+  /** How often a task that waits for a place reports so again: well within the silence after which a relay asks for it. */
   stillWaitingMs: number;
 }
 
@@ -79,17 +79,17 @@ export interface Tasks {
   start(frame: ToDaemon<'task_start'>): void;
   resume(frame: ToDaemon<'task_resume'>): void;
   cancel(taskId: string): void;
-  /** The relay has heard how this task ended. */
+  /** The relay has received the end of this task. */
   heard(taskId: string): void;
   /** Ids for the `status` frame, in the order in which they came. */
   running(): string[];
   /** Whether a turn runs in the session. */
   isActive(sessionId: string): boolean;
-  /** Whether the session has a task: a turn that runs, or one that waits for its place. */
+  /** Whether the session has a task: a running turn, or one that waits for its place. */
   isBusy(sessionId: string): boolean;
-  /** Says for each task that waits for a place why nothing happens: now, and again as long as there are any. */
+  /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */
   tellWaiting(): void;
-  /** Ends what a crash interrupted with ERROR, and everything that it left running. */
+  /** Ends with ERROR all that a crash interrupted, and ends every process that it left running. */
   recover(): void;
   /** Ends every task with ERROR, and every agent; later tasks end with ERROR at once. Resolves when the agents are gone. */
   stop(reason: string): Promise<void>;
@@ -101,11 +101,11 @@ interface Task {
   message: string;
   images: readonly string[];
   projectPath: string;
-  /** The open question that it answers. A choice is never given to another one. */
+  /** The open question that it answers. A choice is never applied to another one. */
   answer?: { question: string; option?: string; isChoice: boolean } | undefined;
-  /** Uuid of the item that its message is, chosen by the relay. */
+  /** Uuid of its message's item, chosen by the relay. */
   messageUuid?: string | undefined;
-  /** `resumed`: it ended with a question that was taken back, and its turn goes on. The relay does not hear of it before its next end. */
+  /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */
   phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;
   /** It ended with a question. */
@@ -116,16 +116,16 @@ interface Task {
 
 const maxRememberedIds = 10_000;
 
-/** Agents that work at the same time, unless the person says otherwise. */
+/** Number of agents that run at the same time, unless configured. */
 export const maxAgentsDefault = 8;
 
 export function createTasks(options: TasksOptions): Tasks {
   const { agent, store, transcripts, sync, bring, journal, questions, voice, log, clock, timings } = options;
-  /** Held from the opening of a conversation, or the start of a turn, until nothing of the turn is left. */
+  /** Held from the opening of a conversation, or the start of a turn, until the turn has fully finished. */
   const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
   let cancelTelling: Cancel = () => undefined;
   const tasks = new Map<string, Task>();
-  /** Per session the tasks whose turn is not completely gone; the first one runs. */
+  /** Per session the tasks whose turn has not fully finished; the first one runs. */
   const lines = new Map<string, Task[]>();
   const seen = new Set<string>();
   /** By session. */
@@ -196,7 +196,7 @@ export function createTasks(options: TasksOptions): Tasks {
     else lines.delete(sessionId);
   };
 
-  /** A task that is over before its turn began holds nobody up. */
+  /** A task that ends before its turn began blocks no other task. */
   const drop = (task: Task) => {
     places.leave(task);
     const line = lines.get(task.sessionId);
@@ -234,7 +234,7 @@ export function createTasks(options: TasksOptions): Tasks {
     begin(task);
   };
 
-  /** The session has its name: the relay and the history hear of it, and the first turn runs. */
+  /** The session has its name: it is sent to the relay and saved, and the first turn runs. */
   const begin = (task: Task) => {
     task.phase = 'queued';
     try {
@@ -246,12 +246,12 @@ export function createTasks(options: TasksOptions): Tasks {
     enqueue(task);
   };
 
-  /** What was said at the desk comes before what this task says. */
+  /** Messages written locally come before those of this task. */
   const takeUp = ({ sessionId }: Task) => {
     try {
       sync?.(sessionId);
     } catch (error) {
-      log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error) });
+      log.warn('local session not read', { session: sessionId, why: reasonOf(error) });
     }
   };
 
@@ -297,7 +297,7 @@ export function createTasks(options: TasksOptions): Tasks {
     void watch(task);
   };
 
-  /** Follows a turn to the point where nothing of it is left, then lets the next one of the session run. */
+  /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
     const { turn } = task;
     try {
@@ -309,8 +309,8 @@ export function createTasks(options: TasksOptions): Tasks {
     const line = lines.get(task.sessionId);
     line?.shift();
     if (task.asked) {
-      // Written before anybody saw the question: it must not be taken for the answer.
-      // An answer names its question: it was given to what it saw.
+      // Written before anyone saw the question: it must not be taken for the answer.
+      // An answer names its question, so it belongs to the one that the person saw.
       const waiting = line?.splice(0) ?? [];
       for (const next of waiting) if (next.answer) line?.push(next);
       for (const blind of waiting) if (!blind.answer) finish(blind, unseen);
@@ -329,7 +329,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const emit = (text: string) => {
       if (!live()) return;
       if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
-      // A note of what was left out may stand before a full portion.
+      // A note of an omission may precede a full portion.
       voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
     const joined = outputStream(emit, clock);
@@ -342,7 +342,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (live()) progress(task, action, target);
       },
       update(update) {
-        // What comes behind a question is of the turn that is held open.
+        // Text after a question belongs to the turn that is held open.
         if (live() || (task.phase === 'over' && task.asked))
           told(() => transcripts.update(task.sessionId, update), task);
       },
@@ -352,7 +352,7 @@ export function createTasks(options: TasksOptions): Tasks {
       output(text) {
         if (!live()) return;
         told(() => transcripts.show(task.sessionId, text));
-        // Others join what they print.
+        // Other agents have their output joined.
         if (agent.tellsUpdates) joined.add(text);
         else emit(text);
       },
@@ -382,7 +382,7 @@ export function createTasks(options: TasksOptions): Tasks {
         resumed.set(task.sessionId, task);
         questions.gone(task.sessionId, why);
         superseded(task.sessionId, uuid);
-        log.info('question taken back', { task: task.id, session: task.sessionId });
+        log.info('question withdrawn', { task: task.id, session: task.sessionId });
       },
       title(title) {
         try {
@@ -401,12 +401,12 @@ export function createTasks(options: TasksOptions): Tasks {
     task.phase = 'over';
     task.asked = end.type === 'WAIT_FOR_USER';
     if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
-    // History and journal first: what the relay hears about must survive us.
+    // History and journal first: a reported end must survive this process.
     conclude(task, end);
     tasks.delete(task.id);
     voice.status();
     voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
-    // `turn` is not there yet when the agent reports its end while it starts; such a turn is over by itself.
+    // `turn` is not set yet when the agent reports its end while it starts; such a turn ends by itself.
     if (task.turn) void linger(task.turn);
     if (!ran && !task.opening) drop(task);
   };
@@ -432,36 +432,36 @@ export function createTasks(options: TasksOptions): Tasks {
     voice.final(frame);
   };
 
-  /** A task whose turn goes on without its question has no other end. */
+  /** Leaves a task whose turn continues without its question: it has no other end. */
   const leave = (task: Task) => {
     resumed.delete(task.sessionId);
     task.phase = 'over';
     task.asked = false;
   };
 
-  /** The turns that hold them end with this process, so each asking task ends with ERROR. */
+  /** The turns that hold them end with this process, so each task that asked ends with ERROR. */
   const dropQuestions = (why: string) => {
     if (!agent.holdsQuestions) return;
     for (const { sessionId, taskId } of questions.waiting()) {
       questions.gone(sessionId, why);
       superseded(sessionId);
-      const error = `${why} The question of the agent can no longer be answered. Send a message to go on.`;
+      const error = `${why} The agent’s question can no longer be answered. Send a message to continue.`;
       conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
     }
   };
 
-  /** The transcript is beside the task: a disk that takes nothing costs it, and not the turn. */
+  /** The transcript is secondary to the task: a failed write costs the transcript, not the turn. */
   const told = (tell: () => void, task?: Task) => {
     try {
       tell();
     } catch (error) {
       const why = reasonOf(error);
       log.warn('transcript not written', { why });
-      if (task) progress(task, 'Not kept in the history', why);
+      if (task) progress(task, 'Not saved in the history', why);
     }
   };
 
-  /** The open question that these words answer, which is answered from now on; undefined when there is none. */
+  /** The open question that these words answer, answered from now on; undefined when there is none. */
   const answered = (sessionId: string, words: string, answer: Task['answer']): string | undefined => {
     const open = questionsOf(sessionId);
     const question = answer === undefined ? open[0] : open.find(({ uuid }) => uuid === answer.question);
@@ -507,7 +507,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task: Task = { id, sessionId, message, images, projectPath, messageUuid, phase };
       accept(task);
       if (named) return begin(task);
-      // A task that arrives during shutdown, or is one too many, opens nothing.
+      // A task that arrives during shutdown, or exceeds the limit, opens nothing.
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
       if (tasks.size > maxTasks) return finish(task, tooMany);
       if (!takes(task)) return finish(task, noImages);
@@ -523,7 +523,7 @@ export function createTasks(options: TasksOptions): Tasks {
         asked === undefined || isGone
           ? undefined
           : { question: asked, ...(option === undefined ? {} : { option }), isChoice };
-      // Words for a question that is gone are a message; without the name of a question they may be no choice either.
+      // Words for a question that is closed are a message; without the name of a question they may be no choice either.
       const refusal = asked === undefined ? questions.refusal(sessionId, message) : undefined;
       if (refusal !== undefined || (isGone && isChoice)) {
         const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
@@ -587,10 +587,10 @@ export function createTasks(options: TasksOptions): Tasks {
       for (const { taskId, sessionId, pid } of journal.interrupted) {
         remember(taskId);
         if (pid !== undefined) agent.reap?.({ taskId, pid });
-        const error = 'The daemon died while this task ran. How far it came is unknown.';
+        const error = 'The daemon crashed while this task was running. How much of it was done is unknown.';
         conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
       }
-      dropQuestions('The daemon was started again.');
+      dropQuestions('The daemon was restarted.');
     },
     async stop(reason) {
       stopped = reason;
@@ -610,10 +610,10 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 }
 
-/** Why a conversation with this id of the agent's cannot be had at a relay (rules, 1.7). */
+/** The reason why a conversation with this id of the agent cannot be used at a relay (rules, 1.7). */
 export const unusableId = (sessionId: string): string =>
   sessionId === ''
     ? 'The agent gave the conversation no id.'
-    : `The agent gave the conversation an id that no relay takes (“${keepHead(sessionId, 80)}”): it begins with PENDING-, or has more than ${limits.idCharacters} characters. Nothing was sent to the agent.`;
+    : `The agent gave the conversation an id that no relay accepts (“${keepHead(sessionId, 80)}”): it begins with PENDING-, or has more than ${limits.idCharacters} characters. Nothing was sent to the agent.`;
 
 const waitingForPlace = 'Waiting for another agent to finish';

@@ -1,4 +1,4 @@
-/** What answers at the address of the relay may be anything: each ends in a clear error, none in a wait without end. */
+/** The server at the address of the relay may be anything: each kind ends in a clear error, none in an endless wait. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { createApi } from '../src/api.ts';
@@ -21,9 +21,9 @@ async function peer(behave: (socket: Socket) => void): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-/** Once something was asked. */
+/** After the first request. */
 const asked = (then: (socket: Socket) => void) => (socket: Socket) => void socket.once('data', () => then(socket));
-/** Peers that break off answer at once: only of the others the end of the wait is seen. */
+/** Peers that hang up answer at once: the end of the wait is seen only with the others. */
 const late = /no answer within 0.2 s/;
 const patienceOf = (why: RegExp) => (why === late ? 200 : 30_000);
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
@@ -68,7 +68,7 @@ describe('a server that', () => {
     });
   });
 
-  it.each(peers)('%s costs a registration one poll, and the next one may be answered', async (_name, behave, why) => {
+  it.each(peers)('%s costs a registration one poll, and the next poll may succeed', async (_name, behave, why) => {
     const api = createApi(await peer(behave), { timeoutMs: patienceOf(why) });
     expect(await api.pollToken('dc')).toMatchObject({ kind: 'later', why: expect.stringMatching(why) });
   });

@@ -15,7 +15,7 @@ const begin = async (agent: Agent) => {
 const images = ['data:image/png;base64,aGk='];
 type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
 
-/** An agent that can do all of it, and what it was given. */
+/** An agent with every capability, and a record of its calls. */
 function able() {
   const turns: Turn[] = [];
   let tell: Listener = () => undefined;
@@ -35,15 +35,15 @@ function able() {
   return { agent, turns, tell: (...told: Parameters<Listener>) => tell(...told) };
 }
 
-describe('what an agent can do besides', () => {
-  it('is declared, besides what the daemon does for every agent', async () => {
+describe('the further capabilities of an agent', () => {
+  it('are declared, beside those that the daemon has with every agent', async () => {
     const { connection } = await begin(able().agent);
     expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts');
     const plain = await begin(echo());
     expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts');
   });
 
-  it('is given the images of a turn, and of no other', async () => {
+  it('include the images of a turn, and of no other', async () => {
     const { agent, turns } = able();
     const { connection } = await begin(agent);
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
@@ -55,11 +55,11 @@ describe('what an agent can do besides', () => {
     expect(turns.map((turn) => turn.images)).toEqual([images, images, undefined]);
   });
 
-  it('is asked for nothing that it did not declare: images end the task with one sentence', async () => {
+  it('are not used when undeclared: images end the task with one sentence', async () => {
     const { connection } = await begin(echo());
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
     expect((await connection.event('ERROR', 't1')).error).toBe(
-      'This agent takes no images. Send the message without them.',
+      'This agent does not accept images. Send the message without them.',
     );
     await connection.settle();
     expect(connection.ends('t1')).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('what an agent can do besides', () => {
     });
   });
 
-  it('tells the context of a session, or why it cannot', async () => {
+  it('include the context of a session, or the reason why there is none', async () => {
     const { connection } = await begin(able().agent);
     for (const [taskId, instruction, answer] of [
       ['t1', 'hello', { usage: { used_tokens: 1, max_tokens: 2 } }],
@@ -88,7 +88,7 @@ describe('what an agent can do besides', () => {
     }
   });
 
-  it('F13: tells what a session is about, from its history', async () => {
+  it('F13: include the subject of a session, from its history', async () => {
     const { connection } = await begin(able().agent);
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'water the plants', project_path: '/garden' });
     const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
@@ -112,7 +112,7 @@ describe('what an agent can do besides', () => {
     });
   });
 
-  it('F15: says what it cannot release', async () => {
+  it('F15: do not include the release of a session: the request is refused', async () => {
     const { connection } = await begin(able().agent);
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
     const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
@@ -122,7 +122,7 @@ describe('what an agent can do besides', () => {
     expect((await connection.frame('force_quit_result')).status).toMatch(/^(busy|failed)$/);
   });
 
-  it('reports slash commands at once, and the newest ones again after a reconnect', async () => {
+  it('include slash commands, sent at once, and the newest ones again after a reconnect', async () => {
     const { agent, tell } = able();
     const { connection, relay } = await begin(agent);
     tell('s1', [{ name: 'old' }]);

@@ -1,7 +1,7 @@
 /** Clocks for tests. */
 import type { Clock } from '../src/clock.ts';
 
-/** Stands still until it is moved; then runs what is due, in order of time. */
+/** Stops until it is moved; then runs the due entries, in order of time. */
 export function manualClock(start = Date.parse('2026-01-01T00:00:00.000Z')) {
   let now = start;
   let due: { at: number; run: () => void }[] = [];
@@ -28,7 +28,7 @@ export function manualClock(start = Date.parse('2026-01-01T00:00:00.000Z')) {
   } satisfies Clock & Record<string, unknown>;
 }
 
-/** Never waits: every delay passes at once and is written down. */
+/** Never waits: every delay passes at once and is recorded. */
 export function impatientClock(): Clock & { delays: number[] } {
   let now = 0;
   const delays: number[] = [];

@@ -1,4 +1,4 @@
-/** The checks can fail: daemons that are wrong in one way each are found by the check that is about it. */
+/** The checks can fail: a daemon with exactly one fault is found by the check for that fault. */
 import { describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { type Subject, daemonChecks, runDaemonCheck } from '../src/conformance/index.ts';
@@ -15,13 +15,13 @@ interface Faults {
   staysAway?: true;
   tellsEverybody?: true;
   wrongFrame?: true;
-  /** It declares transcripts, and is wrong in this way; `right`: in none. */
+  /** Declares transcripts, and has this fault; `right`: none. */
   transcript?: 'right' | 'own uuid' | 'other page' | 'older version';
-  /** It declares questions with a name. */
+  /** Declares questions with a name. */
   prompts?: 'right' | 'takes any';
 }
 
-/** A daemon in a few lines that answers every task at once, and is wrong where it is told to. */
+/** A daemon in a few lines that answers every task at once, with the given faults. */
 function daemonWith(faults: Faults): Subject {
   return {
     start({ server, deviceId, refreshToken }) {
@@ -140,20 +140,20 @@ const check = (words: string) => {
   return found;
 };
 
-describe('a daemon that is wrong', () => {
+describe('a faulty daemon', () => {
   it.each<[string, Faults, string]>([
-    ['sends no status after connecting', { noStatus: true }, 'says status'],
+    ['sends no status after connecting', { noStatus: true }, 'sends status'],
     ['ends a task twice', { twoEnds: true }, 'runs a task from status'],
     ['sends frames that are not in the protocol', { wrongFrame: true }, 'runs tasks of different'],
     ['runs a repeated task again', { runsTwice: true }, 'only once'],
-    ['speaks of a task after its cancel', { speaksAfterCancel: true }, 'cancelled task'],
-    ['breaks over what is no frame', { leavesOnNonsense: true }, 'ignores frames'],
-    ['tells activity of sessions that nobody watches', { tellsEverybody: true }, 'session_activity'],
-    ['does not come back', { staysAway: true }, 'asks it to'],
+    ['sends a frame about a task after its cancel', { speaksAfterCancel: true }, 'cancelled task'],
+    ['disconnects after a text that is no frame', { leavesOnNonsense: true }, 'ignores frames'],
+    ['sends activity of unwatched sessions', { tellsEverybody: true }, 'session_activity'],
+    ['does not reconnect', { staysAway: true }, 'asks it to'],
     ['does not keep the uuid of a message', { transcript: 'own uuid' }, 'with `transcript`'],
-    ['tells other operations than its page has', { transcript: 'other page' }, 'with `transcript`'],
+    ['sends other operations than its page has', { transcript: 'other page' }, 'with `transcript`'],
     ['goes back to an older version', { transcript: 'older version' }, 'with `transcript`'],
-    ['gives a choice to another question', { prompts: 'takes any' }, 'with `prompts`'],
+    ['applies a choice to another question', { prompts: 'takes any' }, 'with `prompts`'],
     ['claims to know every version', { transcript: 'right' }, 'answers `changed`'],
     ['lists no open question', { prompts: 'right' }, 'lists a question'],
     ['does not answer pings', { silent: true }, 'answers ping'],
@@ -172,7 +172,7 @@ describe('a daemon that is wrong', () => {
   });
 
   it.each([
-    'says status',
+    'sends status',
     'runs a task from status',
     'only once',
     'cancelled task',

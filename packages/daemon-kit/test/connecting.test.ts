@@ -36,7 +36,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(await connection.frame('pong')).toEqual({ type: 'pong' });
   });
 
-  it('comes back after a lost socket and sends status, with what still runs, and report_sessions again', async () => {
+  it('reconnects after a lost socket and sends status, with the running tasks, and report_sessions again', async () => {
     const relay = await home.relay();
     home.daemon(relay, playing([{ type: 'hang' }]));
     const first = await relay.connection();
@@ -51,21 +51,21 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(report).toMatchObject({ sessions: [{ is_active: true, message_count: 1, last_message: 'hang' }] });
   });
 
-  it.each([1001, 1011, 1013, 4400, 4408, 4429])('comes back after close %d', async (code) => {
+  it.each([1001, 1011, 1013, 4400, 4408, 4429])('reconnects after close %d', async (code) => {
     const relay = await home.relay();
     home.daemon(relay, echo());
     (await relay.connection()).close(code);
     await (await relay.connection()).settle();
   });
 
-  it.each([403, 404, 426, 500, 502, 503])('comes back after the upgrade was answered with %d', async (status) => {
+  it.each([403, 404, 426, 500, 502, 503])('reconnects after the upgrade was answered with %d', async (status) => {
     const relay = await home.relay();
     relay.refusals.push({ status });
     home.daemon(relay, echo());
     await (await relay.connection()).settle();
   });
 
-  it('comes back when the relay was not there', async () => {
+  it('connects later when the relay was not there', async () => {
     const relay = await home.relay();
     const { url } = relay;
     await relay.close();
@@ -84,7 +84,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(delays).toEqual([500, 1000, 2000, 4000]);
   });
 
-  it.each([429, 503])('waits as long as Retry-After says after %d', async (status) => {
+  it.each([429, 503])('waits as long as Retry-After demands after %d', async (status) => {
     const relay = await home.relay();
     relay.refusals.push({ status, headers: { 'Retry-After': '7' }, body: { error: 'come back later' } });
     const clock = manualClock();
@@ -140,7 +140,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     await daemon.connected();
     clock.advance(60_000);
     await first.settle();
-    // The relay has just been heard: the time counts from there.
+    // The relay has just sent a frame: the time counts from there.
     clock.advance(74_000);
     await first.settle();
     clock.advance(75_000);
@@ -165,7 +165,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(connection.words()).toEqual(['status[]', ...Array<string>(3).fill('report_sessions')]);
   });
 
-  it('ignores and counts what it does not understand, and goes on', async () => {
+  it('ignores and counts frames that it does not understand, and continues', async () => {
     const relay = await home.relay();
     const daemon = home.daemon(relay, echo());
     const connection = await relay.connection();
@@ -211,7 +211,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
   });
 });
 
-/** State changes have no event of their own in the small interface; looked at between turns of the event loop. */
+/** State changes have no event of their own in the small interface; polled between turns of the event loop. */
 async function waitUntil(is: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!is()) {

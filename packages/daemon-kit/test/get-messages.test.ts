@@ -33,7 +33,7 @@ const ask = async (connection: DoubleConnection, request: Record<string, unknown
 };
 
 describe('get_messages (specification §6.2)', () => {
-  it('is answered with what was said, in order, by user, agent and system', async () => {
+  it('is answered with the messages, in order, of user, agent and system', async () => {
     const { connection, sessionId } = await conversation();
     const page = await ask(connection, { session_id: sessionId });
     expect(page).toMatchObject({ request_id: 'r1', session_id: sessionId, has_more: false });

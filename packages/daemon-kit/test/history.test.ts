@@ -40,13 +40,13 @@ describe('a page of history (specification §6.2)', () => {
     expect(page.hasMore).toBe(true);
   });
 
-  it('considers what lies between both', () => {
+  it('considers the messages between both', () => {
     const page = pageUuids(conversation(6), { limit: 10, afterUuid: 'm1', beforeUuid: 'm4' });
     expect(page.uuids).toEqual(['m2', 'm3']);
     expect(page.hasMore).toBe(false);
   });
 
-  it('is empty, without uuids, when nothing lies there', () => {
+  it('is empty, without uuids, when there is none between them', () => {
     for (const request of [
       { limit: 3, beforeUuid: 'm0' },
       { limit: 3, afterUuid: 'm4' },

@@ -44,9 +44,9 @@ export function house() {
   };
 }
 
-/** An agent that plays these turns. */
+/** An agent that plays the given turns. */
 export const playing = (...turns: (Step[] | { match: string; steps: Step[] })[]): Agent =>
   scriptedAgent(parseScript({ turns }));
 
-/** An agent that answers every message with what it was told. */
+/** An agent that echoes every message. */
 export const echo = (): Agent => playing([{ type: 'complete', text: 'You said: {message}' }]);

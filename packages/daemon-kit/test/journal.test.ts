@@ -35,7 +35,7 @@ describe('the journal', () => {
     expect(open(file).journal.owed()).toEqual([]);
   });
 
-  it('knows which tasks a dead process left running, and their process', () => {
+  it('knows which tasks a killed process left running, and their process', () => {
     const file = newFile();
     const { journal } = open(file);
     journal.began('a', 'sa');
@@ -49,7 +49,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('reads on after a torn line', () => {
+  it('skips an incomplete line', () => {
     const file = newFile();
     open(file).journal.ended(complete('a'));
     appendFileSync(file, '{"ended":{"type":"ev');

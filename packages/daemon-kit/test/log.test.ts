@@ -28,7 +28,7 @@ describe('the log', () => {
     });
   });
 
-  it('never shows a secret, wherever it turns up', () => {
+  it('never shows a secret, wherever it appears', () => {
     for (const json of [true, false]) {
       const { written, log } = lines({ json, secrets: ['rly_drt_x'], verbose: true });
       log.warn('rly_drt_x', { why: 'header rly_drt_x refused' });
@@ -37,7 +37,7 @@ describe('the log', () => {
     }
   });
 
-  it('shows what was said only when verbose', () => {
+  it('shows texts of a conversation only when verbose', () => {
     const quiet = lines();
     quiet.log.speech('said', { text: 'hello' });
     expect(quiet.written).toEqual([]);

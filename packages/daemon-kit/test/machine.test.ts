@@ -1,4 +1,4 @@
-/** The machine below the daemon: a disk that is full, a clock that jumps. */
+/** The machine below the daemon: a full disk, a clock that jumps. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { echo, house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** Names its sessions `s1`, `s2` …, so that a test knows where they are kept. */
+/** Names its sessions `s1`, `s2` …, so that a test knows their files. */
 const naming = (agent: Agent): Agent => {
   let count = 0;
   return {
@@ -56,7 +56,7 @@ describe('a full disk', () => {
     expect(connection.ends('t2')).toHaveLength(1);
   });
 
-  it('under the journal costs only what the journal is for: the task has its end', async () => {
+  it('under the journal costs only the records of the journal: the task ends', async () => {
     const { connection, fill } = await begin();
     fill('tasks.jsonl');
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
@@ -65,9 +65,9 @@ describe('a full disk', () => {
     expect(connection.ends('t1').map(({ event_type: type }) => ended.includes(type))).toEqual([true]);
   });
 
-  it('that takes only a part of a file leaves the old one as it was', () => {
+  it('that writes only a part of a file leaves the old one unchanged', () => {
     const file = join(home.folder(), 'config.json');
-    // No file may be larger than 8 blocks of 512 bytes; one write takes a part and says so by its count alone.
+    // No file may be larger than 8 blocks of 512 bytes; one write writes a part and reports it only by the count.
     const script = `
       import { replaceOwnerFile } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
       replaceOwnerFile(process.argv[1], 'good');
@@ -80,7 +80,7 @@ describe('a full disk', () => {
     expect(readFileSync(file, 'utf8')).toBe('good');
   });
 
-  it('that takes only a part of what was said elsewhere leaves the history as it was, and all is taken later', () => {
+  it('that writes only a part of the messages from elsewhere leaves the history unchanged, and all are added later', () => {
     const folder = home.folder();
     const script = `
       import { openStore } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
@@ -104,7 +104,7 @@ describe('a full disk', () => {
     expect(free).toEqual({ code: 'taken', contents: Array.from({ length: 100 }, (_, index) => index), count: 100 });
   });
 
-  it('or a missing folder at the start is one sentence, not a daemon without a memory', async () => {
+  it('or a missing folder at the start is one sentence, not a daemon without a history', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();
     mkdirSync(join(storeDir, 'other'));

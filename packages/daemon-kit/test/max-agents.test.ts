@@ -1,4 +1,4 @@
-/** A relay may send any number of tasks: so many agents work at a time, and the others wait (rules, 16.4). */
+/** A relay may send any number of tasks: a bounded number of agents works at a time, and the other tasks wait (rules, 16.4). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { cpSync } from 'node:fs';
 import type { Agent, Opened, Opening, TurnReport } from '../src/index.ts';
@@ -10,7 +10,7 @@ afterEach(() => home.clear());
 
 type Open = (opening: Opening) => Promise<Opened>;
 
-/** An agent whose turns end when the test says so. It says in which order they began. */
+/** An agent whose turns end when the test says so. It records the order in which they began. */
 function patient(open?: Open) {
   const began: string[] = [];
   const turns = new Map<string, { report: TurnReport; end: () => void }>();
@@ -53,7 +53,7 @@ async function begin(maxAgents: number, options: { open?: Open; stillWaitingMs?:
 }
 
 describe('the number of agents at work', () => {
-  it('S17: is bounded; more tasks wait in order, are listed as running, and say why nothing happens', async () => {
+  it('S17: is bounded; more tasks wait in order, are listed as running, and report why nothing happens', async () => {
     const { daemon, connection, began, finish } = await begin(2);
     for (const id of ['t1', 't2', 't3', 't4']) start(connection, id);
     expect(await connection.event('PROGRESS', 't3')).toMatchObject(waiting);
@@ -93,7 +93,7 @@ describe('the number of agents at work', () => {
     expect(opened).toEqual(['t1', 't3']);
   });
 
-  it('S17: a cancel takes a waiting task out, and what waits behind it in its session goes on', async () => {
+  it('S17: a cancel removes a waiting task, and the next one of its session continues', async () => {
     const { daemon, connection, began, finish } = await begin(1);
     start(connection, 'first');
     const { session_id: session = '' } = await connection.event('PROGRESS', 'first');
@@ -113,7 +113,7 @@ describe('the number of agents at work', () => {
     expect(began).toEqual(['first', 'busy', 'b']);
   });
 
-  it('S17: the silence of a waiting task is no loss: it is active in reports, and mentioned again, also to the next connection', async () => {
+  it('S17: the silence of a waiting task does not make it lost: it is active in reports, and reported again, also on the next connection', async () => {
     const { relay, connection } = await begin(1, { stillWaitingMs: 20 });
     start(connection, 't1');
     start(connection, 't2');

@@ -34,7 +34,7 @@ describe('the output of a program', () => {
     expect(emitted).toEqual(['one two']);
   });
 
-  it('keeps only the end of a flood, and says how much is missing', () => {
+  it('keeps only the end of a flood, and tells how much is missing', () => {
     const { clock, emitted, output } = stream();
     const write = output.writer();
     for (let index = 0; index < 100; index++) write(Buffer.alloc(64 * 1024, 'x'));
@@ -44,7 +44,7 @@ describe('the output of a program', () => {
     expect(emitted[0]).toMatch(/^\[… 6488071 characters left out\]\nx+the end$/);
   });
 
-  it('says nothing after it was stopped', () => {
+  it('emits nothing after it was stopped', () => {
     const { clock, emitted, output } = stream();
     output.writer()(Buffer.from('x'));
     output.stop();
@@ -114,8 +114,8 @@ describe('a bounded text', () => {
 
 describe('placeholders', () => {
   it('are filled in once; names that are not known stay', () => {
-    expect(fill('{message} {session} {nobody} {}', { message: '{session}', session: 's' })).toBe(
-      '{session} s {nobody} {}',
+    expect(fill('{message} {session} {other} {}', { message: '{session}', session: 's' })).toBe(
+      '{session} s {other} {}',
     );
     expect(fill('{constructor}', {})).toBe('{constructor}');
   });

@@ -11,7 +11,7 @@ import { echo, house, playing } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** What somebody said at the desk, under the id of the agent. */
+/** A message that was written locally, under the id of the agent. */
 interface OutsideMessage {
   id: string;
   role: 'USER' | 'AGENT';
@@ -45,9 +45,9 @@ const ours = (words: string, minute = 0): Item =>
     content: words,
     timestamp: at(minute),
   });
-/** As it is stored once it was taken over. */
+/** The stored form of such a message. */
 const taken = ({ id, ...message }: OutsideMessage): Item => itemOf({ uuid: foreignUuid('desk', id), ...message });
-/** A conversation of so many messages, each its own or the same again and again. */
+/** A conversation of this many messages, each its own or the same again and again. */
 const talk = (count: number, from = 0, say = (turn: number) => ` ${turn}`): OutsideMessage[] =>
   Array.from({ length: count }, (_, index) => {
     const turn = from + index;
@@ -55,7 +55,7 @@ const talk = (count: number, from = 0, say = (turn: number) => ` ${turn}`): Outs
   });
 const words = (messages: readonly { content: string }[]) => messages.map(({ content }) => content).join();
 
-describe('what was said at the desk', () => {
+describe('local messages', () => {
   it.each<[string, [string, number][], [string, number][], string]>([
     [
       'is all new for an empty store',
@@ -145,11 +145,11 @@ describe('what was said at the desk', () => {
     ).toBe(expected);
   });
 
-  it('is all new for an empty store, however much it is', () => {
+  it('are all new for an empty store, however many there are', () => {
     expect(newBehind([], talk(1000).map(taken))).toEqual(talk(1000).map(taken));
   });
 
-  it('is all that stands behind what is stored, also when none of it is among the last messages', () => {
+  it('are all those after the stored ones, also when none of these is among the last messages', () => {
     expect(newBehind(talk(1000).map(taken), talk(3000).map(taken))).toEqual(talk(2000, 1000).map(taken));
   });
 
@@ -160,27 +160,27 @@ describe('what was said at the desk', () => {
     );
   });
 
-  it('stands behind what we wrote ourselves, however much of each there is', () => {
+  it('follow the messages of the daemon itself, however many there are of each', () => {
     const own = talk(1000, 10);
     const stored = [...talk(10).map(taken), ...own.map(({ content, timestamp }) => ({ ...ours(content), timestamp }))];
-    // A replay knows no times but that of the last message.
+    // A replay has no times but that of the last message.
     const replayed = talk(2000).map((message) => taken({ ...message, timestamp: at(2000) }));
     expect(newBehind(stored, replayed)).toEqual(replayed.slice(1010));
   });
 
-  it('is found by its words when the agent has given new ids to all of it', () => {
+  it('are found by their words when the agent has given new ids to all of them', () => {
     const renamed = talk(1200).map((message) => taken({ ...message, id: `new ${message.id}` }));
     expect(newBehind(talk(700).map(taken), renamed)).toEqual(renamed.slice(700));
   });
 
-  it('has uuids of version 5, equal whenever they are made, and different in every session', () => {
+  it('have uuids of version 5, equal whenever they are made, and different in every session', () => {
     expect(foreignUuid('s', 'm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(foreignUuid('s', 'm')).toBe(foreignUuid('s', 'm'));
     expect(foreignUuid('t', 'm')).not.toBe(foreignUuid('s', 'm'));
   });
 });
 
-/** Sessions at the desk that a test writes; counts how often one is loaded. */
+/** Local sessions that a test writes; counts how often one is loaded. */
 function desk() {
   const sessions = new Map<string, { messages: OutsideMessage[]; open: boolean; version: number }>();
   let reads = 0;
@@ -229,7 +229,7 @@ async function history(connection: DoubleConnection) {
 const said = (messages: readonly OutsideMessage[]) => messages.map(({ id: _id, ...message }) => message);
 const kept = (messages: readonly HistoryMessage[]) => messages.map(({ uuid: _uuid, ...message }) => message);
 
-describe('a long session at the desk', () => {
+describe('a long local session', () => {
   const begin = async (count: number) => {
     const relay = await home.relay();
     const storeDir = home.folder();
@@ -247,14 +247,14 @@ describe('a long session at the desk', () => {
     return { connection, say, restart, storeDir };
   };
 
-  it('is taken over whole and in order, once, also after a restart of the daemon', async () => {
+  it('is added whole and in order, once, also after a restart of the daemon', async () => {
     const { connection, restart } = await begin(1000);
     const before = await history(connection);
     expect(kept(before)).toEqual(said(talk(1000)));
     expect(await history(await restart())).toEqual(before);
   });
 
-  it('that goes on by more than a page between two looks loses nothing of it', async () => {
+  it('that grows by more than a page between two checks loses nothing', async () => {
     const { connection, say } = await begin(10);
     const before = await history(connection);
     say('desk-1', talk(500, 10));
@@ -271,7 +271,7 @@ describe('a long session at the desk', () => {
     await history(connection);
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
     await connection.event('TASK_COMPLETE', 't1');
-    // The agent writes down what it answered a little later than we do.
+    // The agent writes its answer a little later than the daemon does.
     const now = Date.now();
     const last = new Date(now + 600_000).toISOString();
     const later = ['from afar', 'agent on its way', 'You said: from afar'].map((text) => ({
@@ -291,7 +291,7 @@ describe('a long session at the desk', () => {
     expect(all).toBe(words([...talk(500), { content: 'from afar' }, { content: 'You said: from afar' }, ...more]));
   });
 
-  it('whose taking over was torn by a crash is mended, and the rest is taken at the next look', async () => {
+  it('whose adding was interrupted by a crash is repaired, and the rest is added at the next check', async () => {
     const { connection, restart, storeDir } = await begin(1000);
     const before = await history(connection);
     const tear = () => {
@@ -305,7 +305,7 @@ describe('a long session at the desk', () => {
   });
 });
 
-describe('a session begun at the desk', () => {
+describe('a session started locally', () => {
   const begin = async () => {
     const relay = await home.relay();
     const world = desk();
@@ -332,7 +332,7 @@ describe('a session begun at the desk', () => {
     ]);
   });
 
-  it('is paged with its own times, and keeps its uuids when more is said', async () => {
+  it('is paged with its own times, and keeps its uuids when more messages follow', async () => {
     const { connection, say } = await begin();
     const page = async () => {
       connection.send({ type: 'get_messages', request_id: 'r', session_id: 'desk-1', limit: 50 });
@@ -349,7 +349,7 @@ describe('a session begun at the desk', () => {
     expect(words(after)).toBe('hi,agent hi,more');
   });
 
-  it('can be gone on with from an app', async () => {
+  it('can be continued from an app', async () => {
     const { connection } = await begin();
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('You said: from afar');
@@ -376,7 +376,7 @@ describe('a session begun at the desk', () => {
     });
   });
 
-  it('makes what the agent has in memory out of date when it changes, and only then', async () => {
+  it('makes the memory of the agent out of date when it changes, and only then', async () => {
     const relay = await home.relay();
     const { outside, say } = desk();
     say('desk-1', [theirs('hi', 1)]);
@@ -396,7 +396,7 @@ describe('a session begun at the desk', () => {
     expect(outdated).toEqual(['desk-1', 'desk-1']);
   });
 
-  it('is not loaded again while nothing changes, however often it is looked at', async () => {
+  it('is not loaded again while nothing changes, however often it is checked', async () => {
     const { connection, reads } = await begin();
     connection.send({ type: 'watch_session', session_id: 'desk-1' });
     for (let report = 0; report < 6; report++) await connection.frame('report_sessions');

@@ -9,7 +9,7 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent whose turns the test plays: it holds its questions, as those behind ACP do. */
+/** An agent whose turns the test plays: it holds its questions, as agents behind ACP do. */
 async function begun(declares = ['transcript', 'prompts']) {
   const turns: { turn: Turn; report: TurnReport }[] = [];
   let wake = (): void => undefined;
@@ -69,7 +69,7 @@ const states = (items: readonly Item[]) =>
   items.flatMap(({ uuid, part }) => (part.kind === 'question' ? [[uuid, part.state]] : []));
 
 describe('a question', () => {
-  it('travels with its name, its options as the agent has them, its subject and its digest', async () => {
+  it('is sent with its name, the options of the agent, its subject and its digest', async () => {
     const { connection, report, sessionId } = await begun();
     report.wait(permission('q1'));
     const { question, message_uuid: uuid } = await connection.event('WAIT_FOR_USER', 't1');
@@ -87,7 +87,7 @@ describe('a question', () => {
     expect((await page(connection, sessionId)).at(-1)).toMatchObject({ uuid: 'q1', part: { question, state: 'open' } });
   });
 
-  it('takes the answer that names it, and is answered with what was chosen', async () => {
+  it('accepts the answer that names it, and is answered with the chosen option', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     const { question } = await connection.event('WAIT_FOR_USER', 't1');
@@ -112,12 +112,12 @@ describe('a question', () => {
     await connection.event('WAIT_FOR_USER', 't1');
     answer(connection, sessionId, 't2', more);
     expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
-    // The first turn that begins behind it is that of the right answer.
+    // The first turn after it is that of the right answer.
     answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
     expect((await next()).turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
   });
 
-  it('that is taken back is closed, and a late choice is refused where words are a message', async () => {
+  it('that is withdrawn is closed, and a late choice is refused where words are a message', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -134,7 +134,7 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
-  it('beside another is told at once, and each takes its own answer whichever comes first', async () => {
+  it('beside another is sent at once, and each accepts its own answer whichever comes first', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1', 'First?'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -144,7 +144,7 @@ describe('a question', () => {
     answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
     const second = await next();
     expect(second.turn.answer).toEqual({ question: 'q2', option: 'yes' });
-    // The other one is still asked: this task ends with it, and the answer that waits is given to it.
+    // The other one is still open: this task ends with it, and the waiting answer is applied to it.
     second.report.wait(permission('q1', 'First?'));
     expect(await connection.event('WAIT_FOR_USER', 't2')).toMatchObject({ message_uuid: 'q1' });
     const first = await next();
@@ -155,7 +155,7 @@ describe('a question', () => {
     ]);
   });
 
-  it('that a dead daemon held is superseded at its next start, and listed no more (A5)', async () => {
+  it('that a killed daemon held is superseded at its next start, and no longer listed (A5)', async () => {
     const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -176,7 +176,7 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
-  it('has no name for a relay that takes none', async () => {
+  it('has no name for a relay that accepts none', async () => {
     const { connection, report } = await begun(['transcript']);
     report.wait(permission('q1'));
     expect(Object.keys(await connection.event('WAIT_FOR_USER', 't1'))).not.toContain('question');

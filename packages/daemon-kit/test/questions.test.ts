@@ -1,4 +1,4 @@
-/** Which question of a session can be answered, and for how long a late answer is refused. */
+/** Whether a question of a session can be answered, and for how long a late answer is refused. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function begin(file = join(folders.make(), 'questions.json')) {
 }
 const question = { taskId: 't1', prompt: 'Allow: Run it?', labels: ['Yes', 'No'] };
 
-describe('a question that is gone', () => {
+describe('a question that is closed', () => {
   it('A5: refuses its labels and their numbers for an hour, also after a restart, and lets other words pass', () => {
     const { file, open, wait } = begin();
     const before = open();
@@ -38,7 +38,7 @@ describe('a question that is gone', () => {
     expect(after.refusal('s', 'Yes')).toBeUndefined();
   });
 
-  it('is forgotten when something else was said', () => {
+  it('is forgotten after another message', () => {
     const questions = begin().open();
     questions.asked('s', question);
     questions.gone('s', 'it is late.');
@@ -47,12 +47,14 @@ describe('a question that is gone', () => {
     expect(questions.waiting()).toEqual([]);
   });
 
-  it('A4: is replaced by one that takes no words before the relay has heard of it', () => {
+  it('A4: is replaced by one that accepts no answer before the relay has received it', () => {
     const questions = begin().open();
     questions.asked('s', question);
     questions.gone('s', 'it was taken back.');
     questions.asked('s', { ...question, prompt: 'Allow: Run two?' });
-    expect(questions.refusal('s', 'whatever')).toBe('The agent asks something else by now. Answer that instead.');
+    expect(questions.refusal('s', 'whatever')).toBe(
+      'The agent has asked another question since. Answer that one instead.',
+    );
     questions.heard('t1');
     expect(questions.refusal('s', 'Yes')).toBeUndefined();
     expect(questions.waiting()).toEqual([{ sessionId: 's', taskId: 't1' }]);
@@ -62,7 +64,7 @@ describe('a question that is gone', () => {
 });
 
 describe('the file of the questions', () => {
-  it.each(['{', '{}', '[1, ["s"], ["s", {"taskId": 1}], ["s", null]]'])('is passed over when it holds %s', (text) => {
+  it.each(['{', '{}', '[1, ["s"], ["s", {"taskId": 1}], ["s", null]]'])('is ignored when it contains %s', (text) => {
     const { file, open } = begin();
     writeFileSync(file, text);
     expect(open().waiting()).toEqual([]);

@@ -1,4 +1,4 @@
-/** The example of README.md is run as it stands there. */
+/** Runs the example of README.md exactly as printed. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Item } from '@relay/protocol';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -18,7 +18,7 @@ describe('the back-off (specification §6.4)', () => {
     expect(ceilings).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
-  it('lies in the upper half of each step, so that daemons do not come back together', () => {
+  it('lies in the upper half of each step, so that daemons do not reconnect together', () => {
     fc.assert(
       fc.property(fc.nat({ max: 100 }), fc.double({ min: 0, max: 0.999999, noNaN: true }), (step, random) => {
         const ceiling = backoffMs(step, 1, timings);
@@ -37,12 +37,12 @@ describe('the back-off (specification §6.4)', () => {
     expect(stepAfter(closed(1006), { step: 4, opened: true })).toBe(0);
   });
 
-  it('goes on growing when the relay closes because it is overloaded or was sent too much', () => {
+  it('keeps growing when the relay closes because it is overloaded or received too much', () => {
     expect(stepAfter(closed(1013), { step: 4, opened: true })).toBe(5);
     expect(stepAfter(closed(4429), { step: 0, opened: true })).toBe(1);
   });
 
-  it('waits at least as long as Retry-After says, with 429 and 503 only', () => {
+  it('waits at least as long as Retry-After demands, with 429 and 503 only', () => {
     expect(waitMs(refused(429, 7000), 500)).toBe(7500);
     expect(waitMs(refused(503, 7000), 30_000)).toBe(8000);
     expect(waitMs(refused(500, 7000), 500)).toBe(500);
@@ -61,7 +61,7 @@ describe('the back-off (specification §6.4)', () => {
   });
 });
 
-describe('the end of coming back (rules, 13.1)', () => {
+describe('the end of reconnecting (rules, 13.1)', () => {
   it.each([
     ['a refused credential', refused(401), 'credential'],
     ['close 4401', closed(4401), 'credential'],

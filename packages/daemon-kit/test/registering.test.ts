@@ -111,7 +111,7 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     expect(failure).toMatchObject({ code, exitCode, message: expect.stringMatching(/^[A-Z].*\.$/) });
   });
 
-  it('ends when the code has run out, even if the relay never says so', async () => {
+  it('ends when the code has expired, even if the relay never reports it', async () => {
     const { failure, delays } = await go(
       await relayWith({ status: 200, body: { ...snake, expires_in: 12 } }, refusal('authorization_pending')),
     );
@@ -119,7 +119,7 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     expect(delays).toEqual([5000, 5000, 2000]);
   });
 
-  it('goes on when the relay is in trouble, more and more slowly, and says so', async () => {
+  it('continues when the relay is in trouble, more and more slowly, and reports it', async () => {
     const relay = await relayWith(
       { status: 200, body: snake },
       { status: 503 },

@@ -1,4 +1,4 @@
-/** The log of operations on disk, against a model: whatever is written, read, torn and opened again, every reader ends with the daemon's list. */
+/** The log of operations on disk, against a model: after writes, crashes and restarts, every reader has the daemon's list. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const folders = temporaryFolders();
 afterEach(() => folders.remove());
 const fileIn = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
 
-/** A clock that goes on by itself, so that a restart is later. */
+/** A clock that advances by itself, so that a restart is later. */
 const ticking = () => {
   let now = 1_000_000;
   return () => (now += 7);
@@ -27,7 +27,7 @@ const itemsOf = (store: Store, more: object = {}) => {
   return found;
 };
 
-/** One reader: what it knows, and how it learns what it missed. */
+/** One reader: its state, and how it requests missed changes. */
 interface Reader {
   items: Item[];
   v: number;
@@ -70,7 +70,7 @@ const closing = (item: Item): Record<string, unknown> =>
       : { open: null };
 
 describe('the log of a session, against a model', () => {
-  it('gives every reader the same list, whatever was lost on the way, and every page as a part of it', () => {
+  it('gives every reader the same list, whatever was lost in between, and every page as a part of it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(step, fc.boolean(), fc.boolean()), { maxLength: 60 }),
@@ -135,7 +135,7 @@ describe('the log of a session, against a model', () => {
             expect(reader.items).toEqual(model);
           }
           expect(itemsOf(openStore(folder, now)).items).toEqual(model);
-          // Any page is the part of the list that its cursors name.
+          // Any page is the part of the list between its cursors.
           const limit = 1 + (pick % 7);
           const cursor = model[pick % Math.max(model.length, 1)]?.uuid;
           if (cursor === undefined) return;
@@ -213,7 +213,7 @@ describe('a file', () => {
     return folder;
   };
 
-  it('from before items keeps its messages and goes on behind them', () => {
+  it('from before items keeps its messages and continues after them', () => {
     const folder = written(5);
     const store = openStore(folder, ticking());
     expect(store.messages('s')).toEqual(old(5));
@@ -230,7 +230,7 @@ describe('a file', () => {
     expect(readFileSync(fileIn(folder), 'utf8')).toContain(rows(old(5)));
   });
 
-  it('that an older daemon wrote to meanwhile gives what it wrote its place', () => {
+  it('that an older daemon wrote to in between gives its messages their places', () => {
     const folder = written(2);
     openStore(folder, ticking()).append('s', 'USER', 'new');
     appendFileSync(fileIn(folder), rows([{ ...old(1)[0], uuid: 'downgraded' }]));
@@ -243,7 +243,7 @@ describe('a file', () => {
       ]);
   });
 
-  it('is what an older daemon can read: messages in its rows, and rows that it passes over', () => {
+  it('can be read by an older daemon: messages in its rows, and rows that it skips', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s', '/p');
@@ -275,7 +275,7 @@ describe('a file', () => {
     expect(statSync(fileIn(folder)).mode & 0o777).toBe(0o600);
   });
 
-  it('with rows that nobody understands gives back everything else', () => {
+  it('with unknown rows gives back everything else', () => {
     const folder = folders.make();
     const store = openStore(folder, ticking());
     store.create('s', '/p');

@@ -8,7 +8,7 @@ import { temporaryFolders } from './folders.ts';
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
 const onlyFile = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
-/** So many messages of somebody else. */
+/** This many messages from elsewhere. */
 const elsewhere = (count: number): HistoryMessage[] =>
   Array.from({ length: count }, (_, index) => ({
     uuid: `00000000-0000-5000-8000-${`${index}`.padStart(12, '0')}`,
@@ -21,7 +21,7 @@ const items = (messages: readonly HistoryMessage[]) =>
   messages.map((message) => ({ ...message, part: { kind: message.role === 'USER' ? 'user' : 'text' } }));
 
 describe('the message store', () => {
-  it('gives back after a restart what was said, with the same uuids and times', () => {
+  it('gives back the messages after a restart, with the same uuids and times', () => {
     const folder = folders.make();
     const before = openStore(folder);
     before.create('s1', '/project');
@@ -52,7 +52,7 @@ describe('the message store', () => {
     expect(second?.title).toBe(`First line ${'x'.repeat(69)}`);
   });
 
-  it('survives a line torn by a crash: the rest is read, and the next message is not glued to it', () => {
+  it('survives a line cut off by a crash: the rest is read, and the next message is not appended to it', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -69,7 +69,7 @@ describe('the message store', () => {
     ).toEqual(['one', 'two']);
   });
 
-  it('skips what it cannot understand and keeps the rest', () => {
+  it('skips unknown rows and keeps the rest', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -80,7 +80,7 @@ describe('the message store', () => {
     expect(again.unreadable).toBe(5);
   });
 
-  it('takes what was said elsewhere in its order, each message once, whatever is offered again', () => {
+  it('adds messages from elsewhere in order, each once, whatever is offered again', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -93,7 +93,7 @@ describe('the message store', () => {
     expect(openStore(folder).sessions()).toEqual(store.sessions());
   });
 
-  it('that was torn while it took many gives back the first of them, and takes the others', () => {
+  it('that crashed while it added many gives back the first of them, and adds the others', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -134,7 +134,7 @@ describe('the message store', () => {
     expect(new Set(readdirSync(folder).map((name) => name.toLowerCase())).size).toBe(3);
   });
 
-  it('has nothing to say about a session it does not know', () => {
+  it('has nothing for an unknown session', () => {
     const store = openStore(folders.make());
     expect(store.messages('nobody')).toBeUndefined();
     expect(store.session('nobody')).toBeUndefined();

@@ -17,7 +17,7 @@ const start = (connection: DoubleConnection, taskId: string, instruction = 'hell
   connection.send({ type: 'task_start', task_id: taskId, instruction });
 const opening = ['status[]', 'report_sessions'];
 
-/** An agent that does with its report whatever the test says. */
+/** An agent that uses its report as the test demands. */
 const agent = (act: (report: TurnReport) => Partial<RunningTurn> | void): Agent => ({
   start: (_turn, report) => ({ ended: Promise.resolve(), cancel: () => Promise.resolve(), ...act(report) }),
 });
@@ -54,7 +54,7 @@ describe('a task (specification §3)', () => {
     expect(complete).toMatchObject({ result: `Done with "my words" in ${sessionId}` });
   });
 
-  it('waits for the user with prompt, result and options, leaves running_tasks, and goes on with the answer', async () => {
+  it('waits for the user with prompt, result and options, leaves running_tasks, and continues with the answer', async () => {
     const { connection } = await begin(
       playing([
         { type: 'say', text: 'Two ways.' },
@@ -122,7 +122,7 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t1')).toHaveLength(1);
   });
 
-  it('has exactly one end when the agent reports several and then breaks', async () => {
+  it('has exactly one end when the agent reports several and then fails', async () => {
     const { connection } = await begin(
       agent((report) => {
         report.complete('first');
@@ -141,7 +141,7 @@ describe('a task (specification §3)', () => {
     expect(connection.words().slice(2)).toEqual(['status[t1]', 'SESSION_STARTED t1', 'TASK_COMPLETE t1', 'status[]']);
   });
 
-  it('cancels an agent that lingers after its end, so that the session can go on', async () => {
+  it('cancels an agent that lingers after its end, so that the session can continue', async () => {
     let cancelled = 0;
     const relay = await home.relay();
     const lingering: Agent = {
@@ -208,7 +208,7 @@ describe('a task (specification §3)', () => {
     await connection.status();
   });
 
-  it('is told of nothing more after task_cancel than a status without it', async () => {
+  it('is followed after task_cancel by nothing but a status without it', async () => {
     const { connection } = await begin(
       playing({ match: '^hang', steps: [{ type: 'progress', action: 'Waiting' }, { type: 'hang' }] }, [
         { type: 'complete', text: 'ok' },
@@ -241,7 +241,7 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t2')).toEqual([]);
   });
 
-  it('that nobody knows may be cancelled; the answer is a status', async () => {
+  it('that is unknown may be cancelled; the answer is a status', async () => {
     const { connection } = await begin(echo());
     await connection.status();
     connection.send({ type: 'task_cancel', task_id: 'unknown' });
@@ -258,7 +258,7 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t1')).toMatchObject([{ error: 'The daemon was stopped.' }]);
   });
 
-  it('has fields that stay within their bounds, whatever the agent says', async () => {
+  it('has fields that stay within their bounds, whatever the agent reports', async () => {
     const { connection } = await begin(
       agent((report) => {
         report.progress('é'.repeat(10_000), 'x'.repeat(10_000));

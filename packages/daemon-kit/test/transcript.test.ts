@@ -1,4 +1,4 @@
-/** A turn as items: live frames, pages, and what is left of it after a cancel or a death. */
+/** A turn as items: live frames, pages, and its remains after a cancel or a crash. */
 import { cpSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Item, applyOperations, isOperation, mergeItems, shownText, transcriptLimits } from '@relay/protocol';
@@ -11,7 +11,7 @@ import { createMapper } from '../src/transcript/mapper.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent that does what the test says. */
+/** An agent under the control of the test. */
 function puppet(more: Partial<Agent> = {}) {
   const started: { report: TurnReport; end: () => void; message: string }[] = [];
   let wake = (): void => undefined;
@@ -42,7 +42,7 @@ const text = (words: string, messageId?: string) => ({
 });
 const tool = (id: string, more: object) => ({ sessionUpdate: 'tool_call', toolCallId: id, ...more });
 
-/** What an app knows: frames in order, and nothing by asking. */
+/** The state of an app: from frames in order, without any request. */
 const heard = ({ frames }: DoubleConnection): { items: Item[]; v: number | undefined; gaps: number } => {
   let items: Item[] = [];
   let v: number | undefined;
@@ -91,8 +91,8 @@ function work(report: TurnReport) {
   report.update?.(text('All done.', 'm2'));
 }
 
-describe('a turn, to a relay that takes transcripts', () => {
-  it('is told as operations that make the same items as a page, with the uuids of the relay and of its end', async () => {
+describe('a turn, for a relay that accepts transcripts', () => {
+  it('is sent as operations that build the same items as a page, with the uuids of the relay and of its end', async () => {
     const { relay, connection, report, end, sessionId, uuid } = await begun();
     work(report);
     report.complete('All done.');
@@ -136,7 +136,7 @@ describe('a turn, to a relay that takes transcripts', () => {
     expect(connection.words()).not.toContain('OUTPUT t1');
   });
 
-  it('says what other apps are shown where its operations add another text, in frames that a relay forwards', async () => {
+  it('carries the text for other apps where its operations add another one, in frames that a relay forwards', async () => {
     const { connection, report, end } = await begun();
     const output = `${'x'.repeat(transcriptLimits.frameBytes)}\u0001`;
     report.update?.(text('Looking', 'm1'));
@@ -154,7 +154,7 @@ describe('a turn, to a relay that takes transcripts', () => {
     expect(heard(connection).gaps).toBe(0);
   });
 
-  it('has the words that do not end it as messages too, once each', async () => {
+  it('has messages also for the words that do not end it, once each', async () => {
     const { connection, report, end, sessionId } = await begun();
     work(report);
     report.complete('All done.');
@@ -172,7 +172,7 @@ describe('a turn, to a relay that takes transcripts', () => {
     expect(messages.every((message) => !('part' in message))).toBe(true);
   });
 
-  it('that is cancelled keeps what was said, and says so', async () => {
+  it('that is cancelled keeps its words, and shows the cancel', async () => {
     const { connection, report, sessionId } = await begun();
     report.update?.(text('Half an ans', 'm1'));
     report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
@@ -194,12 +194,12 @@ describe('a turn, to a relay that takes transcripts', () => {
     expect(responses).toMatchObject([{ content: 'Half an ans' }, { content: 'and then' }]);
   });
 
-  it('that a dead daemon left is closed as interrupted at the next start, under the same uuids', async () => {
+  it('that a killed daemon left is closed as interrupted at the next start, under the same uuids', async () => {
     const { connection, report, sessionId, storeDir, relay, daemon } = await begun();
     report.update?.(text('Half an ans', 'm1'));
     report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
     const before = await page(connection, sessionId);
-    // As the files are when the process is killed.
+    // The files at the moment when the process is killed.
     const copy = home.folder();
     cpSync(storeDir, copy, { recursive: true });
     await daemon.stop();
@@ -216,15 +216,15 @@ describe('a turn, to a relay that takes transcripts', () => {
       ['error', undefined],
     ]);
     expect(after.v!).toBeGreaterThan(before.v!);
-    // The copy that an app has of the time before is brought up to date by what changed.
+    // An app's earlier copy is updated by the changes.
     const changed = await page(again, sessionId, { parts: true, changed: before.v });
     expect(changed.reset).toBeUndefined();
     expect(mergeItems(before.messages, changed.messages)).toEqual(after.messages);
   });
 });
 
-describe('asking for what changed', () => {
-  it('of the current version is answered with nothing, of one that was never here with the newest page', async () => {
+describe('asking for changes', () => {
+  it('of the current version is answered with nothing, of an unknown one with the newest page', async () => {
     const { connection, report, end, sessionId } = await begun();
     work(report);
     report.complete('All done.');
@@ -247,8 +247,8 @@ describe('asking for what changed', () => {
   });
 });
 
-describe('towards a relay that takes no transcript', () => {
-  it('everything is as it was: OUTPUT, one message per end, no new field', async () => {
+describe('with a relay that accepts no transcript', () => {
+  it('nothing changed: OUTPUT, one message per end, no new field', async () => {
     const { connection, report, end, sessionId } = await begun([]);
     work(report);
     report.output('42 passed');
@@ -287,7 +287,7 @@ describe('towards a relay that takes no transcript', () => {
   });
 });
 
-it('--transcript outline tells titles and states, --thoughts off no thoughts', async () => {
+it('--transcript outline sends titles and states, --thoughts off sends no thoughts', async () => {
   const relay = await home.relay({ declares: ['transcript'] });
   const { agent, turn } = puppet();
   home.daemon(relay, agent, { transcript: { detail: 'outline', thoughts: false } });
@@ -311,7 +311,7 @@ it('--transcript outline tells titles and states, --thoughts off no thoughts', a
   });
 });
 
-it('a thought is told as one, so that apps which know no items do not show it as output', () => {
+it('a thought is marked as one, so that apps that know no items do not show it as output', () => {
   const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
   const think = (text: string) =>
     mapper.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });

@@ -48,7 +48,7 @@ describe('session_activity (specification §6.3)', () => {
     ]);
   });
 
-  it('says is_completion false when the turn failed or waits: those have words of their own', async () => {
+  it('says is_completion false when the turn failed or waits: those have events of their own', async () => {
     const { connection, sessionId } = await session();
     connection.send({ type: 'watch_session', session_id: sessionId });
     resume(connection, sessionId, 't1', 'fail');
@@ -59,7 +59,7 @@ describe('session_activity (specification §6.3)', () => {
     expect(activities(connection).map(({ is_completion }) => is_completion)).toEqual([false, false, false, false]);
   });
 
-  it('is not sent for a session that nobody watches, or no longer', async () => {
+  it('is not sent for a session that is not watched, or no longer', async () => {
     const { connection, sessionId } = await session();
     resume(connection, sessionId, 't1');
     await connection.event('TASK_COMPLETE', 't1');
@@ -71,7 +71,7 @@ describe('session_activity (specification §6.3)', () => {
     expect(activities(connection)).toEqual([]);
   });
 
-  it('waits after a reconnect until the relay has named the watched sessions again', async () => {
+  it('waits after a reconnect until the relay has sent the watched sessions again', async () => {
     const { relay, connection, sessionId } = await session();
     connection.send({ type: 'watch_session', session_id: sessionId });
     await connection.settle();

@@ -1,5 +1,5 @@
 /**
- * What a daemon must do, each rule as one check against a relay that is played here. The daemon under test must answer these messages
+ * The rules for a daemon, each as one check against a simulated relay. The daemon under test must answer these messages
  * in this way, whatever its agent is: `fail` → the task fails; `ask` → it asks, and the answer ends the turn; `hang` → it works until it
  * is cancelled; anything else → it ends well, with some words.
  */
@@ -9,7 +9,7 @@ import { type FromDaemon, type Item, applyOperations, isItem, isOperation, merge
 import type { DoubleConnection, RelayDouble } from './relay-double.ts';
 
 export interface Subject {
-  /** Starts the daemon at this relay. Resolves when it is gone again. */
+  /** Starts the daemon at this relay. Resolves when it has ended. */
   start(at: DeviceIdentity): { stop: () => Promise<void> };
 }
 
@@ -32,7 +32,7 @@ export interface DaemonCheck {
   name: string;
   /** Section of the interface specification, or a rule of docs/rules.md. */
   rule: string;
-  /** What the relay says that it does. A daemon that does not declare it passes: the check is not about it. */
+  /** The capabilities that the relay declares. A daemon that does not declare them passes: the check does not concern it. */
   declares?: readonly string[];
   run(world: CheckWorld): Promise<void>;
 }
@@ -84,7 +84,7 @@ const declares = ({ headers }: DoubleConnection, name: string): boolean =>
     .join(',')
     .split(',')
     .some((declared) => declared.trim() === name);
-/** The list that a reader has who applied every frame; undefined when a version was left out, which the reader would ask for. */
+/** The list of a reader that applied every frame; undefined when a version is missing, which the reader would request. */
 function heardOf({ frames }: DoubleConnection, session: string): Item[] | undefined {
   let items: Item[] = [];
   let known: number | undefined;
@@ -115,7 +115,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'says status, then report_sessions, right after connecting',
+    name: 'sends status, then report_sessions, right after connecting',
     rule: '§6.3',
     run({ connection }) {
       const [first, second] = connection.frames;
@@ -147,7 +147,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'goes on in a session with task_resume',
+    name: 'continues a session with task_resume',
     rule: '§6.2',
     async run({ connection }) {
       const session = await conversation(connection);
@@ -178,7 +178,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'waits for the user without a running task, and goes on with the answer under the new task',
+    name: 'waits for the user without a running task, and continues with the answer under the new task',
     rule: '§3; rules, 2.2',
     async run({ connection }) {
       const taskId = begin(connection, 'ask');
@@ -193,7 +193,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'forgets a cancelled task at once, and says nothing more about it',
+    name: 'drops a cancelled task at once, and sends nothing more about it',
     rule: '§3',
     async run({ connection }) {
       const taskId = begin(connection, 'hang');
@@ -263,7 +263,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'tells session_activity for watched sessions, and only for them',
+    name: 'sends session_activity for watched sessions, and only for them',
     rule: '§6.3',
     async run({ connection }) {
       const [watched, other] = [await conversation(connection), await conversation(connection)];
@@ -273,7 +273,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
       await connection.status();
       await connection.settle();
       const activities = connection.frames.filter((frame) => frame.type === 'session_activity');
-      must(activities.length > 0, 'the watched session is told');
+      must(activities.length > 0, 'activity of the watched session is sent');
       must(
         activities.every(({ session_id: session }) => session === watched),
         'the other one is not',
@@ -286,11 +286,11 @@ export const daemonChecks: readonly DaemonCheck[] = [
       await connection.status();
       await connection.settle();
       const after = connection.frames.filter((frame) => frame.type === 'session_activity').length;
-      must(after === before, 'nothing is told after unwatch_session');
+      must(after === before, 'nothing is sent after unwatch_session');
     },
   },
   {
-    name: 'ignores frames that it does not know, and what is no frame at all',
+    name: 'ignores frames that it does not know, and texts that are no frames',
     rule: 'rules, 1.1',
     async run({ connection }) {
       connection.send({ type: 'brand_new_frame', anything: [1, 2, 3] });
@@ -315,7 +315,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'comes back when the connection breaks, with the tasks that still run and its sessions',
+    name: 'reconnects when the connection breaks, with the tasks that still run and its sessions',
     rule: '§6.4',
     async run({ connection, relay }) {
       const session = await conversation(connection);
@@ -335,7 +335,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'comes back when the relay asks it to, and when it is refused for a while',
+    name: 'reconnects when the relay asks it to, and when it is refused for a while',
     rule: '§6.4',
     async run({ connection, relay }) {
       relay.refusals.push({ status: 503, headers: { 'Retry-After': '1' } });
@@ -346,7 +346,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'ends a task with images once, whether it takes them or not',
+    name: 'ends a task with images once, whether it accepts them or not',
     rule: '§9',
     async run({ connection }) {
       const taskId = id('task');
@@ -375,7 +375,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'with `transcript`, tells operations that make its pages, and keeps the uuid that the relay gave a message',
+    name: 'with `transcript`, sends operations that build its pages, and keeps the uuid that the relay gave a message',
     rule: 'ADR 35',
     declares: ['transcript'],
     async run({ connection }) {
@@ -387,7 +387,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
       const items = (answer.messages ?? []) as unknown[];
       must(items.every(isItem), 'a page of parts holds items');
       must(items[0]?.uuid === uuid, 'the message has the uuid that the relay gave it');
-      must(items.at(-1)?.uuid === last, 'the end names the item that it is');
+      must(items.at(-1)?.uuid === last, 'the end names its item');
       const heard = heardOf(connection, session ?? '');
       must(heard === undefined || isDeepStrictEqual(heard, items), 'the operations make the items of the page');
       const again = await page(connection, session ?? '', { limit: 200, parts: true, changed: answer.v });
@@ -395,7 +395,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
     },
   },
   {
-    name: 'with `prompts`, gives no choice to a question that it does not name',
+    name: 'with `prompts`, applies no choice to a question that it does not name',
     rule: 'ADR 35',
     declares: ['transcript', 'prompts'],
     async run({ connection }) {
@@ -433,7 +433,7 @@ export const daemonChecks: readonly DaemonCheck[] = [
       must(later.reset !== true, 'a version that it had is known');
       const known = (before ?? []) as unknown as Item[];
       const merged = mergeItems(known, (later.messages ?? []) as unknown as Item[]);
-      must(isDeepStrictEqual(merged, whole.messages), 'what a reader knew and what changed is the whole list');
+      must(isDeepStrictEqual(merged, whole.messages), 'the known items and the changes are the whole list');
       const foreign = await page(connection, session, { limit: 200, parts: true, changed: 1 });
       must(foreign.reset === true, 'a version that it never had is answered with the newest page, and reset');
       must(isDeepStrictEqual(foreign.messages, whole.messages), 'the newest page is the list');

@@ -1,4 +1,4 @@
-/** `node dist/conformance/main.js -- <program> [arguments]`: checks any daemon, prints a line per rule, ends with 1 when one is broken. */
+/** `node dist/conformance/main.js -- <program> [arguments]`: checks any daemon, prints a line per rule, exits with 1 when one is broken. */
 import { programSubject } from './program.ts';
 import { runDaemonChecks } from './run.ts';
 
@@ -18,5 +18,5 @@ const results = await runDaemonChecks(
   },
 );
 const broken = results.filter(({ problem }) => problem !== undefined).length;
-process.stdout.write(`${results.length - broken} of ${results.length} rules hold.\n`);
+process.stdout.write(`${results.length - broken} of ${results.length} rules pass.\n`);
 process.exit(broken === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
  * A relay for tests: real HTTP and real WebSockets on port 0, but every answer is written by the test. Frames of the daemon are
- * checked against the protocol on arrival; a wrong one fails the test when the double closes.
+ * checked against the protocol on arrival; an invalid one fails the test when the double closes.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import {
 } from '@relay/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** How long a frame is waited for. */
+/** Maximum wait for a frame. */
 const defaultWaitMs = 10_000;
 
 export interface Answer {
@@ -30,7 +30,7 @@ export interface Call {
 type Event = FromDaemon<'event'>;
 type EventOf<E extends Event['event_type']> = Extract<Event, { event_type: E }>;
 
-/** Things that arrive, kept until somebody takes them. */
+/** Things that arrive, kept until they are taken. */
 function inbox<T>(what: string, waitMs: number) {
   const arrived: T[] = [];
   let wake: (() => void)[] = [];
@@ -41,7 +41,7 @@ function inbox<T>(what: string, waitMs: number) {
       wake = [];
       for (const go of woken) go();
     },
-    /** The next thing that fits; what comes before it is passed over. */
+    /** The next thing that fits; earlier ones are skipped. */
     async take<S extends T>(fits: (thing: T) => thing is S, about: string): Promise<S> {
       const deadline = Date.now() + waitMs;
       for (;;) {
@@ -67,7 +67,7 @@ export class DoubleConnection {
   readonly headers: IncomingMessage['headers'];
   /** Everything the daemon has sent, in order. */
   readonly frames: FromDaemonFrame[] = [];
-  /** The same as they came. */
+  /** The same as raw texts. */
   readonly texts: string[] = [];
   readonly wrong: string[] = [];
   readonly pings: number[] = [];
@@ -106,12 +106,12 @@ export class DoubleConnection {
   terminate(): void {
     this.#socket.terminate();
   }
-  /** As if the network had gone: nothing is read or answered any more. */
+  /** As if the network had gone: nothing is read or answered from here on. */
   freeze(): void {
     this.#socket.pause();
   }
 
-  /** The next frame of this type; what comes before it is passed over, but stays in `frames`. */
+  /** The next frame of this type; earlier ones are skipped, but stay in `frames`. */
   frame<T extends FromDaemonFrame['type']>(type: T): Promise<FromDaemon<T>> {
     return this.#inbox.take((frame): frame is FromDaemon<T> => frame.type === type, type);
   }
@@ -129,7 +129,7 @@ export class DoubleConnection {
       `status [${tasks.join()}]; came: ${this.words().join(' | ')}`,
     );
   }
-  /** A round trip: everything the daemon had to say before it has arrived afterwards. */
+  /** A round trip: every earlier frame of the daemon has arrived afterwards. */
   async settle(): Promise<void> {
     this.send({ type: 'ping' });
     await this.frame('pong');
@@ -169,9 +169,9 @@ export interface RelayDouble {
 
 export interface RelayDoubleOptions {
   autoPong?: boolean;
-  /** How long a frame is waited for; default 10 s. */
+  /** Maximum wait for a frame; default 10 s. */
   waitMs?: number;
-  /** What the 101 says that this relay does. */
+  /** The capabilities that this relay declares in the 101. */
   declares?: readonly string[];
 }
 

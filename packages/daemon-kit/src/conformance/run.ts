@@ -9,7 +9,7 @@ export interface CheckResult {
   problem: string | undefined;
 }
 
-/** `waitMs`: how long a frame is waited for before the rule counts as broken. */
+/** `waitMs`: the wait for a frame after which the rule counts as broken. */
 export async function runDaemonCheck(
   check: DaemonCheck,
   subject: Subject,

@@ -1,6 +1,6 @@
 /**
- * Content blocks of ACP as text. Words are taken as they come; a link, a picture, a sound or a file stands on a line of its own, as a
- * link or as a placeholder that says what it was. A block of an unknown kind says nothing.
+ * Content blocks of ACP as text. Words are kept as they are; a link, a picture, a sound or a file gets a line of its own, as a
+ * link or as a placeholder that names its kind. A block of an unknown kind gives no text.
  */
 
 /** Values from the wire are read by shape: agents differ, and one odd field must not cost the others. */
@@ -17,10 +17,10 @@ export const listOf = (value: unknown): Fields[] =>
 /** Empty for anything but a string. */
 export const wordsOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Text of a content block, of a list of them, or of something that is text already. */
+/** Text of a content block, of a list of them, or a plain text. */
 export const textOf = (content: unknown): string => pieceOf('', content);
 
-/** The text that a content block, or a list of them, adds behind `before`. */
+/** The text that a content block, or a list of them, adds to `before`. */
 export function pieceOf(before: string, content: unknown): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) {

@@ -5,7 +5,7 @@ const context = 3;
 /** Lines times lines of what differs: beyond that all of it counts as replaced. */
 const maxCells = 1_000_000;
 
-/** What became of a file; `before` is undefined for a new one, `after` for one that is gone. Without hunks when it is binary or too large. */
+/** The change of a file; `before` is undefined for a new one, `after` for a deleted one. Without hunks when it is binary or too large. */
 export function diffOf(path: string, before: string | undefined, after: string | undefined): Diff {
   const change = before === undefined ? 'add' : after === undefined ? 'delete' : 'edit';
   const [old, now] = [linesOf(before ?? ''), linesOf(after ?? '')];
@@ -44,7 +44,7 @@ function middle(old: readonly string[], now: readonly string[]): Step[] {
   const come = (line: string): Step => ({ sign: '+', line });
   if (old.length * now.length > maxCells) return [...old.map(gone), ...now.map(come)];
   const width = now.length + 1;
-  /** Length of a longest common subsequence of what begins here. */
+  /** Length of a longest common subsequence from here on. */
   const common = new Uint32Array((old.length + 1) * width);
   for (let i = old.length - 1; i >= 0; i--)
     for (let j = now.length - 1; j >= 0; j--)

@@ -1,6 +1,6 @@
 /**
  * Updates of ACP → changes of a transcript (transcript.md §6): the same for a live turn, a replay and a reader of native files, so that a
- * session reads the same however it was met. Pure but for the clock that it is given. An update of an unknown kind or shape says nothing.
+ * session reads the same however it arrived. Pure but for the clock that it is given. An update of an unknown kind or shape is ignored.
  */
 import { randomUUID } from 'node:crypto';
 import { transcriptLimits } from '@relay/protocol';
@@ -11,7 +11,7 @@ import { type Fields, listOf, pieceOf, recordOf, wordsOf } from './content.ts';
 import { type Printed, createPrinted } from './output.ts';
 import { type ToolPart, printedBy, toolPart } from './tool.ts';
 
-/** How much is told of what an agent does. `outline`: of tools the title and the state. */
+/** The level of detail of a transcript. `outline`: of tools only the title and the state. */
 export type Detail = 'full' | 'outline';
 
 export interface MapperOptions {
@@ -19,19 +19,19 @@ export interface MapperOptions {
   cwd: string;
   /** Item of the user that began the turn. */
   turn?: string | undefined;
-  /** The name of a message, in the form of this agent's reader: the same live and read. `part`: from 1, more than one where a tool came between. */
+  /** The name of a message, in the form of this agent's reader: the same live and read. `part`: from 1, more than one around a tool call. */
   idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
   detail: Detail;
   thoughts: boolean;
-  /** Milliseconds, for how often long output is told. */
+  /** Milliseconds, to limit how often long output is sent. */
   now: () => number;
-  /** Words of the user are told too, and each begins a turn: in a replay. */
+  /** Words of the user are included, and each begins a turn: in a replay. */
   replay?: boolean;
-  /** Names what the agent gives no id and what stands beside nothing that has one. Default: a random uuid. */
+  /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
   unnamed?: () => string;
 }
 
-/** Words of the agent that came to an end. */
+/** Words of the agent that are complete. */
 export interface Spoken {
   uuid: string;
   content: string;
@@ -42,18 +42,18 @@ export interface Mapper {
   update(update: Fields, at?: string): Change[];
   /** A tool call as a permission request shows it. */
   call(call: Fields, at?: string): Change[];
-  /** What a program prints that has no calls. */
+  /** Output of a program without tool calls. */
   print(id: string, title: string, text: string): Change[];
-  /** The words that are open end here. */
+  /** Closes the open words. */
   closeText(): Change[];
   /** Something that happened between the words. */
   mark(what: string, text: string, at?: string): Change[];
-  /** Everything that is open ends here. */
+  /** Closes everything that is open. */
   close(how: 'ended' | 'cancelled' | 'interrupted'): Change[];
-  /** The last words of the agent since this was forgotten. */
+  /** The last words of the agent since this was reset. */
   last(): Spoken | undefined;
   forget(): void;
-  /** Words that ended since this was asked, in order. */
+  /** Words that ended since the previous call, in order. */
   spoken(): Spoken[];
 }
 
@@ -63,7 +63,7 @@ interface Open {
   messageId: string | undefined;
   content: string;
   bytes: number;
-  /** Nothing but space was said yet: it is no item so far. */
+  /** Only whitespace so far: it is no item yet. */
   silent: boolean;
 }
 
@@ -72,14 +72,14 @@ interface Tool {
   call: Fields;
   part: ToolPart;
   printed: Printed;
-  /** The text of its content that was taken. */
+  /** The text of its content that is in the item. */
   taken: string;
   shownAt: number;
-  /** Some of the output was not told yet. */
+  /** Some of the output was not sent yet. */
   behind: boolean;
 }
 
-/** Not of ACP: a file of an agent says that the person ended the turn. */
+/** Not of ACP: a file of an agent records that the person ended the turn. */
 export const cancelledUpdate = 'turn_cancelled';
 export const cancelledText = 'Cancelled.';
 
@@ -93,12 +93,12 @@ const plainId = (_role: string, id: string, part: number) => (part === 1 ? id : 
 export function createMapper(options: MapperOptions): Mapper {
   const { sessionId, cwd, idOf = plainId, detail, thoughts, now, unnamed = randomUUID } = options;
   let { turn } = options;
-  /** The last thing in this turn that the agent gave an id. What has none is named after it. */
+  /** The last thing in this turn with an id of the agent. An item without an id is named after it. */
   let beside: string | undefined;
-  /** Calls that were let go because there were too many: what comes of them later says nothing. */
+  /** Calls that were dropped because there were too many: later updates of them are ignored. */
   const gone = new Set<string>();
   const tools = new Map<string, Tool>();
-  /** How many items a message of the agent has so far. */
+  /** Number of items of a message of the agent so far. */
   const parts = new Map<string, number>();
   let open: Open | undefined;
   let last: Spoken | undefined;
@@ -138,7 +138,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return count;
   };
 
-  /** The same live and read again, as long as it stands behind the same thing. */
+  /** The same live and read again, as long as the item follows the same thing. */
   const uuidBeside = (kind: string): string => {
     if (beside === undefined) return unnamed();
     const name = `${kind}:${beside}`;
@@ -146,7 +146,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return foreignUuid(sessionId, count === 1 ? name : `${name}#${count}`);
   };
 
-  /** A replay goes on with the next turn. */
+  /** A replay continues with the next turn. */
   const nextTurn = (uuid: string): Change[] => {
     const changes = endTools('interrupted');
     turn = uuid;
@@ -157,7 +157,7 @@ export function createMapper(options: MapperOptions): Mapper {
   const say = (kind: Open['kind'], update: Fields, at: string | undefined): Change[] => {
     const messageId = typeof update.messageId === 'string' ? update.messageId : undefined;
     const changes: Change[] = [];
-    // Live an agent may leave the id out now and then; in a replay each message has its own, or none has.
+    // A live agent may omit the id now and then; in a replay each message has its own, or none has.
     const areNamed = options.replay === true || (messageId !== undefined && open?.messageId !== undefined);
     const isOther = open && areNamed && messageId !== open.messageId;
     if (open && (open.kind !== kind || isOther)) changes.push(...closeText());
@@ -170,7 +170,7 @@ export function createMapper(options: MapperOptions): Mapper {
       open ??= { uuid: '', kind, messageId, content: '', bytes: 0, silent: true };
       open.messageId ??= messageId;
       const head = keepHead(piece, Math.max(limit - open.bytes, 4));
-      // Words of the user are one item, however many they are.
+      // Words of the user are one item, however long.
       piece = kind === 'user' ? '' : piece.slice(head.length);
       open.content += head;
       open.bytes += Buffer.byteLength(head, 'utf8');
@@ -181,7 +181,7 @@ export function createMapper(options: MapperOptions): Mapper {
         open.uuid = uuidOf(role, open.messageId, kind);
         if (kind === 'user') changes.push(...nextTurn(open.uuid));
         const part = kind === 'user' ? { kind } : { kind, open: true };
-        // Some agents put empty lines in front of a thought, live and not when they write it down.
+        // Some agents put empty lines in front of a thought when live, but not in their files.
         if (kind === 'thought') open.content = open.content.trimStart();
         changes.push(item(open.uuid, { role, content: open.content, part }, at));
       }
@@ -190,7 +190,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return changes;
   };
 
-  /** The bytes are not kept: the item says what it was. */
+  /** The bytes are not kept: the item names the kind. */
   const picture = (block: Fields, at: string | undefined): Change => {
     const bytes = Math.floor((wordsOf(block.data).length * 3) / 4);
     const part = { kind: 'image', data: '', mime: wordsOf(block.mimeType).slice(0, 100), bytes };
@@ -213,7 +213,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return [];
   };
 
-  /** Its content takes the place of what it was; most agents only add to it. */
+  /** New content replaces the earlier one; most agents only add to it. */
   const take = (tool: Tool, content: string | undefined): Change[] => {
     if (content === undefined || content === tool.taken || detail === 'outline') return [];
     const before = tool.taken;
@@ -243,7 +243,7 @@ export function createMapper(options: MapperOptions): Mapper {
     };
   };
 
-  /** Of more calls than are remembered the oldest is over, whatever becomes of it. */
+  /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
   const letGo = (): Change[] => {
     const [oldest] = tools;
     if (tools.size <= maxTools || oldest === undefined) return [];
@@ -280,7 +280,7 @@ export function createMapper(options: MapperOptions): Mapper {
     const piece = typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
     changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
     if (known) {
-      // Of a large call only the names were kept: what it was about stays as it was told. A diff may be told with a permission alone.
+      // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
       const { diffs } = known.part;
       const kept = known.call.cut === true ? known.part : diffs === undefined ? {} : { diffs };
       const part = { ...kept, ...toolPart(merged, cwd, detail === 'outline') };
@@ -295,7 +295,7 @@ export function createMapper(options: MapperOptions): Mapper {
           ...(patch.title === undefined ? {} : { content: part.title }),
         });
     }
-    // What it is about, and what it brought about, may be as large as a file.
+    // Its input and its changes may be as large as a file.
     if (!isRunning(tool.part.status) || sizeOf(tool.call) > maxCallBytes)
       tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status, cut: true };
     return changes;

@@ -1,4 +1,4 @@
-/** What a tool printed, as it is shown: all of it while it is short, then its first and last part. Bounded memory. Pure. */
+/** The output of a tool as it is shown: all of it while it is short, then its first and last part. Bounded memory. Pure. */
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead, keepTail } from '../bounds.ts';
 
@@ -7,7 +7,7 @@ const wholeBytes = outputHeadBytes + outputTailBytes;
 
 export interface Printed {
   add(text: string): void;
-  /** Takes the place of everything before. */
+  /** Replaces everything before. */
   replace(text: string): void;
   shown(): { output: string; left: number };
   /** Everything so far is shown. */

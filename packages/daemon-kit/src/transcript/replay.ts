@@ -1,6 +1,6 @@
 /**
- * What an agent tells or has written of a session → its items, by the mapper of live turns: with the same uuids, in the same order. An item
- * for which the agent has no id, and which stands beside nothing that has one, is named after its place and its words.
+ * An agent's live or stored record of a session → its items, by the mapper of live turns: with the same uuids, in the same order. An item
+ * for which the agent has no id, and that has no neighbour with one, is named after its place and its words.
  */
 import { createHash } from 'node:crypto';
 import { type Item, itemAfter } from '@relay/protocol';
@@ -9,12 +9,12 @@ import { isClosed } from '../session-file.ts';
 import type { Fields } from './content.ts';
 import { type MapperOptions, createMapper } from './mapper.ts';
 
-/** An update of ACP that was told or written earlier. */
+/** An earlier update of ACP, live or stored. */
 export interface PastUpdate {
   update: Fields;
   /** When it happened, ISO 8601. */
   at: string;
-  /** Where it stands in what is read, in bytes; grows by more than the items that an update makes. Absent: unknown. */
+  /** Its place in the source, in bytes; grows by more than the items that an update makes. Absent: unknown. */
   place?: number;
 }
 
@@ -22,7 +22,7 @@ export type ReplaySettings = Pick<MapperOptions, 'sessionId' | 'cwd' | 'idOf' | 
 
 const unnamedMark = '?';
 
-/** `open`: the last turn is not over. Of that only what does not change any more is told: the first item that may, and what follows, is not. */
+/** `open`: the last turn has not ended. Then the first item that may still change, and all after it, are left out. */
 export function replayed(updates: Iterable<PastUpdate>, settings: ReplaySettings, open: boolean): Item[] {
   const items = new Map<string, Item>();
   let unnamed = 0;
@@ -55,7 +55,7 @@ export function replayed(updates: Iterable<PastUpdate>, settings: ReplaySettings
   return changing < 0 ? all : all.slice(0, changing);
 }
 
-/** The items with uuids for those that have none: messages as they ever were, so that nothing that is stored changes. */
+/** The items with uuids for those that have none: those of messages are unchanged, so that stored ones keep theirs. */
 function named(items: readonly Item[], sessionId: string): Item[] {
   const names = new Map<string, string>();
   let messages = 0;

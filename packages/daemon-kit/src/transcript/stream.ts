@@ -1,7 +1,7 @@
 /**
- * TRANSCRIPT frames of one session (transcript.md §3): changes joined for a moment, each frame with the next version. Whatever is not said,
- * because it is too large, the relay reads too slowly or nothing listens, is a version that is skipped: apps see the gap and ask.
- * Apps that read no items do not ask: where operations add another text than these apps were always shown, the frame says that text besides.
+ * TRANSCRIPT frames of one session (transcript.md §3): changes joined for a moment, each frame with the next version. A change that is not
+ * sent, because it is too large, the relay reads too slowly or no connection is open, is a skipped version: apps see the gap and ask.
+ * Apps that read no items do not ask: where operations add another text than these apps always got, the frame carries that text too.
  */
 import { type DaemonEvent, type Operation, shownText, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
@@ -10,34 +10,34 @@ import { waitingText } from '../output.ts';
 
 export interface StreamOptions {
   sessionId: string;
-  /** The task whose turn it is; empty for a session at the desk. */
+  /** The task whose turn it is; empty for a session started locally. */
   taskId: () => string;
   clock: Clock;
   joinMs: number;
-  /** Apps that read no items are shown what is printed; else what the operations add. */
+  /** Apps that read no items get the printed output; else the text that the operations add. */
   prints: boolean;
   /** The version of the next frame. */
   next: () => number;
   /** The version of the next frame becomes the current one. */
   advance: () => void;
-  /** Undefined while nothing listens. */
+  /** Undefined while there is no receiver. */
   send: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
 }
 
 export interface Stream {
   /** Changes of the version `v`, in order. */
   push(ops: readonly Operation[], v: number): void;
-  /** What an app that reads no items is shown meanwhile, bounded as OUTPUT is. */
+  /** Text meanwhile for an app that reads no items, bounded as OUTPUT is. */
   print(text: string): void;
-  /** Says what waits. */
+  /** Sends the pending changes. */
   flush(): void;
 }
 
-/** Of the operations: the other members of a frame stand in the rest. */
+/** The bound of the operations: the other members of a frame fit in the rest. */
 const maxFrameBytes = transcriptLimits.frameBytes - 1024;
 const sizeOf = (operation: Operation) => Buffer.byteLength(JSON.stringify(operation), 'utf8') + 1;
 
-/** In portions that fit into an operation each. */
+/** In portions that each fit into an operation. */
 function* piecesOf(text: string): Generator<string> {
   const { operationBytes } = transcriptLimits;
   for (let rest = text; rest !== '';) {
@@ -85,7 +85,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
     for (const piece of piecesOf(text)) say(next(), [{ op: 'print', text: piece }]);
   };
 
-  /** The first after a silence goes at once, with what is said of it in the same tick. */
+  /** The first change after a silence is sent at once, with the others of the same tick. */
   const schedule = () => {
     const sinceMs = elapsedOn(clock) - saidAt;
     if (sinceMs < joinMs) cancel ??= clock.after(joinMs - sinceMs, flush);

@@ -76,7 +76,7 @@ function exitOf(call: Fields): number | undefined {
   );
 }
 
-/** What a call changed: as the agent tells the lines, else made of the texts before and after. */
+/** The changes of a call: the agent's own lines, else computed from the texts before and after. */
 function* changesOf(call: Fields, cwd: string): Generator<Diff> {
   const told = patchOf(call, cwd);
   if (told) yield told;
@@ -87,7 +87,7 @@ function* changesOf(call: Fields, cwd: string): Generator<Diff> {
   }
 }
 
-/** The patch that Claude Code tells beside a call, with the true numbers of its lines. */
+/** The patch that Claude Code sends beside a call, with the true numbers of its lines. */
 function patchOf(call: Fields, cwd: string): Diff | undefined {
   const told = recordOf(recordOf(recordOf(call._meta).claudeCode).toolResponse);
   const path = wordsOf(told.filePath);
@@ -115,7 +115,7 @@ function diffsOf(call: Fields, cwd: string): Diff[] {
   return diffs;
 }
 
-/** What a permission for this call is about. */
+/** The subject of a permission for this call. */
 export function subjectOf(call: Fields, cwd: string): Subject {
   const { command, cwd: folder, diffs, name, input, title } = toolPart(call, cwd, false);
   if (command !== undefined) return { type: 'command', command, cwd: folder ?? cwd };
@@ -123,14 +123,14 @@ export function subjectOf(call: Fields, cwd: string): Subject {
   return { type: 'tool', tool: name ?? keepHead(title, 1000), ...(input === undefined ? {} : { input }) };
 }
 
-/** The text that stands in the content of a call; undefined when it has none. */
+/** The text in the content of a call; undefined when it has none. */
 export function printedBy(call: Fields): string | undefined {
   const texts = listOf(call.content).filter(({ type }) => type === 'content');
   if (texts.length === 0) return undefined;
   return texts.map(({ content }) => bare(textOf(content))).join('\n');
 }
 
-/** Out of the fence in which some agents put what a program printed. */
+/** Removes the fence that some agents put around the output of a program. */
 const bare = (text: string) => /^```\w*\n([^]*?)\n?```$/.exec(text)?.[1] ?? text;
 
 /** Relative when the path lies below the folder of the session. */

@@ -1,6 +1,6 @@
 /**
- * The transcripts of this daemon: what happens in a turn becomes items on disk and frames for a relay that takes them. Knows the store and
- * no socket; a task tells it what was said, and is told which item it ended with.
+ * The transcripts of this daemon: the events of a turn become items on disk and frames for a relay that accepts them. Knows the store and
+ * no socket; a task passes it the words, and gets the item with which it ended.
  */
 import { randomUUID } from 'node:crypto';
 import type { DaemonEvent, Item, Operation, Question as AskedQuestion } from '@relay/protocol';
@@ -13,7 +13,7 @@ import { type Detail, type Mapper, cancelledText, createMapper } from './mapper.
 import { type Stream, createStream } from './stream.ts';
 
 export interface TranscriptSettings {
-  /** `off`: nothing of it is said to a relay. */
+  /** `off`: no transcript is sent to a relay. */
   detail: Detail | 'off';
   thoughts: boolean;
 }
@@ -26,7 +26,7 @@ export interface TranscriptsOptions {
   settings: TranscriptSettings;
   joinMs: number;
   idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
-  /** Says a frame; undefined while the relay takes none. */
+  /** Sends a frame; undefined while the relay accepts none. */
   frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
   /** Words of the agent that do not end their turn. */
   said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
@@ -34,7 +34,7 @@ export interface TranscriptsOptions {
   closed: (sessionId: string, taskId: string, uuid: string, state: string) => void;
   /** Questions outlive this process: the next message answers. */
   keepsQuestions: boolean;
-  /** Whether changes at the desk are told. */
+  /** Whether local changes are sent. */
   isWatched: (sessionId: string) => boolean;
 }
 
@@ -53,32 +53,32 @@ export interface Words {
 export type Ending =
   | { type: 'TASK_COMPLETE'; result: string }
   | { type: 'ERROR'; error: string; code?: string }
-  /** `about`: what is shown; `before`: what a reader without parts is shown in front of it. */
+  /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
 export interface Transcripts {
-  /** A turn begins, or goes on with an answer (`goesOn`). Throws when the disk takes nothing. */
+  /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
   update(sessionId: string, update: Fields): void;
   call(sessionId: string, call: Fields): void;
-  /** What apps that read no items are shown. With titles and states alone (`outline`) it is the text of the items. */
+  /** Text for apps that read no items. With titles and states alone (`outline`) it is the text of the items. */
   show(sessionId: string, text: string): void;
-  /** Output of a program that tells nothing else. */
+  /** Output of a program that reports nothing else. */
   print(sessionId: string, taskId: string, text: string): void;
-  /** Why the turn of this session is kept no longer: the disk took nothing. Undefined while it is kept. */
+  /** The reason why the turn of this session is no longer kept: the disk refused a write. Undefined while it is kept. */
   lost(sessionId: string): string | undefined;
-  /** The item that the task ends with. Throws when the disk takes nothing. */
+  /** The item that the task ends with. Throws when the disk refuses the write. */
   end(taskId: string, sessionId: string, ending: Ending): string;
   /** Another question, while one is open. */
   ask(sessionId: string, question: AskedQuestion, about: string): void;
   cancel(sessionId: string): void;
-  /** Changes of items that are there. */
+  /** Changes of existing items. */
   change(sessionId: string, changes: readonly Change[]): void;
-  /** What the process before this one left open. */
+  /** Closes the items that the process before this one left open. */
   recover(): void;
-  /** What was written of a session without a turn of ours. */
+  /** Sends changes of a session without a turn of ours. */
   written: (sessionId: string, ops: readonly Operation[], v: number) => void;
-  /** Says what waits: what is read next holds it already. */
+  /** Sends the pending changes: a later read contains them already. */
   flush: (sessionId: string) => void;
 }
 
@@ -86,15 +86,15 @@ interface Talk {
   taskId: string;
   mapper: Mapper;
   turn: string;
-  /** The disk took nothing: what the agent tells from there on is not kept, so that each update need not fail. */
+  /** The disk refused a write: the rest of the turn is not kept, so that each update need not fail. */
   lost?: string;
 }
 
 const maxTalks = 1000;
 
-/** For people, in the words of a turn and in its list. */
+/** For people, in the text of a turn and in its list. */
 export const notKept = (why: string): string =>
-  `Not all of this turn is in its history, because the disk of this machine took nothing more: ${why}`;
+  `Part of this turn is missing from its history, because the disk of this machine could not be written: ${why}`;
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const { store, clock, settings, joinMs } = options;
@@ -158,7 +158,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     speak(sessionId, talk);
   };
 
-  /** Everything of a turn that is still open ends. Of one that was not kept only what is on the disk. */
+  /** Closes everything of a turn that is still open. Of a turn that was not kept only the items on the disk. */
   const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled' | 'interrupted'): Change[] => {
     if (talk.lost === undefined) return talk.mapper.close(how);
     const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
@@ -189,7 +189,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       part: { kind: 'mark', what, text },
     });
 
-  /** The item of the words that end a turn: the last ones that were said, or one of its own. */
+  /** The item of the words that end a turn: the last ones, or one of its own. */
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     const changes = talk === undefined ? [] : closing(sessionId, talk, 'ended');
@@ -239,7 +239,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     const isKept = talk?.lost === undefined;
     const changes = talk === undefined ? [] : isKept ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
     talk?.mapper.forget();
-    // One that was asked beside another is there already, and did not change.
+    // A question asked beside another one is there already, and did not change.
     const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
     const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, ...turn, part };
     write(sessionId, [...changes, ...(isThere ? [] : [put(item)])], {
@@ -301,7 +301,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       try {
         return conclude(sessionId, mine, ending);
       } finally {
-        // Also when the disk takes nothing of it.
+        // Also when the disk refuses the write.
         if (mine) talks.delete(sessionId);
       }
     },
@@ -338,7 +338,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
           return interrupted(item);
         });
-        if (wasAtWork) changes.push(mark('interrupted', 'The daemon died while this ran.', left[0]?.turn));
+        if (wasAtWork) changes.push(mark('interrupted', 'The daemon crashed while this was running.', left[0]?.turn));
         write(sessionId, changes, { sync: true });
         streamOf(sessionId).flush();
         streams.delete(sessionId);

@@ -124,7 +124,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       if (replays.size > maxReplays && oldest !== undefined) replays.delete(oldest);
       seen = moved();
     } catch (error) {
-      log.warn('session at the desk not read', { session: sessionId, why: reasonOf(error).slice(0, 300) });
+      log.warn('local session not read', { session: sessionId, why: reasonOf(error).slice(0, 300) });
     } finally {
       coming.delete(sessionId);
     }

@@ -8,7 +8,7 @@ const head = /^data:(image\/[a-z0-9.+-]+);base64,/i;
 /** @throws AgentFailure when the agent takes no images, or one is no data URL */
 export function promptOf(words: string, images: readonly string[], can: Pick<AgentAbilities, 'images'>): Block[] {
   if (images.length > 0 && !can.images) {
-    throw new AgentFailure('This agent takes no images. Send the message without them.');
+    throw new AgentFailure('This agent does not accept images. Send the message without them.');
   }
   const blocks = images.map((image): Block => {
     const [prefix, mimeType] = head.exec(image.slice(0, 100)) ?? [];

@@ -78,7 +78,7 @@ export function createSettings(limitMs: number): Settings {
       const told = sessions.get(sessionId);
       const setting = told?.settings.find((one) => one.id === id);
       if (!told || told.settings.length === 0)
-        throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has nothing to choose.');
+        throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
       if (!setting) throw new SettingRefused('INVALID_SETTING', `The session has no setting "${id}".`);
       if (!setting.options.some((option) => option.id === value))
         throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
