@@ -1,4 +1,4 @@
-/** A user's app on `/ws/attention`. Every frame is held against its schema, and against what this client asked for. */
+/** A user's app on `/ws/attention`. Every frame is checked against its schema, and against the events that this client asked for. */
 import { type Attention, type AttentionFrame, attentionFrames, validator } from '@relay/protocol';
 import { show } from './expect.ts';
 import { Inbox } from './inbox.ts';
@@ -50,7 +50,7 @@ export async function openApp(
     if (since && !withoutOffset.has(frame.type) && (typeof frame.offset !== 'string' || frame.offset === ''))
       violated(`rules, 11.7: expected an offset on every frame of a client with since, came ${text.slice(0, 200)}`);
     const checked = checks.get(frame.type)?.(frame);
-    // A type that is not known may be of a later release.
+    // An unknown type may come from a later release.
     if (!checked) return;
     if (checked.ok) inbox.push(frame as unknown as AttentionFrame);
     else violated(`a ${frame.type} frame does not fit its schema, ${checked.reason}; came ${show(frame)}`);

@@ -1,4 +1,4 @@
-/** The command line: arguments → run → one line per check and a summary. Returns the exit code; prints, and exits nowhere. */
+/** The command line: arguments → run → one line per check and a summary. Prints, and returns the exit code; never exits the process. */
 import { parseArgs } from 'node:util';
 import { checks } from './checks/index.ts';
 import { type Result, runChecks } from './run.ts';

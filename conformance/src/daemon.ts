@@ -1,6 +1,6 @@
 /**
- * A daemon on `/ws/daemon`, as the specification describes it: answers pings and `get_messages`, says nothing by itself.
- * Every frame of the relay is held against its schema; a task that arrives twice, on whatever connection, is a violation.
+ * A daemon on `/ws/daemon`, as the specification describes it: answers pings and `get_messages`, sends nothing by itself.
+ * Every frame of the relay is checked against its schema; a task that arrives twice, on any connection, is a violation.
  */
 import { type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { Inbox } from './inbox.ts';

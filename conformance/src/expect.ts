@@ -1,7 +1,7 @@
 /** Assertions of the checks. A failure names the expected and the received value. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** The relay does not do what was demanded. Everything else that is thrown is a fault on the way there. */
+/** The relay violates an expectation. Any other error that is thrown is a fault of the setup. */
 export class Unmet extends Error {
   override readonly name = 'Unmet';
 }

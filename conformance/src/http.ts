@@ -1,4 +1,4 @@
-/** One HTTP request, with nothing hidden: status, headers, and the body as it came. Knows no route. */
+/** One HTTP request, with nothing hidden: status, headers, and the body as received. Knows no route. */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 

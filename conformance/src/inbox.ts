@@ -38,7 +38,7 @@ export class Inbox<F extends Typed> {
     }
   }
 
-  /** Where the frames to come begin. */
+  /** The position of the next frame. */
   mark(): number {
     return this.#frames.length;
   }

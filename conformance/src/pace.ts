@@ -12,9 +12,9 @@ interface Window {
 export interface Pace {
   /** Waits until a request of this kind may be sent. */
   turn(who: string, creates: boolean): Promise<void>;
-  /** Reads what an answer says about what is left. */
+  /** Reads the remaining requests from the headers of an answer. */
   learn(who: string, creates: boolean, answer: Answer): void;
-  /** Waits as long as a 429 says. */
+  /** Waits for the time that a 429 asks for. */
   refused(answer: Answer): Promise<void>;
 }
 

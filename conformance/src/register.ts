@@ -4,7 +4,7 @@ import type { Rest } from './rest.ts';
 
 export const agentType = 'conformance_agent';
 
-/** @throws Unmet when any step is not as the rules say */
+/** @throws Unmet when any step violates the rules */
 export async function register(rest: Rest, hostname: string): Promise<Device> {
   const asked = await rest.ok('requestCode', { body: { hostname, agent_type: agentType } });
   await rest.ok('approveCode', { params: { userCode: asked.body.user_code } });

@@ -1,5 +1,5 @@
 /**
- * The relay over REST. Every answer is held against the schemas of the protocol and against what holds for all of them:
+ * The relay over REST. Every answer is checked against the schemas of the protocol and the rules for all answers:
  * X-Request-Id, the three limit headers, the shape of errors. Stays within the rate limits.
  */
 import {
@@ -27,7 +27,7 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>>;
   /** The bearer token; `null` sends none. Absent: the user's, on routes that need one. */
   as?: string | null;
-  /** An answer 429 is what the check is about. */
+  /** Set by checks that expect a 429. */
   untilLimit?: true;
 }
 
@@ -40,7 +40,7 @@ export interface Rest {
   ok<N extends RouteName>(name: N, options?: CallOptions): Promise<Good<N>>;
   /** A call that must be refused with this code (and its status in the catalogue). @throws Unmet */
   refused(name: RouteName, code: string, options?: CallOptions): Promise<Answer>;
-  /** Any call; only what holds for every answer is demanded. @throws Unmet */
+  /** Any call; checks only the rules for all answers. @throws Unmet */
   call(name: RouteName, options?: CallOptions): Promise<Answer>;
   /** Any request, also to addresses that do not exist. @throws Unmet */
   send(method: string, path: string, options?: CallOptions): Promise<Answer>;

@@ -1,4 +1,4 @@
-/** Runs checks one after the other against one relay, and says of each what came of it. */
+/** Runs checks one after the other against one relay, and reports the outcome of each. */
 import type { Check } from './check.ts';
 import { type World, type WorldOptions, createWorld } from './world.ts';
 
@@ -8,7 +8,7 @@ export interface Result {
   readonly name: string;
   readonly rows: readonly string[];
   readonly outcome: Outcome;
-  /** Why it failed, with what was expected and what came; or why it was skipped. */
+  /** Why it failed, with the expected and the received value; or why it was skipped. */
   readonly reason?: string;
   readonly ms: number;
 }
@@ -40,7 +40,7 @@ async function perform(check: Check, world: World): Promise<string | undefined> 
   return [reason, ...violations].filter((text) => text !== undefined).join('; also: ') || undefined;
 }
 
-/** Everything that was made on the relay is removed again before this resolves. */
+/** Removes everything that was created on the relay before it resolves. */
 export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Result[]> {
   const world = createWorld(options);
   const results: Result[] = [];

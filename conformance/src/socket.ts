@@ -21,9 +21,9 @@ export interface Live {
   readonly closed: Promise<Closed>;
   /** Resolves with the close; @throws Unmet when the other side does not close in time */
   mustClose(code: number, why: string, withinMs?: number): Promise<void>;
-  /** Ends it politely. */
+  /** Closes it with a close frame. */
   close(): Promise<void>;
-  /** Ends it without a word, as a broken network does. */
+  /** Ends it without a close frame, as a broken network does. */
   drop(): Promise<void>;
 }
 

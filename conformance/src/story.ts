@@ -1,6 +1,6 @@
 /**
- * One session from POST /api/sessions to its end, told once: creating sessions is what a relay limits most. Each step is made
- * when the first check needs it and remembers what was seen; checks only look.
+ * One session from POST /api/sessions to its end, run once: a relay limits the creation of sessions most. Each step runs
+ * when the first check needs it and keeps the frames that it saw; checks only read them.
  */
 import { randomUUID } from 'node:crypto';
 import { type Attention, type AttentionFrame, type ToDaemon, formatSessionId } from '@relay/protocol';

@@ -1,7 +1,7 @@
 /**
- * The shared things of the checks, made when the first check needs them: a registered device with its daemon, an app that gets every
- * frame, and one with only the ordinary ones. Each check creates its own sessions, so that each can run alone. Sessions are created by reports of
- * the daemon, which cost no request.
+ * The shared objects of the checks, created when the first check needs them: a registered device with its daemon, an app that gets
+ * every frame, and one with only the ordinary ones. Each check creates its own sessions, so that each can run alone. Sessions are
+ * created by reports of the daemon, which cost no request.
  */
 import { randomUUID } from 'node:crypto';
 import { type Attention, type ToDaemon, formatSessionId } from '@relay/protocol';
@@ -42,16 +42,16 @@ export interface World extends WorldOptions {
   violated: (text: string) => void;
   /** The device of this name, registered when first asked for. */
   device: (name: string) => Promise<Device>;
-  /** Connects a device; without options as a well-behaved daemon does. The caller says `status`. */
+  /** Connects a device; without options as a well-behaved daemon does. The caller sends `status`. */
   open: (device: Device, options?: Parameters<typeof openDaemon>[3]) => Promise<Daemon>;
-  /** The daemon of the device `desk`, connected and free. */
+  /** The daemon of the device `desk`, connected and idle. */
   desk: () => Promise<Daemon>;
   /** An app that asked for offsets and output. */
   app: () => Promise<App>;
-  /** An app that asked for nothing: it sees what the specification shows. */
+  /** An app that asked for nothing: it gets only the frames of the specification. */
   plain: () => Promise<App>;
   openApp: (options?: AppOptions, name?: string) => Promise<App>;
-  /** The one session that is created over REST for everybody. */
+  /** The one session created over REST that all checks share. */
   readonly story: Story;
   /** A new session, reported by a daemon (the desk's). */
   session: (entry?: Record<string, unknown>, daemon?: Daemon) => Promise<Session>;
@@ -60,8 +60,8 @@ export interface World extends WorldOptions {
   /** The same, and the daemon confirms it in a `status`. */
   running: (session: Session, content?: string, daemon?: Daemon) => Promise<Task>;
   /**
-   * Lets the daemon say something in this session, and waits until both apps have heard it: whatever the daemon sent before
-   * has been handled, and its frames have arrived.
+   * Lets the daemon send a message in this session, and waits until both apps have received it: all earlier frames of the
+   * daemon have been handled by then, and their frames have arrived.
    */
   caughtUp: (session: Session, daemon?: Daemon) => Promise<Attention<'new_message'>>;
   close: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** `/ws/attention`: who gets in, what ends it, and how a client goes on where it was (specification §4.2, §5; rules, chapter 11). */
+/** `/ws/attention`: authentication, close codes, and how a client resumes (specification §4.2, §5; rules, chapter 11). */
 import { randomUUID } from 'node:crypto';
 import type { AttentionFrame } from '@relay/protocol';
 import type { AppOptions } from '../app.ts';
@@ -11,7 +11,7 @@ import { badTokens } from './authentication.ts';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const door = (world: World, query: Record<string, string> = {}) =>
   `${world.wsUrl}/ws/attention?${new URLSearchParams(query).toString()}`;
-/** Something about the session that every app of the user hears. */
+/** Causes a frame about the session that every app of the user gets. */
 const rename = async ({ rest }: World, id: string, title: string) =>
   rest.ok('updateSession', { params: { id }, body: { title } });
 const titled = (title: string) => (frame: Extract<AttentionFrame, { type: 'session_update' }>) =>

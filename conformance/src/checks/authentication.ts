@@ -5,7 +5,7 @@ import { same } from '../expect.ts';
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Tokens that are none, made of a good one. */
+/** Invalid tokens, made from a valid one. */
 export function badTokens(token: string): Record<string, string> {
   const [head = '', payload = '', signature = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8') || '{}') as Record<string, unknown>;

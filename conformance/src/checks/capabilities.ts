@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 
-/** A daemon of a device of its own, connected and free, that declares this. */
+/** A daemon with a device of its own, connected and idle, that declares these capabilities. */
 export async function declaring(world: World, capabilities: string) {
   const device = await world.device('capable');
   const headers = { ...daemonHeaders(device), 'X-Daemon-Capabilities': capabilities };
@@ -171,7 +171,7 @@ export const capabilities: readonly Check[] = [
       const daemon = await declaring(world, 'receipts');
       const session = await world.session({}, daemon);
       const { id } = await world.task(session, 'talk', daemon);
-      // Enough before it, so that a pong that does not wait comes too early.
+      // Enough work before it, so that a pong that does not wait comes too early.
       for (let said = 1; said <= 100; said += 1) {
         const message = { session_id: session.native, uuid: `${id}-${said}`, content: `word ${said}` };
         daemon.event(id, 'AGENT_RESPONSE', message);

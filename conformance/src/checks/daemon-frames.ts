@@ -72,7 +72,7 @@ export const daemonFrames: readonly Check[] = [
   ),
 ];
 
-/** Waits for the relay's own clock: these come last, so that most of the time has passed already. */
+/** Checks that wait for the relay's own clock: they come last, so that most of the time has passed already. */
 export const keepalive: readonly Check[] = [
   specification(
     '§6.2',

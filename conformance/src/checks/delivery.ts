@@ -1,7 +1,6 @@
 /**
  * The delivery promise (rules, 2.1): accepted once, written to a daemon at most once, in order per session, and the outcome
- * is never guessed. That no task is ever written twice is held
- * against every frame of the whole run.
+ * is never guessed. Every frame of the whole run is checked against "no task is written twice".
  */
 import { type Check, rule, specification } from '../check.ts';
 import type { Daemon } from '../daemon.ts';
@@ -12,7 +11,7 @@ import type { Session, World } from '../world.ts';
 const connected = async (world: World): Promise<Daemon> => world.open(await world.device('delivery'));
 const broken = async (world: World): Promise<Daemon> => world.open(await world.device('broken'));
 
-/** A session of a daemon that has left again. */
+/** A session of a daemon that has disconnected. */
 async function left(world: World): Promise<Session> {
   const daemon = await connected(world);
   daemon.status([]);
@@ -24,12 +23,12 @@ async function left(world: World): Promise<Session> {
 const post = async ({ rest }: World, id: string, body: Record<string, unknown>) =>
   (await rest.ok('sendMessage', { params: { id }, body })).body;
 
-/** Waits until an app hears that this task is in this state. */
+/** Waits until an app gets a frame with this task in this state. */
 const heardState = async (world: World, taskId: string, state: string, from = 0) =>
   (await world.app()).inbox.until(
     'session_update',
     ({ session }) => session.lastTask?.id === taskId && session.lastTask.state === state,
-    // Before a task is lost or unknown the daemon's history may be asked, which has 10 s to answer, and again 10 s later.
+    // Before it settles a task as lost or unknown, the relay may request the daemon's history: 10 s to answer, and again 10 s later.
     { from, what: `the task is ${state}`, withinMs: 20_000 },
   );
 
@@ -48,7 +47,7 @@ export const delivery: readonly Check[] = [
     same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
     await world.session({}, daemon);
     await world.caughtUp(session, daemon);
-    // Without a status the tasks would come after 2 s, so only a quick answer proves something.
+    // Without a status the tasks would be sent after 2 s, so only a quick answer proves something.
     const early = daemon.inbox.all('task_resume');
     if (Date.now() - openedAtMs < 1500) same(early, [], 'tasks before the first status');
     daemon.status([]);
@@ -227,12 +226,12 @@ export const delivery: readonly Check[] = [
       await first.drop();
       const second = await broken(world);
       second.status([]);
-      // Its newest task is the one that waits, so the session alone tells that something went wrong.
+      // Its newest task is the queued one, so only the status of the session shows the failure.
       const { inbox } = await world.app();
       await inbox.until(
         'session_update',
         (frame) => frame.session.id === session.id && frame.session.status === 'failed',
-        // The daemon's history is asked first, twice.
+        // The relay requests the daemon's history first, twice.
         { withinMs: 20_000 },
       );
       const { body } = await world.rest.ok('readTask', { params: { id: lost.id } });

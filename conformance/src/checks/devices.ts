@@ -1,4 +1,4 @@
-/** Devices over REST, and how they come online and go (specification §2.2, §3, §4.1; rules, chapter 7). */
+/** Devices over REST, and how they go online and offline (specification §2.2, §3, §4.1; rules, chapter 7). */
 import { type Check, rule, specification } from '../check.ts';
 import { daemonHeaders, daemonVersion } from '../daemon.ts';
 import { matches, must, oneOf, present, same } from '../expect.ts';

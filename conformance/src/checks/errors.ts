@@ -139,7 +139,7 @@ export const errors: readonly Check[] = [
   }),
 ];
 
-/** Last of the requests that are about something else: it looks back at all of them. */
+/** Runs after all other requests: it examines the answers to all of them. */
 export const failures: readonly Check[] = [
   specification(
     '§7',

@@ -6,7 +6,7 @@ import { type Check, rule, specification } from '../check.ts';
 import { must, present, same, show } from '../expect.ts';
 import type { Session, Task, World } from '../world.ts';
 
-/** A session with a running task, and where the frames of an app that asked for nothing begin. */
+/** A session with a running task, and the position from which an app with only the ordinary frames is read. */
 async function stage(world: World): Promise<{ session: Session; task: Task; app: App; from: number }> {
   const session = await world.session();
   const task = await world.running(session);
@@ -15,7 +15,7 @@ async function stage(world: World): Promise<{ session: Session; task: Task; app:
   return { session, task, app, from: app.inbox.mark() };
 }
 
-/** Waits for the session_update that says how the task ended, and returns the frames about the session up to it. */
+/** Waits for the session_update with the end of the task, and returns the frames about the session up to it. */
 async function until(
   app: App,
   session: Session,
@@ -236,7 +236,7 @@ export const events: readonly Check[] = [
     daemon.event(task.id, 'TASK_COMPLETE', { result: 'over' });
     await until(app, session, task.id, 'completed', from);
     const after = app.inbox.mark();
-    // Progress of another session that is held back as well, later: by then anything held back before has come.
+    // Progress of another session, held back as well, but later: when it arrives, anything held back earlier has arrived.
     daemon.event(marker.task.id, 'PROGRESS', { action: 'Marker', target: '1' });
     daemon.event(marker.task.id, 'PROGRESS', { action: 'Marker', target: '2' });
     await app.inbox.until(

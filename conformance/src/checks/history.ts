@@ -1,4 +1,4 @@
-/** History belongs to the daemon; the relay asks for pages of it (specification §2.4, §4.1, §6.2, §6.3; rules, 6.16). */
+/** History belongs to the daemon; the relay requests pages of it (specification §2.4, §4.1, §6.2, §6.3; rules, 6.16). */
 import { randomUUID } from 'node:crypto';
 import { type Check, rule, specification } from '../check.ts';
 import type { StoredMessage } from '../daemon.ts';
@@ -7,7 +7,7 @@ import { type Session, type World, nowText } from '../world.ts';
 
 const messageFields = ['uuid', 'role', 'content', 'timestamp'];
 
-/** A session with so many messages in the memory of the daemon. */
+/** A session with this many messages in the history of the daemon. */
 async function told(world: World, count: number): Promise<{ session: Session; stored: StoredMessage[] }> {
   const session = await world.session({ message_count: count, last_message: `message ${count - 1}` });
   const stored = Array.from({ length: count }, (_, index): StoredMessage => ({
@@ -20,7 +20,7 @@ async function told(world: World, count: number): Promise<{ session: Session; st
   return { session, stored };
 }
 
-/** The questions that a request of an app caused: a relay may ask on its own account too, with another limit. */
+/** The `get_messages` frames that a request of an app caused: a relay may also send its own, with another limit. */
 const asked = async (world: World, session: Session, limits: readonly number[] = [2, 50]) =>
   (await world.desk()).inbox.all(
     'get_messages',
@@ -114,7 +114,7 @@ export const history: readonly Check[] = [
       const daemon = await world.open(await world.device('away'));
       const { id } = await world.session({}, daemon);
       await daemon.close();
-      // A request on its way ends like one that comes later.
+      // A request under way ends like a later one.
       await world.rest.refused('readMessages', 'DEVICE_OFFLINE', { params: { id } });
       const { body } = await world.rest.ok('readSession', { params: { id } });
       same([body.messages, body.messagesError?.code], [[], 'DEVICE_OFFLINE'], 'messages and messagesError.code');

@@ -1,4 +1,4 @@
-/** Rate limits (specification §8; rules, 6.10). They use up what the user has, so they come last. */
+/** Rate limits (specification §8; rules, 6.10). These checks use up the user's limits, so they come last. */
 import { type Check, specification } from '../check.ts';
 import { Unmet, matches, must, same, show } from '../expect.ts';
 import type { Answer } from '../http.ts';
@@ -16,7 +16,7 @@ async function untilRefused(limit: number, send: () => Promise<Answer>): Promise
   throw new Unmet(`expected 429 after ${limit} requests within a minute, more than ${2 * limit} were let through`);
 }
 
-/** `X-RateLimit-Limit` is what the operator configured; the specification's number unless the suite was told otherwise. */
+/** `X-RateLimit-Limit` is the configured limit; by default the number of the specification. */
 function fitsLimit(answer: Answer, limit: number): void {
   const { headers } = answer;
   same(

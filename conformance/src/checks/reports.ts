@@ -1,4 +1,4 @@
-/** Sessions that daemons report, and what they tell of watched ones (specification §2.4, §6.3; rules, chapter 4; field daemons). */
+/** Sessions that daemons report, and the activity of watched ones (specification §2.4, §6.3; rules, chapter 4; field daemons). */
 import { randomUUID } from 'node:crypto';
 import { type Check, rule, specification } from '../check.ts';
 import { must, same } from '../expect.ts';
@@ -158,7 +158,7 @@ export const reports: readonly Check[] = [
       (frame) => frame.session.id === id && frame.session.lastMessage === last_message,
       { from },
     );
-    // The update that watching caused may still have been on its way.
+    // The update that watching caused may have been under way still.
     const frames = app
       .about([id], from)
       .filter(

@@ -1,4 +1,4 @@
-/** The service itself: probes, documents, who is asking. */
+/** The service itself: probes, documents, the current user. */
 import { type Route, routes } from '@relay/protocol';
 import { type Check, rule, specification } from '../check.ts';
 import { matches, must, same } from '../expect.ts';

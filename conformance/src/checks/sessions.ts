@@ -1,4 +1,4 @@
-/** Sessions over REST: creating, listing, reading, changing, forgetting (specification §2.1, §3, §4.1; rules, chapter 1). */
+/** Sessions over REST: creating, listing, reading, changing, deleting (specification §2.1, §3, §4.1; rules, chapter 1). */
 import { randomUUID } from 'node:crypto';
 import { formatSessionId } from '@relay/protocol';
 import { type Check, rule, specification } from '../check.ts';
@@ -220,7 +220,7 @@ export const sessions: readonly Check[] = [
     });
     daemon.status([]);
     await rest.refused('readSession', 'SESSION_NOT_FOUND', { params: { id } });
-    // Whatever was under way when it was forgotten has arrived before this.
+    // Frames under way when it was deleted have arrived before this one.
     await world.caughtUp(await world.session());
     const forgotten = app.inbox.mark();
     daemon.report([{ session_id: native, last_message: 'old', last_activity, is_active: false, message_count: 1 }]);

@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 const stateOf = async ({ rest }: World, id: string) => (await rest.ok('readTask', { params: { id } })).body.state;
 
-/** Sends without waiting for the daemon: what is queued. */
+/** Sends a message without waiting for the daemon: it is queued. */
 const post = async ({ rest }: World, id: string, content: string) =>
   (await rest.ok('sendMessage', { params: { id }, body: { content } })).body;
 
@@ -89,7 +89,7 @@ export const tasks: readonly Check[] = [
     const second = await post(world, session.id, 'second');
     const third = await post(world, session.id, 'third');
     same([second.state, third.state], ['queued', 'queued'], 'states of the messages that wait');
-    // A task of another session, accepted later, reaches the daemon: the ones that wait were not sent before it.
+    // A task of another session, accepted later, reaches the daemon: the queued ones were not sent before it.
     const marker = await world.task(await world.session());
     const early = daemon.inbox.all('task_resume', ({ task_id }) => [second.taskId, third.taskId].includes(task_id));
     same(early, [], 'tasks that were sent while another ran');

@@ -1,4 +1,4 @@
-/** Watched sessions and what they notify (specification §2.3, §3, §4.1, §6.2; rules, chapter 14). */
+/** Watched sessions and their notifications (specification §2.3, §3, §4.1, §6.2; rules, chapter 14). */
 import { type Check, rule, specification } from '../check.ts';
 import { must, same } from '../expect.ts';
 import { nowText } from '../world.ts';
