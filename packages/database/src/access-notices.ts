@@ -1,8 +1,8 @@
-/** Notifications that a device or a program was allowed on an account (rules, 8.13). Everybody gets them, watched sessions or not. */
+/** Notifications that a device or a program was allowed on an account (rules, 8.13). Every user gets them, with or without watched sessions. */
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-/** `name`: of the device or program; without control characters and such as turn text. */
+/** `name`: of the device or program; without control characters and marks that change the direction of text. */
 export async function addAccessNotice(
   db: Db,
   { userId, name, deviceId }: { userId: string; name: string; deviceId?: string },

@@ -13,7 +13,7 @@ export interface FirstPartyClient {
   skipConsent: boolean;
 }
 
-/** Writes the clients as given here, whatever was there before; any number of instances may do so at once. */
+/** Saves the clients as given, replacing earlier values; any number of instances may do so at once. */
 export async function seedClients(db: WithModels, clients: readonly FirstPartyClient[]): Promise<void> {
   for (const client of clients) {
     const data = {
@@ -33,12 +33,12 @@ export async function seedClients(db: WithModels, clients: readonly FirstPartyCl
   }
 }
 
-/** Forgets the keys that sign access tokens: the next token makes a new one. */
+/** Deletes the keys that sign access tokens: the next token creates a new one. */
 export async function forgetSigningKeys(db: WithModels): Promise<void> {
   await db.models.signingKey.deleteMany();
 }
 
-/** Whether anybody has an account. */
+/** Whether any account exists. */
 export async function hasAccounts(db: WithModels): Promise<boolean> {
   return (await db.models.user.findFirst({ select: { id: true } })) !== null;
 }
@@ -65,7 +65,7 @@ export async function forgetOrphan(
   return ended;
 }
 
-/** Forgets the refresh tokens that came from a sign-in; used before the sign-in itself is forgotten. */
+/** Deletes the refresh tokens that came from a sign-in; used before the sign-in itself is deleted. */
 export async function forgetTokensOfLogin(db: WithModels, loginId: string): Promise<void> {
   await db.models.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
 }
@@ -116,7 +116,7 @@ export async function clientName(db: WithModels, clientId: string): Promise<stri
   return client?.name ?? clientId;
 }
 
-/** Takes from a program what the person gave it; false if it had nothing. */
+/** Revokes the access that the person gave a program; false if it had none. */
 export async function forgetApplication(db: WithModels, userId: string, clientId: string): Promise<boolean> {
   const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId, clientId } });
@@ -132,7 +132,7 @@ export async function listLogins(db: WithModels, userId: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** When the person behind a sign-in (`sid`) last showed who they are; undefined when it is gone. */
+/** The time at which the person behind a sign-in (`sid`) last authenticated; undefined when it is gone. */
 export async function readSignInTime(db: WithModels, loginId: string): Promise<Date | undefined> {
   const login = await db.models.login.findUnique({
     where: { id: loginId },
@@ -141,14 +141,14 @@ export async function readSignInTime(db: WithModels, loginId: string): Promise<D
   return login ? (login.confirmedAt ?? login.createdAt) : undefined;
 }
 
-/** The password was entered again in this browser. */
+/** Records that the password was confirmed in this browser. */
 export async function confirmSignIn(db: WithModels, loginId: string): Promise<void> {
   await db.models.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
 }
 
 /** Ends every sign-in of the person and every token that could be renewed. */
 export async function forgetAllLogins(db: WithModels, userId: string): Promise<void> {
-  // The sign-ins first: nothing new comes from one that is gone.
+  // The sign-ins first: a deleted one yields no new tokens.
   await db.models.login.deleteMany({ where: { userId } });
   await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId } });
@@ -158,7 +158,7 @@ export async function forgetAllLogins(db: WithModels, userId: string): Promise<v
 
 const usedCode = (hash: string) => `used-code:${hash}`;
 
-/** Remembers what a code was exchanged for, under the hash of the code. */
+/** Saves what a code was exchanged for, under the hash of the code. */
 export async function noteUsedCode(
   db: WithModels,
   hash: string,

@@ -1,5 +1,5 @@
 /**
- * Claiming (rules, 2.1): a queued task is written to its daemon at most once, in order per session. Everything that writes must run inside
+ * Claiming (rules, 2.1): a queued task is written to its daemon at most once, in order per session. Every write must run inside
  * `withDevice`.
  */
 import type { TaskKind } from '@relay/protocol';
@@ -24,17 +24,17 @@ export interface ClaimedTask {
   sessionKey: string;
   nativeId: string;
   instruction: string;
-  /** Whether `imagesOf` has something: images may be large, and are not read before they are needed. */
+  /** Whether `imagesOf` returns any: images may be large, and are not loaded before they are needed. */
   hasImages: boolean;
   projectPath: string;
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
-  /** The fence of an earlier claim of it, which was given back: not written under that one. Absent without one. */
+  /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
 
-/** While a session waits: what answers a question goes, whenever it was accepted, and else only what was accepted after the question. */
+/** While a session waits: answers to a question may be sent whenever they were accepted, other messages only if accepted after the question. */
 const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
@@ -94,7 +94,7 @@ export async function unclaimTask(db: Db, taskId: string, fence: number): Promis
 }
 
 /**
- * Gives back whatever was claimed under this fence and not written, when the answer to the claim was lost. `written` are all the
+ * Gives back the tasks claimed under this fence and not written, when the reply to the claim was lost. `written` lists all
  * tasks that were written under this fence and have not ended; the caller has checked the fence and claims nothing meanwhile.
  */
 export async function unclaimUnwritten(
@@ -139,7 +139,7 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
   return byDevice;
 }
 
-/** Devices among these that have something to claim or to expire. */
+/** Returns those of these devices that have a task to claim or to expire. */
 export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
   if (deviceIds.length === 0) return [];
   const rows = await db.sql.query<{ device_id: string }>`

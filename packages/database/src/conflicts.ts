@@ -1,7 +1,7 @@
 /**
- * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and take its place from
- * each other for ever. The connections of a device tell it from everything that one machine may do: a connection counts only if its
- * daemon was there and answered when it was replaced. One that was restarted, or whose network broke, does not answer.
+ * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and replace each
+ * other's connection for ever. The connections of a device distinguish it from the behaviour of a single machine: a connection counts only
+ * if its daemon was connected and answering when it was replaced. One that was restarted, or whose network broke, does not answer.
  */
 import { type DeviceConflict, limits } from '@relay/protocol';
 import type { Db } from './transaction.ts';
@@ -9,38 +9,38 @@ import { newUlid } from './ulids.ts';
 
 /** As kept in the row of the device. */
 interface Kept extends DeviceConflict {
-  /** How often the place was taken since it was noticed. */
+  /** The number of replacements since the conflict was noticed. */
   step: number;
   /** The current owner keeps the device until then. */
   heldUntil: string;
-  /** Without another replacement it is over then. */
+  /** The end of the conflict, if no other replacement follows. */
   until: string;
 }
 
-/** A connection that ended, as far as it matters here. */
+/** The facts of an ended connection that matter here. */
 export interface EndedConnection {
   hostname: string;
   address: string;
   daemonVersion: string;
-  /** It was replaced, and its daemon was there to hear it. */
+  /** It was replaced while its daemon was answering. */
   answered: boolean;
 }
 
-/** All of it must happen within this time. */
+/** All replacements of a conflict happen within this time. */
 export const conflictWindowMs = 2 * 60_000;
 /** A, B, A, B, each replaced by the next. */
 const alternations = 4;
-/** Of machines that nothing tells apart: more than a device may connect in a minute without being slowed down. */
+/** For machines that cannot be told apart: more than a device may connect in a minute without being slowed down. */
 const indistinct = 12;
-/** The newest connections may not have ended yet, or not have been noted. */
+/** The newest connections may not have ended yet, or not have been saved. */
 const underWay = 2;
 
 const nameOf = ({ hostname, address, daemonVersion }: EndedConnection) =>
   JSON.stringify([hostname, address, daemonVersion]);
 
 /**
- * The machines that take a device from each other, by its connections within `conflictWindowMs` that have ended, newest first; empty when
- * it is no conflict.
+ * The machines that replace each other, by the connections of the device that ended within `conflictWindowMs`, newest first; empty
+ * without a conflict.
  */
 export function conflicting(connections: readonly EndedConnection[]): DeviceConflict['machines'] {
   const first = connections.findIndex(({ answered }) => answered);
@@ -68,7 +68,7 @@ function distinct(
 }
 
 const holdMs = (step: number) => Math.min(60_000 * 2 ** step, 600_000);
-/** Less than what is added to the hold below: a daemon that is sent away must come back before the conflict counts as over. */
+/** Less than what is added to the hold below: a refused daemon must come back before the conflict counts as over. */
 const retrySeconds = (step: number) => Math.min(15 * 2 ** step, 120);
 const quietMs = 180_000;
 
@@ -93,8 +93,8 @@ export function conflictOf(kept: unknown, nowMs: number): DeviceConflict | null 
 }
 
 /**
- * Notes that the daemon of this connection was there when another one took its place. When that makes a conflict, or goes on with one, the
- * owner keeps the device, longer each time; when it begins one, the user is to be told. Must run inside `withDevice`.
+ * Saves that the daemon of this connection was answering when another one replaced it. If that begins or continues a conflict, the
+ * owner keeps the device, longer each time; if it begins one, the user is to be notified. Must run inside `withDevice`.
  */
 export async function noteReplacement(
   db: Db,

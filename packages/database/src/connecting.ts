@@ -1,14 +1,14 @@
-/** A connection to PostgreSQL that does not come about is always "not now", for whatever reason: nothing of ours was looked at. */
+/** A connection to PostgreSQL that cannot be made always means "not now", for any reason: no statement of ours was run. */
 import pg from 'pg';
 
 class ConnectError extends Error {
   readonly code = 'DATABASE_UNREACHABLE';
 }
 
-/** Node's codes for a name that has no address, and for a name server that does not answer. */
+/** Node's codes for a host name without an address, and for a name server that does not answer. */
 const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** Why it does not come about, for people: a host that cannot be resolved is told with the variable that names it. */
+/** The reason of a failed connection, for people: for a host that cannot be resolved it names the variable. */
 export function reasonOf(error: unknown): string {
   const { code = '', hostname = '', message = '' } = error as { code?: string; hostname?: string; message?: string };
   if (unresolved.has(code)) return `the host of DATABASE_URL (${hostname}) cannot be resolved (${code})`;

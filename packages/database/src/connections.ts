@@ -14,7 +14,7 @@ export interface Beginning {
   daemonVersion: string;
   capabilities: readonly string[];
   instance: string;
-  /** Where it came from; empty where that is not known. */
+  /** The address it came from; empty if unknown. */
   hostname: string;
   address: string;
 }
@@ -23,7 +23,7 @@ export interface Connected {
   ownerId: string;
   wasOnline: boolean;
   reportHash: string | null;
-  /** Two daemons use this registration: who owns the device now keeps it for a while. */
+  /** Two daemons use this registration: the current owner keeps the device for a while. */
   hold?: Hold | undefined;
 }
 
@@ -31,7 +31,7 @@ const waiting = sql`FOR NO KEY UPDATE OF d`;
 const skipping = sql`FOR NO KEY UPDATE OF d SKIP LOCKED`;
 
 /**
- * Marks devices online under the fences of their new connections, and notes the connections. No device may be named twice. `gone`: a newer
+ * Marks devices online under the fences of their new connections, and saves the connections. No device may be named twice. `gone`: a newer
  * connection has done so already, or the device was removed; the caller must leave. Absent: there is no such device, or its row
  * is locked elsewhere.
  */
@@ -103,8 +103,8 @@ export interface Ending {
 }
 
 /**
- * Notes how connections ended, and when their devices were last seen. No device may be named twice. Returns the devices for which that is
- * done; absent as for `devicesConnected`.
+ * Saves how connections ended, and when their devices were last seen. No device may be named twice. Returns the devices that were
+ * saved; absent as for `devicesConnected`.
  */
 export async function connectionsClosed(db: Db, endings: readonly Ending[]): Promise<Set<string>> {
   return closed(db, endings, skipping);
@@ -117,7 +117,7 @@ export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
 
 async function closed(db: Db, endings: readonly Ending[], lock: Sql): Promise<Set<string>> {
   if (endings.length === 0) return new Set();
-  // The reason is what the other side wrote; PostgreSQL has no U+0000.
+  // The reason is text of the other side; PostgreSQL cannot store U+0000.
   const asked = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
   const rows = await db.sql.query<{ id: string }>`
     WITH asked AS (

@@ -4,7 +4,7 @@ import { DatabaseError } from './database-error.ts';
 
 const elsewhere = 'choose another folder with DATA_DIR';
 
-/** The system's code, or what PGlite makes of it in a text → what a person does about it. */
+/** The system's code, or PGlite's text for it → the remedy. */
 const remedies: readonly (readonly [code: RegExp, sentence: () => string])[] = [
   [
     /\bE(?:NOTDIR|EXIST)\b/,
@@ -23,7 +23,7 @@ const remedies: readonly (readonly [code: RegExp, sentence: () => string])[] = [
   [/\b(?:EMFILE|ENFILE)\b/, () => 'too many files are open. Raise the limit (ulimit -n, LimitNOFILE) to 1024 or more.'],
 ];
 
-/** The error of a folder that the system refuses: why, and what to do. Undefined when `error` says nothing of that kind. */
+/** The error of a folder that the system refuses: why, and what to do. Undefined for any other `error`. */
 export function refusedFolder(folder: string, error: unknown): DatabaseError | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(message));

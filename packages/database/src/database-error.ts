@@ -11,7 +11,7 @@ export type DatabaseErrorCode =
   | 'DATABASE_REFUSED'
   /** A migration failed, now or earlier. */
   | 'MIGRATION_FAILED'
-  /** Another process has been migrating for too long, or held a table. */
+  /** Another process has been migrating, or holding a lock on a table, for too long. */
   | 'MIGRATION_BUSY'
   /** The database was migrated by a newer release than this one. */
   | 'SCHEMA_NEWER';

@@ -2,11 +2,11 @@
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Sql } from './sql.ts';
 
-/** Sends a statement that is written by hand. Starts when it is called. Throws SqlError for what the database refuses. */
+/** Sends a hand-written statement. Starts when it is called. Throws SqlError for a statement that the database refuses. */
 export interface Statements {
   /** Returns the rows: `bigint` as a BigInt, times as Dates, `jsonb` parsed. */
   query<Row = unknown>(statement: TemplateStringsArray | Sql, ...values: unknown[]): Promise<Row[]>;
-  /** Returns how many rows were changed. */
+  /** Returns the number of changed rows. */
   execute(statement: TemplateStringsArray | Sql, ...values: unknown[]): Promise<number>;
 }
 
@@ -15,7 +15,7 @@ export interface Db {
   readonly sql: Statements;
 }
 
-/** The database: what begins transactions. */
+/** The database, which begins transactions. */
 export interface Transactions {
   readonly sql: Statements & {
     /**
@@ -26,10 +26,10 @@ export interface Transactions {
   };
 }
 
-/** Prisma's models, without its raw statements: those have their own door. */
+/** Prisma's models, without its raw statements: `sql` is for those. */
 export type Models = Omit<PrismaClient, '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe'>;
 
-/** The database: what is neither hot nor set-based. A transaction of `sql` has none: in `withDevice` a model does not compile. */
+/** The database with models, for work that is neither hot nor set-based. A transaction of `sql` has none: in `withDevice` a model does not compile. */
 export interface WithModels {
   readonly models: Models;
 }

@@ -1,4 +1,4 @@
-/** Registrations in progress (rules, chapter 7): asked for by a daemon, decided by a person, redeemed once. */
+/** Registrations in progress (rules, chapter 7): requested by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
 import { sql } from './sql.ts';
@@ -80,7 +80,7 @@ export type Poll =
 
 /**
  * Answers a poll. The first one after the approval creates the device; for `repeatMs` the same answer is given again,
- * because it may have been lost on the way. `tokenHashOf` derives the hash of the credential from the salt of the code.
+ * because it may have been lost. `tokenHashOf` derives the hash of the credential from the salt of the code.
  */
 export async function pollDeviceCode(
   db: Whole,

@@ -1,4 +1,4 @@
-/** The noun device: who owns it, whether it is online, and its removal. */
+/** The noun device: its owner, whether it is online, and its removal. */
 import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
 import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
@@ -62,7 +62,7 @@ export interface DeviceCredential {
   agentType: string;
   removedAt: Date | null;
   revokedAt: Date | null;
-  /** When it ends unless its device connects again (rules, 7.7). */
+  /** The time at which it expires unless its device connects again (rules, 7.7). */
   expiresAt: Date;
 }
 
@@ -80,7 +80,7 @@ export async function readCredentials(db: Db, deviceIds: readonly string[]): Pro
   }>`
     SELECT id, token_hash, owner_id, agent_type, removed_at, revoked_at, last_seen_at FROM devices
     WHERE id = ANY(${deviceIds}::text[])`;
-  // Field by field: thousands of these are remembered, and a copy of what is left of a row is three times as large.
+  // Field by field: thousands of these are cached, and a copy of the rest of a row is three times as large.
   return new Map(
     rows.map((row) => [
       row.id,
@@ -116,7 +116,7 @@ export async function closedAmong(
 
 /**
  * Removes a device for good: its credential is refused, its queued and running tasks are cancelled, its sessions are erased, and so is
- * everything else that was known of it. Must run inside `withDevice`.
+ * everything else about it. Must run inside `withDevice`.
  */
 export async function removeDevice(db: Db, deviceId: string): Promise<void> {
   await removeDeviceRow(db, deviceId);
@@ -169,8 +169,8 @@ export async function markOnlineAgain(
 }
 
 /**
- * Devices that count as online and gave no sign of life for `quietMs`, by id, 500 at a time after `afterId`: their instance
- * may have died without a word, or they are merely quiet. The backplane knows which.
+ * Devices that count as online and were not seen for `quietMs`, by id, 500 at a time after `afterId`: their instance
+ * may have died without cleaning up, or they are merely quiet. The backplane knows which.
  */
 export async function onlineDevices(
   db: Db,
@@ -184,7 +184,7 @@ export async function onlineDevices(
   return rows.map((row) => ({ id: row.id, fence: Number(row.connection_fence) }));
 }
 
-/** Writes down that these devices are alive; called rarely and for many at once. */
+/** Saves that these devices are alive; called rarely and for many at once. */
 export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
   if (deviceIds.length === 0) return;
   await db.sql
@@ -208,7 +208,7 @@ export async function listConnections(db: WithModels, deviceId: string): Promise
   }));
 }
 
-/** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, whatever the clock says. */
+/** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, even if the clock was set back. */
 export async function newestFence(db: WithModels): Promise<number> {
   const { _max: newest } = await db.models.device.aggregate({ _max: { connectionFence: true } });
   return Number(newest.connectionFence ?? 0);

@@ -1,6 +1,6 @@
 /**
  * A process that creates the files of an embedded database, with the schema in it, and ends. Creating takes several hundred
- * megabytes that a WebAssembly engine never gives back, so it happens outside the server. Told what to do by one message of
+ * megabytes that a WebAssembly engine never releases, so it happens outside the server. Gets its order in one message of
  * its parent; ends with its parent.
  */
 import { setFlagsFromString } from 'node:v8';

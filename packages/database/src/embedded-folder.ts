@@ -16,9 +16,9 @@ import { lockFolder } from './lock.ts';
 const createTimeoutMs = 120_000;
 
 export interface EmbeddedFolder {
-  /** Where PGlite finds its files. */
+  /** The folder of PGlite's files. */
   readonly cluster: string;
-  /** Gives the lock back. */
+  /** Releases the lock. */
   release(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function openFolder(folder: string, content: NewContent = {}): Prom
   }
 }
 
-/** The error for files that are there and complete, but that PostgreSQL cannot open. */
+/** The error for files that are complete, but that PostgreSQL cannot open. */
 export function damaged(folder: string, cause: Error): DatabaseError {
   return (
     refusedFolder(folder, cause) ??

@@ -6,7 +6,7 @@ export const clusterName = 'pgdata';
 
 const settings = [
   'shared_buffers=16MB', // the default costs 130 MB of resident memory and gains nothing: the files are in the page cache
-  'max_wal_size=64MB', // what a checkpoint keeps for reuse, see upkeep.ts
+  'max_wal_size=64MB', // the log that a checkpoint keeps for reuse, see upkeep.ts
   'min_wal_size=32MB',
 ];
 
@@ -30,7 +30,7 @@ export interface PGliteEvents {
   onPanic?: (message: string) => void;
 }
 
-/** Starts PGlite. Throws an Error with what PostgreSQL said when it cannot. */
+/** Starts PGlite. Throws an Error with PostgreSQL's message when it cannot. */
 export async function startPGlite({ cluster, template }: PGliteStart, { onPanic }: PGliteEvents = {}): Promise<PGlite> {
   let said = '';
   const listen = (line: string) => {

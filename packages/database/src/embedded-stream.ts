@@ -93,7 +93,7 @@ export class EmbeddedStream extends Duplex {
     void this.#rollBack().then(() => done(error));
   }
 
-  /** As a server does when a connection drops: the one session must not stay in a transaction. */
+  /** Rolls back, as a server does when a connection drops: the one session must not stay in a transaction. */
   async #rollBack(): Promise<void> {
     if (!this.#inTransaction) return;
     this.#inTransaction = false;
@@ -119,7 +119,7 @@ export class EmbeddedStream extends Duplex {
     this.#pending = this.#pending.subarray(this.#pending.readInt32BE(0));
     const engine = await this.#connectEngine();
     this.#stopListening = engine.onEnd((reason) => this.destroy(reason));
-    // A new connection is a new session: nothing may be left of the one before.
+    // A new connection is a new session: nothing of the previous one may remain.
     await engine.request(query('DISCARD ALL'));
     this.#engine = engine;
     this.push(welcome);

@@ -11,7 +11,7 @@ const closeTimeoutMs = 5_000;
 const startTimeoutMs = 120_000;
 const youngGenerationMb = 4;
 
-/** The connection to the engine is gone. Looks like a dropped socket, because that is what it is to everybody above. */
+/** The connection to the engine is gone. Looks like a dropped socket, because callers must treat it as one. */
 export class EngineGone extends Error {
   override readonly name = 'EngineGone';
   readonly code = 'ECONNRESET';
@@ -42,8 +42,8 @@ export class EmbeddedThread {
   }
 
   /**
-   * Resolves when the database answers. `requestTimeoutMs` is asked at every request how long it may take. Rejects with an
-   * Error that holds what PostgreSQL said when the files cannot be opened.
+   * Resolves when the database answers. `requestTimeoutMs` is called for every request and returns its time limit. Rejects with an
+   * Error that holds PostgreSQL's message when the files cannot be opened.
    */
   static async start(start: PGliteStart, requestTimeoutMs: () => number): Promise<EmbeddedThread> {
     const worker = new Worker(builtFile('embedded-worker'), {
@@ -100,7 +100,7 @@ export class EmbeddedThread {
     return answer;
   }
 
-  /** Calls `listener` once when the engine is gone, at once if it is. Returns how to stop listening. */
+  /** Calls `listener` once when the engine is gone, at once if it is. Returns a function that removes the listener. */
   onEnd(listener: (reason: EngineGone) => void): () => void {
     if (this.#gone) listener(this.#gone);
     else this.#endListeners.add(listener);

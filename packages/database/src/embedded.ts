@@ -25,7 +25,7 @@ export interface EmbeddedOptions {
   template?: Uint8Array | undefined;
   /** Folder: applied while a new database is made. Not applied to one that exists. */
   migrationsDir?: string | undefined;
-  /** A statement that runs longer is taken for a hung engine: the engine is ended. */
+  /** The longest statement: after that the engine counts as hung and is ended. */
   statementTimeoutMs: number;
   vacuumIntervalMs: number;
   onWarning: (message: string) => void;
@@ -63,7 +63,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     ssl: false,
     stream: () => new EmbeddedStream(() => engine.connect()),
   });
-  pool.on('error', () => {}); // the end of the engine, which was told by the engine
+  pool.on('error', () => {}); // the end of the engine, which the engine has reported
   const patiently = <T>(work: () => Promise<T>) => engine.patiently(work);
   const stopUpkeep = startUpkeep(pool, { ...options, patiently });
   return {
@@ -129,7 +129,7 @@ class Lives {
       thread.onEnd((reason) => this.#ended(reason.message));
       return thread;
     } catch (error) {
-      // Not tried again at once: every statement that waits would start an engine.
+      // No immediate retry: every waiting statement would start an engine.
       setTimeout(() => (this.#life = undefined), reopenDelayMs).unref();
       throw error instanceof EngineGone
         ? error

@@ -12,8 +12,8 @@ const sessionsAtOnce = 200;
 const rowsAtOnce = 1000;
 
 /**
- * Ends every sign-in of the person, for good, and remembers that the rest is to be erased: all of it or nothing. Tokens that are still out are
- * recorded as revoked.
+ * Ends every sign-in of the person, for good, and saves that the rest is to be erased: all of it or nothing. Tokens that are still valid
+ * are recorded as revoked.
  */
 export async function beginAccountDeletion(db: Whole, userId: string): Promise<void> {
   await db.sql.transaction(async (tx) => {
@@ -39,7 +39,7 @@ async function closeDevices(db: Whole, userId: string): Promise<string[]> {
   return devices.map(({ id }) => id);
 }
 
-/** Repeats a statement that deletes up to `atOnce` rows until nothing is left for it. */
+/** Repeats a statement that deletes up to `atOnce` rows until it deletes none. */
 async function inBatches(db: Db, atOnce: number, statement: Sql): Promise<void> {
   while ((await db.sql.execute(statement)) >= atOnce);
 }
@@ -81,8 +81,8 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Erases what `beginAccountDeletion` left. Of each device a row stays, without owner and names, so that its daemon hears that it was removed.
- * `onClosed` hears of every device as soon as its credential is refused. May be repeated, and run twice at the same time.
+ * Erases what `beginAccountDeletion` left. A row of each device stays, without owner and names, so that its daemon is told that the device
+ * was removed. `onClosed` is called with every device as soon as its credential is refused. May be repeated, and run twice at the same time.
  */
 export async function eraseAccount(
   db: Whole,
@@ -110,7 +110,7 @@ export async function unfinishedDeletions(db: Db): Promise<{ userId: string; era
   return rows.map(({ user_id: userId, erased }) => ({ userId, erased }));
 }
 
-/** The account is gone, and so is the last that was kept about it. */
+/** Ends a deletion: removes the last record of the account. */
 export async function forgetDeletion(db: Db, userId: string): Promise<void> {
   await db.sql.execute`DELETE FROM account_deletions WHERE user_id = ${userId} AND erased_at IS NOT NULL`;
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that is kept of a person, in pages: nothing here grows with what a person has (rules, 8.16). Neither secrets nor hashes; of
- * what was deleted, nothing.
+ * Everything that is kept of a person, in pages: memory does not grow with the data of a person (rules, 8.16). No secrets, no
+ * hashes, and nothing that was deleted.
  */
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';

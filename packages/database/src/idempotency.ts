@@ -23,7 +23,7 @@ export async function findReplay(
   return row && { bodyHash: row.body_hash, status: row.status, response: row.response };
 }
 
-/** Keeps an answer, in the transaction that it answers for. False when another request took the key meanwhile: roll back. */
+/** Saves an answer, in the transaction of its request. False when another request took the key meanwhile: roll back. */
 export async function keepReplay(
   db: Db,
   input: {

@@ -56,7 +56,7 @@ export async function useInvitation(db: Db, tokenHash: string): Promise<boolean>
   return used.some((row) => row.token_hash === tokenHash);
 }
 
-/** Makes a used link good again: the account it was used for could not be created after all. */
+/** Makes a used link valid again: its account could not be created after all. */
 export async function restoreInvitation(db: WithModels, tokenHash: string): Promise<void> {
   await db.models.invitation.updateMany({ where: { tokenHash }, data: { usedAt: null } });
 }

@@ -1,4 +1,4 @@
-/** Prisma's models for a library that brings its own queries, the sign-in: the caller decides about each of them. */
+/** Prisma's models for a library that brings its own queries, the sign-in: the caller decides on each of them. */
 import type { WithModels } from './db.ts';
 
 export interface ModelCall {

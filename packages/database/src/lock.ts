@@ -20,7 +20,7 @@ export interface FolderLock {
 }
 
 /**
- * Takes the lock of an existing folder, by whatever path it is reached. The lock does not keep the process alive.
+ * Takes the lock of an existing folder, the same one by every path to it. The lock does not keep the process alive.
  * Throws DatabaseError DATA_DIR_IN_USE, which names the process that holds it, this one included.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {

@@ -1,5 +1,5 @@
 /**
- * `DATABASE_URL=… node packages/database/dist/migrate-cli.js`: brings a PostgreSQL to the schema of this code and ends. For a
+ * `DATABASE_URL=… node packages/database/dist/migrate-cli.js`: migrates a PostgreSQL to the schema of this code and exits. For a
  * deployment that migrates before it starts new instances. Exit code 0 when the schema is up to date, 1 when it is not.
  */
 import { DatabaseError } from './database-error.ts';

@@ -30,9 +30,9 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 export interface MigrateOptions {
   /** Default: the migrations of this repository. */
   migrationsDir?: string | undefined;
-  /** How long to wait for another process that is migrating, and how often a table is tried that others use. Default 60 s. */
+  /** How long to wait for another process that is migrating, and to retry on a table that others use. Default 60 s. */
   lockTimeoutMs?: number | undefined;
-  /** Told when a migration was changed after it was applied. */
+  /** Called when a migration was changed after it was applied. */
   onWarning?: (message: string) => void;
 }
 
@@ -48,13 +48,13 @@ export function ownMigrationsDir(): string {
 }
 
 /**
- * Brings the database to the schema of this code. `client` is one session, connected directly (an advisory lock does not
+ * Migrates the database to the schema of this code. `client` is one session, connected directly (an advisory lock does not
  * survive a pooler in transaction mode), outside a transaction. Any number of processes may run this at the same time: one
  * applies, the others wait and find nothing to do. When there is nothing to do no lock is taken.
  *
- * Returns the names of what was applied, in order. Throws DatabaseError SCHEMA_NEWER when the database knows a migration
+ * Returns the names of the applied migrations, in order. Throws DatabaseError SCHEMA_NEWER when the database knows a migration
  * that this code does not, MIGRATION_FAILED when one fails (the ones before it stay applied) or an earlier tool left one
- * unfinished, MIGRATION_BUSY when the lock, or a table that others use, was not to be had in time.
+ * unfinished, MIGRATION_BUSY when the lock, or a table that others use, was not available in time.
  */
 export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<string[]> {
   const { migrationsDir = ownMigrationsDir(), lockTimeoutMs = 60_000, onWarning = () => {} } = options;
@@ -158,7 +158,7 @@ async function applyPatiently(client: pg.ClientBase, migration: Migration, timeo
 
 /** How long others may have to wait because a migration waits. */
 const tableLockMs = 1000;
-/** PostgreSQL: no lock in that time; a deadlock that was ended at our cost. */
+/** PostgreSQL: no lock in that time; a deadlock of which we were the victim. */
 const standBack: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {

@@ -42,6 +42,6 @@ function written({ result, code, error, note, keepsInstruction }: Ending): Sql[]
   return keepsInstruction ? [ending] : [ending, sql`instruction = ''`];
 }
 
-/** Follow-ups behind a first task that is over without a name. */
+/** Follow-ups behind a first task that ended without a name. */
 const isStranded = (keys: readonly string[]) =>
   sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;

@@ -6,8 +6,8 @@ import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 /**
- * Notes that the owner should be told, if the session is watched. One turn notifies once: what a task causes and what a
- * `session_activity` causes (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
+ * Enqueues a notification of the owner, if the session is watched. One turn notifies once: the cause by a task and the cause by a
+ * `session_activity` (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
  * are two turns. Returns whether a notification was written. Must run inside `withDevice`.
  */
 export async function addNotification(
@@ -44,7 +44,7 @@ export async function addNotification(
 export interface DueNotification {
   id: string;
   userId: string;
-  /** Empty for what concerns a device or a program. */
+  /** Empty for a notification about a device or a program. */
   sessionId: string;
   deviceId?: string;
   cause: NotificationCause;
@@ -83,7 +83,7 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
   }));
 }
 
-/** How long the oldest notification that is not sent has been waiting, in seconds; 0 when none waits. */
+/** The age of the oldest notification that is not sent, in seconds; 0 when none waits. */
 export async function outboxLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(created_at))::double precision AS seconds
@@ -91,7 +91,7 @@ export async function outboxLag(db: Db): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Says what became of a notification; a failed one is tried again until `maxAttempts`. */
+/** Saves the outcome of sending a notification; a failed one is retried until `maxAttempts`. */
 export async function finishNotification(db: Db, id: string, sent: boolean, maxAttempts: number): Promise<void> {
   await db.sql.execute`
     UPDATE notifications SET

@@ -1,6 +1,6 @@
 /**
- * How long statements take, noticed where they leave for the database: waiting for a connection counts, building the
- * statement does not.
+ * Measures how long statements take, at the point where they are sent to the database: waiting for a connection counts, building
+ * the statement does not.
  */
 import type { PrismaPg } from '@prisma/adapter-pg';
 
@@ -41,7 +41,7 @@ function observed<T extends object>(target: T, onStatement: OnStatement): T {
   });
 }
 
-/** The same adapter; every statement of its connections is told to `onStatement`, which must not throw. */
+/** The same adapter; `onStatement` is called for every statement of its connections and must not throw. */
 export function observedAdapter(factory: PrismaPg, onStatement: OnStatement): PrismaPg {
   return new Proxy(factory, {
     get(_, property) {

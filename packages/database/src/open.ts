@@ -1,6 +1,6 @@
 /**
- * The door of the memory: opens PostgreSQL or the embedded database, brings it to the schema of this code and connects
- * Prisma. Both kinds are reached by the same driver and adapter, so that nothing above can tell them apart.
+ * The entrance of the database: opens PostgreSQL or the embedded one, migrates it to the schema of this code and connects
+ * Prisma. Both kinds are reached by the same driver and adapter, so that callers cannot tell them apart.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -24,8 +24,8 @@ const connectTimeoutMs = 5_000;
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 /**
- * `sql` sends statements that are written by hand: everything hot or set-based. `models` are Prisma's, for all else. Inside a transaction only
- * its own client may be used: embedded, the other one waits for its end.
+ * `sql` sends hand-written statements: everything hot or set-based. `models` are Prisma's, for all else. Inside a transaction only
+ * its own client may be used: in the embedded database the other one waits for its end.
  */
 export interface Database extends Whole {
   readonly kind: 'embedded' | 'postgres';
@@ -52,11 +52,11 @@ export interface OpenDatabaseOptions {
   vacuumIntervalMs?: number | undefined;
   /** Longest statement. Default 30 s. PostgreSQL cancels it; embedded, the engine is taken for hung and opened again. */
   statementTimeoutMs?: number | undefined;
-  /** Longest transaction, from its begin until it is to be committed. Default 10 s. */
+  /** Longest transaction, from BEGIN to COMMIT. Default 10 s. */
   transactionTimeoutMs?: number | undefined;
-  /** Told about what an operator should know: a migration that was changed, an engine that broke, a VACUUM that failed. */
+  /** Called with warnings for an operator: a migration that was changed, an engine that broke, a VACUUM that failed. */
   onWarning?: (message: string) => void;
-  /** Told about every statement, of `sql` and of `models`: its kind, how long it took in seconds, and whether it succeeded. */
+  /** Called for every statement, of `sql` and of `models`: its kind, its duration in seconds, and whether it succeeded. */
   onStatement?: OnStatement | undefined;
 }
 
@@ -99,7 +99,7 @@ async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded>
       try {
         await migrate(client, options);
       } finally {
-        client.release(true); // its settings must not be anybody else's
+        client.release(true); // no other caller may inherit its settings
       }
     });
     return embedded;
@@ -124,7 +124,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     statement_timeout: statementTimeoutMs,
     // an instance that froze must not hold the lock of a device for ever
     idle_in_transaction_session_timeout: 2 * transactionOptions.timeout,
-    // when nothing comes back at all, not even the cancellation: a network that swallows packets
+    // for a network that swallows packets: nothing comes back, not even the cancellation
     query_timeout: statementTimeoutMs + 5_000,
   });
   pool.on('error', (error) => onWarning(`A PostgreSQL connection was lost: ${error.message}`));
@@ -142,7 +142,7 @@ export async function migratePostgres(
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   });
-  client.on('error', () => {}); // the running query is told too
+  client.on('error', () => {}); // the running query fails too
   try {
     await client.connect();
     return await migrate(client, options);
@@ -150,7 +150,7 @@ export async function migratePostgres(
     if (error instanceof DatabaseError) throw error;
     const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`;
     const reason = reasonOf(error);
-    // A wrong name or password is for people to put right, before anything has begun.
+    // A wrong name or password is for people to correct, before anything has begun.
     if (isUnavailable(error) && !/^(?:28|3D)/.test((error as { code?: string }).code ?? ''))
       throw new DatabaseError('DATABASE_UNREACHABLE', `${where} does not answer: ${reason}`, error);
     throw new DatabaseError('DATABASE_REFUSED', `${where} refuses: ${reason}`, error);
@@ -184,7 +184,7 @@ function connect(
     transaction: transactions(pool, statementOf, { ...noted, timeoutMs }),
   };
   let probe: Promise<unknown> | undefined;
-  /** Why it was not ready when it was asked last: said once. */
+  /** The reason of the last failed probe: logged once. */
   let trouble: string | undefined;
   const say = (reason: string | undefined) => {
     if (reason !== undefined && reason !== trouble) options.onWarning?.(`The database is not ready: ${reason}`);

@@ -1,11 +1,11 @@
 /**
- * How a question is answered and ends (transcript §7): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
+ * The ends of a question (transcript §7): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
  */
 import { type QuestionEffect, moveTasks } from './task-moves.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** A task that moved, as far as questions depend on it. */
+/** The facts of a moved task that questions depend on. */
 export interface MovedTask {
   id: string;
   sessionKey: string;
@@ -41,7 +41,7 @@ export async function endPrompts(db: Db, which: Sql, state: Sql = sql`'supersede
   return [...new Set(rows.map(({ session_key: key }) => key))];
 }
 
-/** Answers that were not sent, to questions that are gone: a choice is never applied, words become a message behind all questions. */
+/** Settles unsent answers to questions that have ended: a choice is never applied, words become a message behind all questions. */
 async function free(db: Db, taskIds: readonly string[]): Promise<void> {
   const which = sql`t.id = ANY(${taskIds}::text[])`;
   const isChoice = sql`(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL)`;
@@ -68,7 +68,7 @@ export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: Qu
   if (unsent.length > 0) await reopen(db, unsent);
 }
 
-/** The question is open again; a message that waits behind the lost answer is the next one (rules, 5.6). */
+/** Reopens the question; a message that waits behind the lost answer is the next one (rules, 5.6). */
 async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
   const rows = await db.sql.query<{ session_key: string; uuid: string; answered_by: string }>`
     UPDATE prompts p SET state = 'open', answered_at = NULL, option_id = NULL, answer_task_id = NULL

@@ -1,6 +1,6 @@
 /**
- * The noun question (a prompt on the wire; transcript §7, ADR 37): asked by a daemon, answered once, by whichever api holds the row of the
- * device, and taken back by the daemon under the same lock: "answered" and "taken back" have one order. Everything that writes must run
+ * The noun question (a prompt on the wire; transcript §7, ADR 37): asked by a daemon, answered once, by the api that holds the row of the
+ * device, and withdrawn by the daemon under the same lock: "answered" and "withdrawn" have one order. Every write must run
  * inside `withDevice`.
  */
 import type { Prompt } from '@relay/protocol';
@@ -16,7 +16,7 @@ import type { Db } from './transaction.ts';
  */
 export type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'superseded' | 'expired';
 
-/** More of one session are not taken: an app shows them all. */
+/** The most open questions of one session: an app shows them all. */
 const openPerSession = 20;
 
 /** A question as apps see it: it has an id. */
@@ -24,13 +24,13 @@ export type NamedPrompt = Prompt & { id: string };
 
 export const isNamed = (prompt: Prompt): prompt is NamedPrompt => prompt.id !== undefined;
 
-/** A question as an answer is judged by. */
+/** The facts of a question that decide whether an answer is accepted. */
 export interface PromptRecord {
   uuid: string;
   /** `expired` as soon as its time has passed. */
   state: PromptState;
   prompt: NamedPrompt;
-  /** Once it was answered; of words only when and by whom. */
+  /** Its answer, once it has one; of an answer in words only the time and the author. */
   answer?: { option?: string; at: string; by?: string };
 }
 
@@ -66,8 +66,9 @@ export interface Asked {
 }
 
 /**
- * Opens a question, once: a repetition changes nothing, unless it was given up and the daemon asks it all the same. `alone`: the daemon has one question at a time, and all others of the session are
- * superseded. False when it is open or was answered, the session is gone, or it has as many as it may have.
+ * Opens a question, once: a repetition changes nothing, unless it was superseded, expired or failed; then it is open again. `alone`: the daemon has
+ * one question at a time, and all others of the session are superseded. False when it is open or was answered, the session is gone, or has
+ * `openPerSession` open ones.
  */
 export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked, alone: boolean): Promise<boolean> {
   if (alone) await endPrompts(db, sql`p.session_key = ${key} AND p.uuid <> ${prompt.id}`);
@@ -92,13 +93,13 @@ export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Prom
 }
 
 /**
- * The daemon says what became of a question; words it gives later are no answer to it. `state` as on the wire: one that is unknown means
- * superseded. Returns whether anything changed.
+ * Saves the end of a question as the daemon reports it; later words of the daemon are no answer to it. `state` as on the wire: an unknown one
+ * means superseded. Returns whether anything changed.
  */
 export async function closePrompt(db: Db, key: string, uuid: string, state: string): Promise<boolean> {
   const to = state === 'answered' ? 'closed' : state === 'expired' ? 'expired' : 'superseded';
   const keys = await endPrompts(db, sql`p.session_key = ${key} AND p.uuid = ${uuid}`, sql`${to}::text`);
-  // The turn goes on where the agent has its answer or needs none; the next report says otherwise if that is wrong.
+  // The turn goes on if the agent has its answer or needs none; the next report corrects this if it is wrong.
   await settleUnasked(db, keys, state === 'answered' || state === 'superseded' ? 'active' : 'idle');
   return keys.length > 0;
 }
@@ -112,8 +113,8 @@ export async function supersedeOmitted(db: Db, deviceId: string, open: readonly 
 }
 
 /**
- * A question `p` of a session `s` that is over: an instance of a release that knows no questions ended its turn during a rollout, and took it
- * from the session alone. A minute old at least, and with no task that could still move it.
+ * A question `p` of a session `s` whose turn is over: an instance of an older release, which knows no questions, ended the turn during a
+ * rollout and removed it from the session alone. A minute old at least, and with no task that could still move it.
  */
 const isLeft = sql`p.ended_at IS NULL AND p.asked_at < now() - interval '1 minute' AND s.prompt IS NULL AND s.status <> 'waiting'
   AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open})`;

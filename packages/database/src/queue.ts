@@ -73,7 +73,7 @@ export async function editQueued(db: Db, key: string, taskId: string, content: s
 
 const shortened = (text: string) => cutText(text, limits.lastMessageBytes);
 
-/** Takes messages out of the queue that still wait; the caller knows which do. Returns the ids of those that were. */
+/** Removes messages from the queue; the caller knows which still wait. Returns the ids of the removed ones. */
 export async function withdrawQueued(db: Db, key: string, taskId?: string): Promise<string[]> {
   const which = taskId === undefined ? sql.empty : sql`AND t.id = ${taskId}`;
   const moved = await move(db, 'withdraw', sql`t.session_key = ${key} AND ${isDue('t')} ${which}`);

@@ -16,19 +16,19 @@ export interface SessionFacts {
   filePath: string;
   lastMessage: string;
   messageCount: number;
-  /** undefined: the daemon did not say. */
+  /** undefined: not reported. */
   active: boolean | undefined;
-  /** undefined: the daemon did not say, or not in a way that can be read. */
+  /** undefined: not reported, or unreadable. */
   lastActivity: Date | undefined;
 }
 
 const batchSize = 500;
 
-/** How an application of facts judges them. */
+/** How reported facts are applied. */
 export interface Reading {
   /** Also creates rows for sessions not seen before: a report, not the activity of one session. */
   discover: boolean;
-  /** By how much the clock of the daemon is ahead of ours at least. */
+  /** The least by which the clock of the daemon is ahead of ours. */
   clockAheadMs: number;
   /** The most sessions that the device may have; absent: no bound, for the few that an event names. */
   maxSessions?: number;
@@ -38,7 +38,7 @@ export interface Reading {
 const clockSlackMs = 2_000;
 
 /**
- * Brings the rows of a device into line with what its daemon reports, and returns the keys of those that changed. Empty texts
+ * Updates the rows of a device from the report of its daemon, and returns the keys of those that changed. Empty texts
  * and a count of 0 mean "not known" and overwrite nothing.
  *
  * A title that the user gave stays. While a task of the relay is open in a session, the report changes neither its status nor
@@ -208,7 +208,7 @@ async function applyBatch(
 }
 
 /**
- * Remembers the hash of the last report, so that the same report costs nothing after a reconnect either. Returns whether the device has
+ * Saves the hash of the last report, so that the same report costs nothing after a reconnect either. Returns whether the device has
  * a session that it has not named (see `unnamedStarts`).
  */
 export async function saveReportHash(db: Db, deviceId: string, hash: string): Promise<boolean> {

@@ -15,7 +15,7 @@ export interface Resolved {
   previousId?: string;
   /** The row that was merged into `key` and is gone. */
   mergedKey?: string;
-  /** With `mergedKey`: what the user said in the tasks under way that moved. */
+  /** With `mergedKey`: the instructions of the tasks under way that moved. */
   instructions?: string[];
 }
 

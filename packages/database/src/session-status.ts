@@ -1,6 +1,6 @@
 /**
- * The state of a session (rules, 4.1): status, question, hold of the queue, progress. Everything that changes it is here: what a move of
- * a task asks of its session, what a report says, and what a reader sees.
+ * The state of a session (rules, 4.1): status, question, hold of the queue, progress. Everything that changes it is here: the change that
+ * a move of a task asks of its session, the effect of a report, and the state as a reader sees it.
  *
  * It is no function of the tasks alone: a message that is cancelled while the agent waits leaves it waiting, one that is cancelled after
  * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
@@ -150,7 +150,7 @@ export function settleSessions(name: AskName, shown?: Shown): Sql {
     WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? sql`true`}`;
 }
 
-/** The user sent something: it is the last message, what came before is read, and the queue goes on. */
+/** The user sent something: it is the last message, earlier ones are read, and the queue goes on. */
 export async function settleAccepted(db: Db, key: string, text: string): Promise<void> {
   await db.sql
     .execute`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
@@ -161,7 +161,7 @@ export async function releaseQueue(db: Db, key: string): Promise<void> {
   await db.sql.execute`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
 }
 
-/** Another question is open: no message that was accepted before answers it. */
+/** Another question is open: no message accepted before it answers it. */
 export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(), news_at = now(),
@@ -170,7 +170,7 @@ export async function settleAsked(db: Db, key: string, prompt: string): Promise<
     WHERE s.key = ${key}`;
 }
 
-/** The daemon ended questions of these sessions: those that waited for nothing else are now `status`. */
+/** The daemon ended questions of these sessions: sessions that waited for nothing else are now `status`. */
 export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
   if (keys.length === 0) return;
   const remains = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;

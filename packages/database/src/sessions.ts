@@ -14,7 +14,7 @@ import { underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** A session with what only the relay needs to know about it. */
+/** A session with the fields that only the relay needs. */
 export interface SessionRecord {
   key: string;
   ownerId: string;
@@ -106,7 +106,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
   };
 }
 
-/** `prompt`, while it waits, is the oldest of `prompts`; one without an id was asked by way of an earlier release. */
+/** `prompt`, while it waits, is the oldest of `prompts`; one without an id was asked through an earlier release. */
 function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'prompt' | 'prompts'> {
   const oldest = prompts?.[0] ?? (prompt?.id === undefined ? prompt : undefined);
   return {
@@ -175,14 +175,14 @@ export async function markRead(db: Db, key: string, upTo: Date | null): Promise<
     UPDATE sessions SET read_at = GREATEST(read_at, LEAST(COALESCE(${upTo}::timestamptz, news_at), news_at)) WHERE key = ${key}`;
 }
 
-/** The user wants to look at it again. */
+/** The user marked it as unread. */
 export async function markUnread(db: Db, key: string): Promise<void> {
   await db.sql.execute`UPDATE sessions SET read_at = NULL, news_at = COALESCE(news_at, updated_at) WHERE key = ${key}`;
 }
 
 /**
  * Erases a session; it is discovered again when the daemon reports activity later than now. Its open tasks are cancelled.
- * Returns the id of the task that was sent or running, if any: the daemon should be told.
+ * Returns the id of the task that was sent or running, if any: its daemon should get a cancellation.
  */
 export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
   const running = await db.sql.query<{ id: string }>`
@@ -191,7 +191,7 @@ export async function deleteSession(db: Db, key: string): Promise<string | undef
   return running[0]?.id;
 }
 
-/** Keeps the newest progress of running sessions, many at once; sessions that stopped running meanwhile are left alone. */
+/** Saves the newest progress of running sessions, many at once; sessions that stopped running meanwhile are left alone. */
 export async function saveProgress(db: Db, entries: readonly { key: string; progress: Progress }[]): Promise<void> {
   if (entries.length === 0) return;
   await db.sql.execute`

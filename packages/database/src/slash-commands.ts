@@ -2,12 +2,12 @@
 import type { CommandList, SlashCommand, SlashCommandSet } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
-/** Sessions of a device whose commands are remembered; the one that was reported longest ago is forgotten first. */
+/** The most sessions of a device whose commands are kept; the one reported longest ago is discarded first. */
 const maxSessions = 500;
 
 /**
- * Keeps a report in place of the one before. `nativeId` is empty for what holds for the whole device. The same report again is
- * written down at most once a day. Nothing happens when the device is gone.
+ * Saves a report in place of the previous one. `nativeId` is empty for a report about the whole device. An unchanged report is
+ * written at most once a day. Does nothing if the device is gone.
  */
 export async function saveSlashCommands(
   db: Db,

@@ -1,10 +1,10 @@
-/** Transactions of statements written by hand: a time for the whole, and one for each statement. */
+/** Transactions of hand-written statements: a time for the whole, and one for each statement. */
 import type pg from 'pg';
 import type { Transactions } from './db.ts';
 import type { StatementKind } from './observed-adapter.ts';
 import { type Observers, type Send, type StatementOf, sendOver, statements } from './statements.ts';
 
-/** A transaction that took too long, went on after its end, or after a statement of it had failed. It is undone: another try may succeed. */
+/** A transaction that took too long, went on after its end, or after a statement of it had failed. It is rolled back: a retry may succeed. */
 export class TransactionError extends Error {
   readonly code = 'TRANSACTION_FAILED';
 }
@@ -39,7 +39,7 @@ export function transactions(
       new TransactionError(`The transaction took longer than ${timeoutMs} ms and was rolled back.`, { cause });
     const clock = setTimeout(() => {
       state = 'late';
-      // Whatever is under way fails, and the database rolls back.
+      // The statement under way fails, and the database rolls back.
       leave(true);
     }, timeoutMs);
     const overTheLine = sendOver(line, { onStatement, onError });
@@ -52,7 +52,7 @@ export function transactions(
     try {
       const result = await work({ sql: statements(send, statementOf) });
       if (isLate()) throw late();
-      // The end has the time of a statement, so that it is known how it went.
+      // COMMIT has the time of a statement, so that its outcome is known.
       clearTimeout(clock);
       const { command } = await timed('commit', () => line.query('COMMIT'));
       // A statement had failed, and `work` went on.

@@ -28,7 +28,7 @@ export class Sql {
     this.values = values;
   }
 
-  /** As PostgreSQL takes it: the places of the values are `$1`, `$2`, … */
+  /** The text for PostgreSQL: the places of the values are `$1`, `$2`, … */
   get text(): string {
     return (this.#text ??= this.#strings.reduce((before, part, n) => `${before}$${n}${part}`));
   }

@@ -1,5 +1,5 @@
 /**
- * Statements written by hand, straight to the driver: Prisma's client takes several times as long to pass a statement on as the driver
+ * Hand-written statements, straight to the driver: Prisma's client takes several times as long to forward a statement as the driver
  * takes to send it and to read the rows (ADR 23).
  */
 import pg from 'pg';
@@ -45,11 +45,11 @@ export type Send = (kind: 'query' | 'execute', statement: pg.QueryConfig) => Pro
 
 export interface Observers {
   onStatement: OnStatement | undefined;
-  /** Hears what the driver said of a statement that failed. Must not throw. */
+  /** Called with the driver's error of a statement that failed. Must not throw. */
   onError: (error: unknown) => void;
 }
 
-/** Sends over `line` and tells the observers. Rejects with SqlError for what the database refused. */
+/** Sends over `line` and calls the observers. Rejects with SqlError for a statement that the database refused. */
 export function sendOver(line: Pick<pg.ClientBase, 'query'>, { onStatement, onError }: Observers): Send {
   return async (kind, statement) => {
     const startedAt = onStatement ? performance.now() : 0;

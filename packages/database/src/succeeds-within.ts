@@ -1,6 +1,6 @@
 /** A clock for waits whose failure does not matter more than their lateness. */
 
-/** Whether `work` succeeds in that time. It goes on when it does not. Never rejects. */
+/** Whether `work` succeeds in that time. Otherwise `work` goes on unobserved. Never rejects. */
 export async function succeedsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const clock = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));

@@ -27,23 +27,23 @@ export type Outcome =
  */
 export type Ended = 'ended' | 'settled' | 'late' | 'confirmed' | 'repeated';
 
-/** How the outcome of a task was learned, when no event told it in time: the `note` of its record. */
+/** The source of a task's outcome when no event reported it in time: the `note` of its record. */
 export const notes = {
   history: 'The end was never reported. The answer was found in the history of the daemon.',
   later: 'The task had another outcome before; this end came later.',
 } as const;
 
-/** For as many devices as are asked for together. */
+/** The bound for all devices of one call. */
 const maxUnfound = 1000;
 
-/** The move of an end, and of one that comes when the task has another end. */
+/** The move of an end, and the move when the task has another end already. */
 const moves = {
   completed: { first: 'complete', later: 'completeLate' },
   failed: { first: 'fail', later: 'failLate' },
   waiting: { first: 'ask', later: 'askLate' },
 } as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
 
-/** `isAnswered`: the question that it ends with has its answer already, which goes out next. */
+/** `isAnswered`: the question that it ends with has its answer already, which is sent next. */
 function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
   const none = { result: null, code: null, error: null, keepsInstruction: false };
   if (outcome.kind === 'failed') {
@@ -65,8 +65,8 @@ function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
 const sessionsOf = (moved: readonly MovedTask[]) => [...new Set(moved.map(({ sessionKey }) => sessionKey))];
 
 /**
- * Ends a task. `note`: the outcome was not told by an event. A later ending with another text settles what waited or was taken for
- * lost (rules, 3.10).
+ * Settles a task. `note`: the outcome was not reported by an event. A later ending with another text settles a task that waited or was
+ * taken for lost (rules, 3.10).
  */
 export async function endTask(db: Db, taskId: string, outcome: Outcome, note: string | null = null): Promise<Ended> {
   const [task] = await db.sql.query<{
@@ -95,7 +95,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   }
   const said = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
-  // The same words may be asked again: a daemon that names its questions says so.
+  // The same words may be asked again: a daemon that names its questions gives another id.
   const asksAgain = asked?.alone === false && !known;
   // The history has the instruction: it was delivered after all.
   if (task.state === 'unknown' && note === notes.history) {
@@ -111,18 +111,18 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
     return 'settled';
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
-  // Kept, so that a daemon which repeats it is heard once.
+  // Kept, so that a repetition by the daemon has no effect.
   await db.sql.execute`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
   return 'late';
 }
 
-/** Whether these words are known, of which only the beginning may be kept. White space at their end makes no difference. */
+/** Whether these words are known; of known words only the beginning may be kept. Trailing white space makes no difference. */
 function isSaid(known: string | null, said: string): boolean {
   if (!known) return false;
   return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
 }
 
-/** A task that ended, and of whose end the history of its daemon may say more. */
+/** An ended task whose end the history of its daemon may complete. */
 export interface UnfoundEnd {
   taskId: string;
   /**
@@ -133,7 +133,7 @@ export interface UnfoundEnd {
   lacks: 'wordless' | 'unnamed' | 'doubtful';
 }
 
-/** Such ends of the last hour by device, oldest first: the newest thousand of all these devices. */
+/** Returns such ends of the last hour by device, oldest first: the newest thousand of all these devices. */
 export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, UnfoundEnd[]>> {
   const rows = await db.sql.query<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }>`
     SELECT t.id, t.device_id,
@@ -170,9 +170,9 @@ export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
 }
 
 /**
- * Cancels the sent or running task of a session; else, while it waits for its user, the oldest answer on its way or the question
- * itself, which is dismissed with the task that asked; else the first task that waits. With `onlyRunning` none that waits. Returns its id and
- * whether the daemon has to be told, or undefined when there is nothing to cancel. Also lets go of a queue that an unknown delivery stopped.
+ * Cancels the sent or running task of a session; else, while it waits for its user, the oldest answer being sent or the question
+ * itself, which is dismissed with the task that asked; else the first queued task. With `onlyRunning` no queued one. Returns its id and
+ * whether the daemon must get a cancellation, or undefined when there is nothing to cancel. Also releases a queue held by an unknown delivery.
  */
 export async function cancelTask(
   db: Db,

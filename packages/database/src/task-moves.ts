@@ -14,7 +14,7 @@ export type QuestionEffect = 'own' | 'failed' | 'over' | 'again';
 export interface Move {
   readonly from: readonly TaskState[];
   readonly to: TaskState;
-  /** For the documents: what brings it about. */
+  /** For the documents: its cause. */
   readonly when: string;
   /** The reason, in the record of the task. */
   readonly code?: TaskErrorCode;
@@ -32,7 +32,7 @@ export interface Move {
 const writes = {
   nothing: [],
   sent: [sql`sent_at = now()`],
-  // Its fence stays: it says which claim was given back.
+  // Its fence stays: it identifies the claim that was given back.
   unsent: [sql`sent_at = NULL`],
   said: [sql`finished_at = now(), images = NULL, answer = NULL`],
   ended: [sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
@@ -240,7 +240,7 @@ export interface Ending {
   result: string | null;
   code: TaskErrorCode | null;
   error: string | null;
-  /** How the outcome was learned, when no event told it in time. */
+  /** The source of the outcome, when no event reported it in time. */
   note: string | null;
   /** The instruction stays: it is needed to find the text of the end. */
   keepsInstruction: boolean;

@@ -1,4 +1,4 @@
-/** Reading tasks: for events, for the history that is asked for an end, and for their owner. */
+/** Loading tasks: for events, for the search of an end in the history, and for their owner. */
 import {
   type Task,
   type TaskErrorCode,
@@ -22,7 +22,7 @@ export async function cancelledAmong(
   return rows.map((row) => row.id);
 }
 
-/** The task of this device with what an event needs to know; undefined for an id that is not ours. */
+/** The task of this device with the fields that an event needs; undefined for an id that is not ours. */
 export async function findDeviceTask(
   db: Db,
   deviceId: string,
@@ -34,16 +34,16 @@ export async function findDeviceTask(
   return row && { id: row.id, sessionKey: row.session_key, state: row.state };
 }
 
-/** A task as its daemon's history may be asked for its end. */
+/** The facts of a task for searching its end in the daemon's history. */
 export interface AskedTask {
   id: string;
   kind: TaskKind;
   sessionKey: string;
   nativeId: string;
   placeholder: boolean;
-  /** It has an outcome, from whichever instance. */
+  /** It has an outcome, saved by any instance. */
   ended: boolean;
-  /** That outcome is no word of the daemon: unknown, or taken for lost. */
+  /** The outcome is not from the daemon: unknown, or taken for lost. */
   doubtful: boolean;
   /** '' once it has ended, unless it ended without a text a moment ago. */
   instruction: string;
@@ -107,7 +107,7 @@ export async function endedAmong(db: Db, deviceId: string, taskIds: readonly str
   return rows.map((row) => row.id);
 }
 
-/** GET /api/tasks/:id. An expired task says so from the moment its time ended. */
+/** GET /api/tasks/:id. A task is shown as expired from the moment its time ended. */
 export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
   const rows = await db.sql.query<{
     id: string;

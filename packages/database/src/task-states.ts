@@ -8,12 +8,12 @@ export const open = sql.raw(`('queued', 'sent', 'running')`);
 
 /** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
 export const isDue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
-/** Queued, and its time has ended: to everyone who reads, it is expired (rules, 2.6). */
+/** Queued, and its time has ended: to every reader it is expired (rules, 2.6). */
 export const isOverdue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
 /**
- * The order in which what waits in a session is sent, of a task `t` and its session `s`: the first message, answers, what was accepted
- * after the question while that has no end, and else by place.
+ * The order in which the queued tasks `t` of a session `s` are sent: the first message, answers, messages accepted
+ * after the question while it is open, and else by place.
  */
 export const lineOrder = sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = '',
   t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a

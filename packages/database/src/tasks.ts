@@ -1,6 +1,6 @@
 /**
  * The noun task: accepting and queueing (rules, 2.3). How tasks are written to daemons is in `claims.ts`, how they end in `task-ends.ts`, the
- * moves of both in `task-moves.ts`. Everything that writes must run inside `withDevice`.
+ * moves of both in `task-moves.ts`. Every write must run inside `withDevice`.
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
@@ -38,7 +38,7 @@ export async function countSessions(db: Db, deviceId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Creates a session with a placeholder id and queues its first task. */
+/** Creates a session with a placeholder id and enqueues its first task. */
 export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
   const key = newUlid();
   const taskId = newUlid();
@@ -94,7 +94,7 @@ async function insertTask(db: Db, task: NewTask): Promise<void> {
 export type Enqueued = { kind: 'queued'; taskId: string } | { kind: 'full' } | { kind: 'unresolved' };
 
 /**
- * Queues a follow-up behind what runs and waits. `unresolved`: the first task ended without the daemon ever naming the
+ * Enqueues a follow-up behind the running and queued tasks. `unresolved`: the first task ended without the daemon ever naming the
  * session. `full`: `queueLimit` tasks wait already, and none of them waits for this message. A message also lets go of a queue that an
  * unknown delivery stopped; that one, and the first answer to a question, are taken however many wait: nothing else moves the queue.
  */

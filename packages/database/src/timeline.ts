@@ -1,6 +1,6 @@
 /**
- * Whether the database was set back in time (rules, 15.6): a number that only rises, unless an older state of the database takes its place.
- * The highest one is remembered outside.
+ * Detects that the database was restored to an older state (rules, 15.6): a number in it only rises, and the highest one is kept
+ * outside.
  */
 import { markUnknown } from './task-ends.ts';
 import { move } from './move.ts';
@@ -30,7 +30,7 @@ export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[
 }
 
 /**
- * queued → sent → unknown for what was accepted before `atMs`: it may have been written in the time that is lost, and is never written
+ * queued → sent → unknown for tasks accepted before `atMs`: each may have been written in the time that is lost, and is never written
  * twice. Returns the keys of the sessions concerned. Must run inside `withDevice`.
  */
 export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promi
   );
 }
 
-/** Everybody who has a device. */
+/** Every person who has a device. */
 export async function allOwners(db: Db): Promise<string[]> {
   const rows = await db.sql.query<{ owner_id: string }>`
     SELECT DISTINCT owner_id FROM devices WHERE removed_at IS NULL`;

@@ -1,9 +1,9 @@
-/** Is it our mistake or is it the database that cannot do it now? The answer decides between 500 and 503. */
+/** Distinguishes our errors from those of a database that cannot do it now: 500 or 503. */
 
 /**
  * Prisma: cannot be reached, login refused, no such database, timed out, access denied, TLS, connection closed, no connection free,
  * write conflict, too many connections. P2028: a transaction did not start or did not end in its time, as happens on a connection
- * that is dead without anybody having noticed; it is undone.
+ * that is dead without being noticed; it is rolled back.
  */
 const prismaCodes = new Set([
   'P1000',
@@ -31,7 +31,7 @@ const adapterKinds = new Set([
   'DatabaseDoesNotExist',
   'TransactionWriteConflict',
 ]);
-/** Node sockets, name resolution, and our own words for a connection that did not come about and a transaction that is undone. */
+/** Node sockets, name resolution, and our own codes for a connection that could not be made and a transaction that was rolled back. */
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -92,12 +92,12 @@ export function isUnavailable(error: unknown): boolean {
   return anyCause(error, saysSo);
 }
 
-/** True when the database refused what it was given: a value it cannot store (class 22), or one that breaks a rule (class 23). */
+/** True when the database refused a value: one it cannot store (class 22), or one that violates a constraint (class 23). */
 export function isRefusedContent(error: unknown): boolean {
   return anyCause(error, (value) => codesOf(value).some((code) => /^2[23][0-9A-Z]{3}$/.test(code)));
 }
 
-/** Every code that an error carries. Of some statements Prisma's text is all that says which one PostgreSQL gave. */
+/** Every code that an error carries. For some statements only Prisma's text contains the code of PostgreSQL. */
 function codesOf(value: object): string[] {
   const { code, errorCode, originalCode, meta, message } = value as Record<string, unknown>;
   const inMeta = (meta as { code?: unknown } | null | undefined)?.code;

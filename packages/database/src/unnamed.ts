@@ -1,5 +1,5 @@
 /**
- * Sessions whose daemon has not named them (rules, 3.11): what is kept to know them again when it reports them afterwards. Reads only.
+ * Sessions whose daemon has not named them (rules, 3.11): the facts that match them to a later report. Reads only.
  */
 import { createHash } from 'node:crypto';
 import { open } from './task-states.ts';

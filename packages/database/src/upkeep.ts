@@ -9,7 +9,7 @@ const checkpointIntervalMs = 60_000;
 const changedIntervalMs = 60_000;
 /** The first round of all tables comes soon, because what an earlier process left behind was counted by that process. */
 const firstVacuumMs = 300_000;
-/** Half of `max_wal_size` in embedded-pglite.ts. Also what a start after `kill -9` has to replay at most, about. */
+/** Half of `max_wal_size` in embedded-pglite.ts. Also about the most that a start after `kill -9` has to replay. */
 const checkpointBytes = 32 * 1024 * 1024;
 
 export interface UpkeepOptions {
@@ -20,7 +20,7 @@ export interface UpkeepOptions {
   onWarning: (message: string) => void;
 }
 
-/** Starts the timers; they do not keep the process alive. Failures are warnings and tried again. Returns how to stop. */
+/** Starts the timers; they do not keep the process alive. Failures are warnings and are retried. Returns a function that stops them. */
 export function startUpkeep(pool: pg.Pool, options: UpkeepOptions): () => void {
   const { vacuumIntervalMs } = options;
   const every = (name: string, ms: number, work: (pool: pg.Pool) => Promise<void>, firstMs = ms) =>

@@ -4,7 +4,7 @@ import type pg from 'pg';
 const roomBytes = 256 * 1024;
 
 export interface Writability {
-  /** To be told every error of a statement. */
+  /** Must be called with every error of a statement. */
   readonly note: (error: unknown) => void;
   /** Rejects when the database does not answer or may not be written. */
   probe(): Promise<void>;
@@ -23,7 +23,7 @@ export function writability(pool: pg.Pool): Writability {
       );
       if (rows[0]?.frozen) throw new Error('The database is read-only.');
       if (!full) return;
-      // One message is one transaction: the table is gone with its end, whatever that is.
+      // One message is one transaction: the table is gone when it ends, committed or not.
       await pool.query(`
         CREATE TEMP TABLE relay_room ON COMMIT DROP AS
         SELECT repeat('x', 1000) AS text FROM generate_series(1, ${roomBytes / 1000})`);
