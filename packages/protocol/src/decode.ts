@@ -42,7 +42,7 @@ const compile = <K extends string>(schemas: Readonly<Record<K, TSchema>>) => {
   return table;
 };
 
-/** The validators of what comes from the field: what is too long is made shorter, where its schema lets it. */
+/** The validators of frames from the field: values that are too long are shortened, where the schema lets it. */
 const lenient = (schemas: Readonly<Record<string, TSchema>>) => {
   const table = new Map<string, (value: Record<string, unknown>) => Checked<unknown> & { shortened?: number }>();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -83,7 +83,7 @@ const slashCommandSet = validator(SlashCommandSetSchema, { frames: true });
 const reasonsGiven = 100;
 const auth = validator(Auth, { frames: true });
 const none: readonly string[] = [];
-/** Why an entry was left out that nothing is wrong with. */
+/** The reason of a valid entry that was left out. */
 export const tooManyEntries = `more than ${limits.reportEntries} entries`;
 
 function object(text: string): Record<string, unknown> | undefined {
@@ -97,7 +97,7 @@ function object(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A name that a peer made up, fit for a log line: frames may be 16 MiB. */
+/** A name from a peer, made fit for a log line: frames may be 16 MiB. */
 const named = (name: string) => (name.length <= 64 ? name : `${name.slice(0, 64)}…`);
 
 function typed(text: string): { type: string; value: Record<string, unknown> } | undefined {
@@ -128,7 +128,7 @@ function decoded(name: string, checked: Checked<unknown> & { shortened?: number 
   return shortened === undefined ? frame : { ...frame, shortened };
 }
 
-/** An ending ends, whatever became of its words (rules, 3.9). */
+/** An ending is accepted even if its text is not (rules, 3.9). */
 const wordsOf: Readonly<Record<string, string>> = { TASK_COMPLETE: 'result', ERROR: 'error' };
 
 function decodeEvent(value: Record<string, unknown>): Decoded<FromDaemonFrame> {

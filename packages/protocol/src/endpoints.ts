@@ -1,6 +1,6 @@
 /**
- * Where every REST route is (specification §4.1): plain data without schemas, so that a client of the API carries
- * neither them nor their validator. `routes.ts` adds the bodies, errors and limits.
+ * The path and method of every REST route (specification §4.1): plain data without schemas, so that a client of the API
+ * bundles neither them nor their validator. `routes.ts` adds the bodies, errors and limits.
  */
 export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -161,7 +161,7 @@ export interface ErrorBody {
   [detail: string]: unknown;
 }
 
-/** An error for the world: it has a stable code, a status and a text that says what to do. */
+/** An error for clients: it has a stable code, a status and a text that says what to do. */
 export class RelayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;

@@ -1,6 +1,6 @@
 /**
- * Brings a value from the field within the bounds of its schema, so that one text that is too long does not cost the frame around
- * it (rules, 1.10). Called only for what did not pass: a frame within its bounds never gets here.
+ * Cuts a value from the field to the bounds of its schema, so that one text that is too long does not cost the frame around
+ * it (rules, 1.10). Called only for values that did not pass: a frame within its bounds never gets here.
  */
 import { type TSchema, overlong } from './schema.ts';
 

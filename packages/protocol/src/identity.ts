@@ -1,6 +1,6 @@
 /**
- * Identities that two programs make alike, each from what both know: of items that one of them names before the other has them, and of
- * questions. For Node.js alone; a browser never makes one.
+ * Ids that two programs derive independently from facts that both know: of items that one of them names before the other has them, and of
+ * questions. For Node.js only; a browser never derives one.
  */
 import { createHash } from 'node:crypto';
 import type { Question } from './transcript/index.ts';
@@ -16,7 +16,7 @@ export function uuidFor(name: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** The item of something that has an id of the agent: the same whenever it is made. */
+/** The id of an item for a thing with an id of the agent: the same every time. */
 export const foreignUuid = (sessionId: string, id: string): string => uuidFor(`${sessionId}\n${id}`);
 
 /** The USER item of a task: the api answers with it before the daemon has it. */

@@ -8,7 +8,7 @@ export type ImageSupport = 'yes' | 'unconfirmed' | 'no';
 export type WithoutImages = Readonly<Record<string, RegExp>>;
 const knownWithoutImages: WithoutImages = {};
 
-/** Names that only this project gave: a daemon that declares one of them knows `images`, and would declare it. */
+/** Capabilities that only this project defined: a daemon that declares one of them knows `images`, and would declare it. */
 const ours = (Object.keys(capabilities) as Capability[]).map((name) => capabilities[name]);
 
 /** By what the daemon declared when it last connected; empty texts and lists for one that never did. */

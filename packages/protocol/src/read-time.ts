@@ -4,7 +4,7 @@ const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
 
 /**
- * The moment that `text` names; undefined when it cannot be read, or lies where no conversation was ever held: before 1970 or after
+ * The moment that `text` names; undefined when it cannot be parsed, or no conversation can be from that time: before 1970 or after
  * 2199. JavaScript reads years from -271821 to 275760, which PostgreSQL does not take (rules, 1.9).
  */
 export function readTime(text: string): Date | undefined {

@@ -1,5 +1,5 @@
 /**
- * Everything that travels, by name: its schema, its plane, its golden example and the decoder that receives it. The documents
+ * All frames and bodies, by name: the schema, its plane, its golden example and the decoder that receives it. The documents
  * and `examples/<name>.json` are made from here; a frame or body that is not listed does not exist.
  */
 import {
@@ -31,7 +31,7 @@ export interface Registered {
   schema: TSchema;
   plane: Plane;
   description: string;
-  /** A valid value, as it travels. */
+  /** A valid value, as on the wire. */
   example: unknown;
   /** JSON text → the value, through the decoder of the receiving side; undefined when it refuses. */
   decode?: (text: string) => unknown;
@@ -84,7 +84,7 @@ const titled = (schemas: Readonly<Record<string, TSchema>>, examples: Readonly<R
 
 const fromDaemon = frameOf(decodeDaemonFrame);
 
-/** Name → what it is, in the order of the documents. Names are also file names: `examples/<name>.json`. */
+/** Name → entry, in the order of the documents. Names are also file names: `examples/<name>.json`. */
 export const registry: Readonly<Record<string, Registered>> = Object.fromEntries<Registered>([
   ...table('to-daemon', 'to-daemon', toDaemonFrames, toDaemonExamples, frameOf(decodeRelayFrame)),
   ...table('from-daemon', 'from-daemon', fromDaemonFrames, fromDaemonExamples, fromDaemon),

@@ -33,7 +33,7 @@ export interface Route extends Endpoint {
   bodyInQuery?: true;
   /**
    * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
-   * of new sessions. `export`: also against that of exports. `misuse`: only when it turns out to be no legal use, per address.
+   * of new sessions. `export`: also against that of exports. `misuse`: only if it turns out to be a misuse, per address.
    */
   limit?: 'none' | 'creation' | 'export' | 'misuse';
   /** The answer is written part by part. */

@@ -1,5 +1,5 @@
 /**
- * The words every schema is made of: texts, ids, times, and their bounds (rules, 1.10).
+ * The building blocks of every schema: texts, ids, times, and their bounds (rules, 1.10).
  * Knows nothing of frames or routes. Objects stay open: unknown fields pass in both directions (rule of growth).
  */
 import {
@@ -30,11 +30,11 @@ export const limits = {
   messageBytes: 256 * 1024,
   /** Any text of a frame that has no closer bound. Apps get `messageBytes` of it, and are told that it was cut. */
   textCharacters: 1024 * 1024,
-  /** A name, an action, a version: what fits into a line. */
+  /** A name, an action, a version: a text of one line. */
   lineCharacters: 1024,
   /** A path or address. Longer than any system opens, and never cut: half a path is another one. */
   pathCharacters: 4096,
-  /** A time, in whatever way it is written. */
+  /** A time, in any spelling. */
   timeCharacters: 64,
   /** An access token, in one frame of an app. */
   tokenCharacters: 32 * 1024,
@@ -46,7 +46,7 @@ export const limits = {
   exportItems: 10_000_000,
   /** Entries of one report, those with the newest activity first. */
   reportEntries: 10_000,
-  /** Ids in one `status`. Never cut: what is missing there counts as lost. */
+  /** Ids in one `status`. Never cut: a task missing there counts as lost. */
   runningTasks: 100_000,
   promptOptions: 100,
   promptOptionCharacters: 4096,
@@ -94,7 +94,7 @@ export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 export const overlong: unique symbol = Symbol('overlong');
 
 /**
- * An optional field that came into a frame later: daemons in the field may give the name another meaning. A value that does not fit
+ * An optional field that was added to a frame later: daemons in the field may give the name another meaning. A value that does not fit
  * counts as not given, so that it does not cost the frame around it.
  */
 export const later: unique symbol = Symbol('later');
@@ -105,7 +105,7 @@ export const text = (description: string, options: TextOptions = {}) =>
   Type.String({ description, maxLength: limits.textCharacters, ...options });
 /** A text of one line. */
 export const line = (description: string) => text(description, { maxLength: limits.lineCharacters });
-/** Half of it would mean something else: too long is not given. */
+/** A text that must not be cut, because half of it would mean something else: one that is too long counts as not given. */
 export const opaque = (description: string, maxLength: number = limits.idCharacters) =>
   text(description, { maxLength, [overlong]: 'unknown' });
 export const id = (description: string) => Type.String({ description, minLength: 1, maxLength: limits.idCharacters });

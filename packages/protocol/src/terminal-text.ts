@@ -1,6 +1,6 @@
 /**
- * Text of strangers made fit for a terminal. Pure. Every program of ours that writes to a terminal has one door for all its
- * output, and that door uses this (rules, 16.1).
+ * Makes untrusted text safe for a terminal. Pure. Every program of ours that writes to a terminal has one function for all its
+ * output, which uses this (rules, 16.1).
  */
 
 /**

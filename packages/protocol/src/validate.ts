@@ -22,7 +22,7 @@ const queries = createAjv({ coerceTypes: true });
 const frames = createAjv({ unicode: false });
 
 /**
- * Returns a function that says whether a value fits the schema, and if not, which field does not and why. Compiled on first
+ * Returns a function that checks whether a value fits the schema, and if not, names the field and the reason. Compiled on first
  * use. With `coerce` (query strings) numbers are read from text, and the value is changed in place. For `frames` a character
  * is a UTF-16 unit, elsewhere a code point.
  */

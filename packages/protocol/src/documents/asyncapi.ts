@@ -1,6 +1,6 @@
 /**
  * The WebSocket planes → AsyncAPI 3. Pure; the api serves the result at `/api/asyncapi.json`, a copy is in
- * `docs/asyncapi.json`. `send` and `receive` are said from the point of view of the relay.
+ * `docs/asyncapi.json`. `send` and `receive` are from the point of view of the relay.
  */
 import { closeCodes } from '../close-codes.ts';
 import { type Plane, registry } from '../registry.ts';

@@ -1,4 +1,4 @@
-/** The second door of the protocol: the registry of everything that travels, and the documents made from it. Not for browsers. */
+/** The second entry point of the protocol: the registry of all frames and bodies, and the documents made from it. Not for browsers. */
 export { registry, type Plane, type Registered } from '../registry.ts';
 export { asyncApiDocument } from './asyncapi.ts';
 export { errorsMarkdown } from './errors.ts';

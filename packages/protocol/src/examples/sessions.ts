@@ -46,7 +46,7 @@ export const pending = session({
   lastTask: { id: tasks.start, state: 'queued' },
 });
 
-/** The daemon has said SESSION_STARTED. */
+/** The daemon has sent SESSION_STARTED. */
 export const started = session({
   ...pending,
   id: sessionId,

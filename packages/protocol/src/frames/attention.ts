@@ -4,7 +4,7 @@ import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
 import { operationList, version } from '../transcript/index.ts';
 
-/** On every frame to a client that connected with `since`: give the newest one back after a reconnect. */
+/** On every frame to a client that connected with `since`: the client sends the newest one as `since` after a reconnect. */
 const offset = maybe(line('Position in the history of the user; only for clients that sent `since`'));
 
 export const SessionUpdate = frame('session_update', 'A session changed. Always the whole session, never a patch.', {

@@ -71,7 +71,7 @@ export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   role: line('USER, AGENT or SYSTEM'),
   content: text('Text'),
   timestamp: lenient(when('Time of the message')),
-  // Of an `Item`. Not checked: the relay passes them on as they are.
+  // Of an `Item`. Not checked: the relay forwards them.
   seq: maybe(Type.Unsafe<number>({ description: 'Of an `Item`, where `parts` were asked for' })),
   v: maybe(Type.Unsafe<number>({ description: 'Of an `Item`' })),
   turn: maybe(Type.Unsafe<string>({ description: 'Of an `Item`' })),
@@ -216,8 +216,8 @@ const transcript = {
 };
 
 /**
- * Exactly these members in this order, so that the relay passes on the text from `"v":` as it stands. It checks this much of it and
- * nothing inside of `ops`.
+ * Exactly these members in this order, so that the relay forwards the text from `"v":` unchanged. It checks these members and
+ * nothing inside `ops`.
  */
 export const Transcript = Type.Object(
   {

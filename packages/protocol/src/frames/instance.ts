@@ -2,7 +2,7 @@
  * The messages between instances of the relay. Versioned (`v`), because two releases run side by side during a rollout:
  * a receiver ignores a `kind` it does not know.
  *
- * Three families: a *command* goes to the instance that owns a device, a *control* frame to everybody, and a *user frame* to
+ * Three families: a *command* goes to the instance that owns a device, a *control* frame to all instances, and a *user frame* to
  * every instance that holds a socket of the user. A user frame is one letter and the attention frame as text, so that the
  * receiving side forwards without parsing.
  */
@@ -139,15 +139,15 @@ export const controls = {
   outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
 } as const;
 
-/** First letter of a user frame, and whom it is for. */
+/** The first letter of a user frame, which says who gets it. */
 export const userFrameKinds = {
-  /** session_update, new_message, device_status: the three of the specification, for everybody. */
+  /** session_update, new_message, device_status: the three of the specification, for all clients. */
   f: 'specification',
   /** Additive frames in the history, only for clients that sent `since`. */
   x: 'additive',
   /** session_update caused by PROGRESS: not in the history, first to be dropped for a slow reader. */
   p: 'progress',
-  /** session_update that `sessions_changed` stands for: not in the history, only for clients that did not send `since`. */
+  /** session_update that `sessions_changed` replaces: not in the history, only for clients that did not send `since`. */
   s: 'single',
   /** task_output: not in the history, only for clients that asked. */
   o: 'output',
@@ -175,7 +175,7 @@ export interface TranscriptHead {
 export const encodeTranscript = (head: TranscriptHead, frameText: string): string =>
   `${JSON.stringify(head)}\n${frameText}`;
 
-/** Splits the text of a user frame `t`. The head is written by an instance and believed. */
+/** Splits the text of a user frame `t`. The head is written by an instance and trusted. */
 export function decodeTranscript(text: string): { head: () => TranscriptHead; frameText: string } {
   const end = text.indexOf('\n');
   return { head: () => JSON.parse(text.slice(0, end)) as TranscriptHead, frameText: text.slice(end + 1) };

@@ -15,13 +15,13 @@ export const capabilities = {
   /** Of daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
   context: 'context',
   /**
-   * Takes the pong to a WebSocket ping for a receipt: everything the daemon sent before the ping was handled, the end of a task
-   * for instance is written down. Where it is not declared a pong says that the relay lives, and comes at once.
+   * Treats the pong to a WebSocket ping as a receipt: every frame the daemon sent before the ping was handled, for instance the end
+   * of a task was saved. If it is not declared a pong only shows that the relay is alive, and is sent at once.
    */
   receipts: 'receipts',
   /** Reads why an upgrade was refused: 426 with a `version_status` body instead of a socket that closes 4426, and 429. */
   refusals: 'refusals',
-  /** Says `TRANSCRIPT`, answers `parts` and `changed`, and keeps the uuids that the relay chose. Only to a relay that declares it. */
+  /** Sends `TRANSCRIPT`, answers `parts` and `changed`, and keeps the uuids that the relay chose. Only to a relay that declares it. */
   transcript: 'transcript',
   /** Names its questions and takes answers by that name. Only to a relay that declares it. */
   prompts: 'prompts',
@@ -30,7 +30,7 @@ export const capabilities = {
 } as const;
 export type Capability = keyof typeof capabilities;
 
-/** The header of the 101 in which the relay declares what it does; absent: none of it. */
+/** The header of the 101 in which the relay declares its capabilities; absent: none. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
 export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
 export type RelayCapability = keyof typeof relayCapabilities;

@@ -1,4 +1,4 @@
-/** Every REST body by its name: what `routes` send and answer, and nothing else. */
+/** Every REST body by its name: the bodies of `routes`, and nothing else. */
 import { AccountExport } from './account-export.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';

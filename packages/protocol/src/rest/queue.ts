@@ -1,4 +1,4 @@
-/** The messages of a session that wait to be sent to its daemon, and what may be done with them. camelCase, times in UTC. */
+/** The messages of a session that wait to be sent to its daemon, and the changes to them. camelCase, times in UTC. */
 import { type Static, Type, flag, id, limits, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { queueVersion, taskKinds } from './conversation.ts';
 

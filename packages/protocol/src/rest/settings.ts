@@ -1,4 +1,4 @@
-/** Settings of a session: its mode, its model and whatever else its agent lets people choose. Names are the same on every plane. */
+/** Settings of a session: its mode, its model and other choices that its agent offers. Names are the same on every plane. */
 import { type Static, id, limits, list, maybe, record, sessionId, text } from '../schema.ts';
 import { word } from '../transcript/question.ts';
 

@@ -2,10 +2,10 @@
 import type { AnyPart, Item } from './item.ts';
 import type { Operation } from './operations.ts';
 
-/** Deeper objects take the place of what was there, as lists do. No part of ours is half as deep; a stranger's must not end the program. */
+/** Deeper objects replace the earlier value, as lists do. No part of ours is half as deep; one from outside must not crash the program. */
 const mergedLevels = 32;
 
-/** RFC 7396 down to 32 levels, without what could reach the prototype of an object. */
+/** RFC 7396 down to 32 levels, without keys that could reach the prototype of an object. */
 export function merged(target: unknown, patch: unknown, levels = mergedLevels): unknown {
   if (!isObject(patch) || levels === 0) return patch;
   const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
@@ -67,7 +67,7 @@ export function applyOperations(items: readonly Item[], ops: readonly Operation[
   return [...byUuid.values()].sort(inOrder);
 }
 
-/** The list after an answer of `changed`: the items of the page take the place of those with the same uuid. */
+/** The list after an answer of `changed`: the items of the page replace those with the same uuid. */
 export function mergeItems(items: readonly Item[], changed: readonly Item[]): Item[] {
   const byUuid = new Map(items.map((item) => [item.uuid, item]));
   for (const item of changed) byUuid.set(item.uuid, item);

@@ -1,6 +1,6 @@
 /** Bounds on the parts of a conversation that are sent. Bytes are bytes of UTF-8. */
 export const transcriptLimits = {
-  /** A longer text goes on in a next item. */
+  /** A longer text continues in the next item. */
   textBytes: 256 * 1024,
   thoughtBytes: 32 * 1024,
   /** The first and the last bytes of a tool's output; `left` counts what is between them. */

@@ -1,6 +1,6 @@
 /**
- * The three operations that make a transcript: every reader who applies them in order has the daemon's list. A fourth says what readers of no
- * items are shown, and changes nothing.
+ * The three operations that make a transcript: every reader that applies them in order has the daemon's list. A fourth, `print`, is text for
+ * readers that keep no items, and changes nothing.
  */
 import { type Static, Type, id, list, maybe, oneOf, text } from '../schema.ts';
 import { transcriptLimits } from './bounds.ts';

@@ -1,5 +1,5 @@
 /**
- * A question of an agent as it travels: in an item, with WAIT_FOR_USER, in PROMPT_OPEN. It has the uuid of its item and never changes; a
+ * A question of an agent on the wire: in an item, with WAIT_FOR_USER, in PROMPT_OPEN. It has the uuid of its item and never changes; a
  * question that differs is another one. Names are single lower-case words, the same on every plane.
  */
 import { type Static, Type, count, flag, id, limits, line, list, maybe, record, text } from '../schema.ts';
