@@ -1,4 +1,4 @@
-/** Which relay a command talks to. */
+/** The relay that a command talks to. */
 import { Failure, exitCodes, usage } from './failure.ts';
 import type { Home } from './home.ts';
 import { readProfiles } from './profiles.ts';
@@ -11,16 +11,15 @@ export const localRelay = 'http://localhost:4000';
  * an address that carries a user, a query or a fragment.
  */
 export function relayAddress(text: string): string {
-  const refuse = (why: string) =>
-    usage(`"${text}" is not the address of a relay: ${why}. Example: https://relay.example.com`);
+  const refuse = (why: string) => usage(`"${text}" is not a relay address: ${why}. Example: https://relay.example.com`);
   if (!URL.canParse(text)) throw refuse('it is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('it must begin with http:// or https://');
-  if (url.username || url.password || url.search || url.hash) throw refuse('it may hold only host, port and path');
+  if (url.username || url.password || url.search || url.hash) throw refuse('it may contain only host, port and path');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** What was chosen: `--url`, else RELAY_CLI_URL; undefined when nothing was. */
+/** The chosen address: `--url`, else RELAY_CLI_URL; undefined without either. */
 export function chosenAddress({ url }: CommonOptions, env: NodeJS.ProcessEnv): string | undefined {
   const chosen = url ?? (env.RELAY_CLI_URL || undefined);
   return chosen === undefined ? undefined : relayAddress(chosen);
@@ -39,14 +38,14 @@ export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, h
 }
 
 /**
- * A sign-in over http to another machine hands the credential to everybody on the way: only with `--insecure` (rules, 16.2).
+ * A sign-in over http to another machine exposes the credential on the network: only with `--insecure` (rules, 16.2).
  * @throws Failure INSECURE_ADDRESS
  */
 export function refuseClear(address: string, insecure: boolean): void {
   if (insecure || !travelsInClear(address)) return;
   throw new Failure(
     'INSECURE_ADDRESS',
-    `${address} is not encrypted: anybody on the way could read your credential and your messages. Use an https:// address. If you trust the network in between, add --insecure.`,
+    `${address} is not encrypted: anyone on the network could read your credential and your messages. Use an https:// address. If you trust the network in between, add --insecure.`,
     exitCodes.usage,
   );
 }

@@ -8,15 +8,15 @@ import type { Terminal } from './terminal.ts';
 import { cliVersion } from './version.ts';
 
 const generalHelp = `
-Which relay: --url, else RELAY_CLI_URL, else the one you signed in to last.
+Relay: --url, else RELAY_CLI_URL, else the relay you last signed in to.
 Environment: RELAY_CLI_URL, RELAY_CLI_TOKEN (an access token instead of a sign-in), RELAY_CLI_CONFIG_DIR, NO_COLOR.
-Sessions and devices may be abbreviated: a beginning or end of the id, or any part of the name of a device.
---json: one JSON document on standard output, one per line where things keep coming; errors as JSON on standard error.
+Sessions and devices can be abbreviated: the beginning or end of an id, or any part of a device's name.
+--json: one JSON document on standard output (streams: one per line); errors as JSON on standard error.
 
 Exit codes:
-  0 done   1 failed   2 wrong usage   3 not signed in, or the sign-in has ended   4 no such device, session or task
-  5 the device is offline   75 the relay cannot be reached or has no time: the same command may work later
-  130 interrupted before the end that was waited for
+  0 done   1 failed   2 wrong usage   3 not signed in, or the sign-in has expired   4 no such device, session or task
+  5 the device is offline   75 the relay cannot be reached or is busy: try again later
+  130 interrupted while waiting
 
 Examples:
   relay login --url https://relay.example.com
@@ -62,7 +62,7 @@ function createProgram(terminal: Terminal, json: boolean, done: (exitCode: numbe
       getOutHelpWidth: () => terminal.columns,
       getErrHelpWidth: () => terminal.columns,
     })
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', generalHelp);
   addAccountCommands(program, terminal, done);
   addConversationCommands(program, terminal, done);

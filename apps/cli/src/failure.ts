@@ -1,4 +1,4 @@
-/** What goes wrong in ways a person can do something about: a stable code, a sentence that says what to do, an exit code. */
+/** Failures that a person can do something about: a stable code, a sentence that says what to do, an exit code. */
 
 /** Exit codes of `relay`. They are promises: scripts branch on them. */
 export const exitCodes = {
@@ -10,7 +10,7 @@ export const exitCodes = {
   deviceOffline: 5,
   /** EX_TEMPFAIL of sysexits.h: the same command may work later. */
   temporary: 75,
-  /** 128 + SIGINT: it was ended before what it waited for had come. */
+  /** 128 + SIGINT: interrupted while waiting. */
   interrupted: 130,
 } as const;
 

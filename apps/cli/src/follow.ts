@@ -1,5 +1,5 @@
 /**
- * One conversation as it goes on: what was said, then what is said, until somebody has enough or a task has ended. Everything
+ * One conversation as it goes on: the history, then live messages, until the caller stops or a task has ended. Everything
  * it yields is what `--json` prints, line by line; how it looks to people is decided elsewhere.
  */
 import { TranscriptCopy } from '@relay/client';
@@ -30,7 +30,7 @@ export type Said =
   | Attention<'task_output'>
   | Attention<'device_status'>
   | Attention<'session_removed'>
-  /** The daemon cannot be asked what was said before. */
+  /** The daemon cannot be asked for earlier messages. */
   | { type: 'history_error'; code: string; error: string }
   | { type: 'connection'; state: 'lost'; why: string; waitMs: number }
   | { type: 'connection'; state: 'back' }
@@ -43,7 +43,7 @@ export interface Begin {
   sessionId: string;
   /** The task whose end is the end. */
   taskId?: string;
-  /** What the person has said just now, and needs not to be told. */
+  /** The message that the person has just sent; it is not shown again. */
   said?: Message;
   /** Nothing of it can have happened before the stream was live, so the frames tell everything, in order. */
   isNew?: boolean;
@@ -54,7 +54,7 @@ export interface FollowWish {
   signal: AbortSignal;
   /** Called once, when nothing that happens from now on can be missed. */
   begin: () => Promise<Begin>;
-  /** How many messages or items of the past. */
+  /** Number of messages or items of the history. */
   history: number;
   output: boolean;
   /** End with the task of `begin`, else with what runs now; at once if nothing does. */
@@ -262,7 +262,7 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
 
 /** How far back a reload looks for what was missed. */
 const reloadMessages = 50;
-/** How many of the newest items are asked for, at least: those that can still change are among them. */
+/** Least number of newest items to ask for: the items that can still change are among them. */
 const openItems = 50;
 const itemsKept = 1000;
 const askAgainMs = 2000;

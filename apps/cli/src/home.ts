@@ -38,7 +38,7 @@ export function makePrivateFolder(folder: string): void {
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
     throw new Failure(
       'HOME_UNSAFE',
-      `The folder ${folder} may be written to by other users. Run "chmod go-w ${folder}", or choose another one with RELAY_CLI_CONFIG_DIR.`,
+      `Other users can write to the folder ${folder}. Run "chmod go-w ${folder}", or choose another one with RELAY_CLI_CONFIG_DIR.`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
  * One HTTP exchange with bounds: of time and of size, on a connection of its own, never redirected. Not the runtime's `fetch`,
- * which waits for its time-out when a peer closes the connection at once, as a port forwarder with nobody behind it does.
+ * which waits for its time-out when a peer closes the connection at once, as a port forwarder without a server behind it does.
  */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';

@@ -1,5 +1,5 @@
 /**
- * Which messages were shown already. The same message may come twice, live from the relay and later in the history of the
+ * The messages that were shown already. The same message may come twice, live from the relay and later in the history of the
  * daemon, and then under two uuids; within 30 s the same role and text is one message (rules, 12.2).
  */
 import type { Message } from '@relay/protocol';

@@ -1,5 +1,5 @@
 /**
- * What people type → ids. Devices by id, name or host name; sessions by the end or the beginning of the id that the agent gave
+ * Turns typed names into ids: devices by id, name or host name; sessions by the end or the beginning of the id that the agent gave
  * them; all of them abbreviated as long as only one is meant. Ids that begin with their time end in what tells them apart.
  */
 import {
@@ -16,7 +16,7 @@ import { type Relay, allSessions } from './relay.ts';
 /** An id up to this long is shown as it is; of a longer one this many characters of its end, or more. */
 const wholeUpTo = 12;
 const shortest = 8;
-/** What a session is called before its device names it. It stays good, but only as a whole: no list has it any more then. */
+/** Name of a session before its device names it. It stays valid afterwards, but only in full: no list contains it then. */
 const placeholder = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const startOf = (native: string) => (native.length <= wholeUpTo || placeholder.test(native) ? native.length : shortest);
@@ -62,7 +62,7 @@ function only<T>(
       const named = found.slice(0, 5).map(shown).join(', ');
       throw new Failure(
         'AMBIGUOUS',
-        `"${typed}" may be ${found.length} ${what}s: ${named}${found.length > 5 ? ', …' : ''}. Type more of the id.`,
+        `"${typed}" matches ${found.length} ${what}s: ${named}${found.length > 5 ? ', …' : ''}. Type more of the id.`,
         exitCodes.usage,
       );
     }

@@ -36,17 +36,17 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * The text, or undefined when there is no such file. Like ssh, throws a Failure for a file that is a link, belongs to somebody
- * else, or may be read by others.
+ * The text, or undefined when there is no such file. Like ssh, throws a Failure for a file that is a link, belongs to another
+ * user, or can be read by others.
  */
 export function readOwnerFile(path: string): string | undefined {
   const unsafe = (why: string, remedy: string) => new Failure('CREDENTIALS_UNSAFE', `${path} ${why}. ${remedy}`);
   try {
     const stat = lstatSync(path);
-    if (!stat.isFile()) throw unsafe('is not an ordinary file', 'Remove it and sign in again.');
+    if (!stat.isFile()) throw unsafe('is not a regular file', 'Remove it and sign in again.');
     if (process.platform !== 'win32') {
       if (stat.uid !== process.getuid?.()) throw unsafe('belongs to another user', 'Remove it and sign in again.');
-      if ((stat.mode & 0o077) !== 0) throw unsafe('may be read by other users', `Run "chmod 600 ${path}".`);
+      if ((stat.mode & 0o077) !== 0) throw unsafe('can be read by other users', `Run "chmod 600 ${path}".`);
     }
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Who is signed in where: one profile per relay in `credentials.json`, the newest sign-in last, which is the default. Holds
- * secrets, so nothing of it is ever printed as it is.
+ * The sign-ins: one profile per relay in `credentials.json`, the newest sign-in last, which is the default. Holds
+ * secrets, so none of it is ever printed as it is.
  */
 import { Failure } from './failure.ts';
 import { type Home, makePrivateFolder } from './home.ts';
@@ -47,10 +47,7 @@ export function readProfiles(home: Home): Profile[] {
   } catch {
     // Falls through: the text of a parse error could show parts of a secret.
   }
-  throw new Failure(
-    'CREDENTIALS_BROKEN',
-    `${home.credentialsFile} cannot be understood. Remove it and run "relay login".`,
-  );
+  throw new Failure('CREDENTIALS_BROKEN', `${home.credentialsFile} is damaged. Remove it and run "relay login".`);
 }
 
 export const profileOf = (home: Home, url: string): Profile | undefined =>

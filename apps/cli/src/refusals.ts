@@ -1,8 +1,8 @@
-/** What a failure of the client means for the person: one sentence, what to do, and the relay's stable code. */
+/** Turns a failure of the client into one sentence for the person, the next step, and the relay's stable code. */
 import { BadAnswerError, ClosedError, NetworkError, RelayError, SignedOutError, TimeoutError } from '@relay/client';
 import { Failure, exitCodes, notARelay, reasonOf, systemCode, unreachable } from './failure.ts';
 
-/** What to do next, where the relay's own sentence does not know this program. */
+/** The next step, where the relay's own sentence does not know this program. */
 const advice: Readonly<Record<string, string>> = {
   SESSION_NOT_FOUND: '"relay sessions --all" lists them.',
   DEVICE_NOT_FOUND: '"relay devices" lists them.',
@@ -10,7 +10,7 @@ const advice: Readonly<Record<string, string>> = {
 
 /** Sentences for people who write requests, said for people who type commands. */
 const retold: Readonly<Record<string, string>> = {
-  DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue and the message waits for it.',
+  DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue to queue the message.',
 };
 
 function exitCodeOf(status: number, code: string): number {
@@ -62,7 +62,11 @@ function oddAnswer(url: string, { status, headers }: BadAnswerError): Failure {
   if (status >= 300 && status < 400 && location)
     return new Failure('REDIRECTED', `${url} redirects to ${location}. Use that address with --url.`, exitCodes.usage);
   if (status === 502 || status === 503 || status === 504)
-    return new Failure('UNREACHABLE', `Nobody is behind ${url} (${status}). Try again later.`, exitCodes.temporary);
+    return new Failure(
+      'UNREACHABLE',
+      `The relay at ${url} is not available (${status}). Try again later.`,
+      exitCodes.temporary,
+    );
   return notARelay(url, `it answered ${status}`);
 }
 

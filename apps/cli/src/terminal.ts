@@ -14,9 +14,9 @@ export interface Terminal {
   /** Stands for ESC where a style of our own begins. Random, so that no text of a stranger can hold it. */
   mark: string;
   env: NodeJS.ProcessEnv;
-  /** Somebody looks at `out`: colours, and tables no wider than the screen. */
+  /** `out` is a terminal: colours, and tables no wider than the screen. */
   outIsScreen: boolean;
-  /** Somebody sits at the keyboard. */
+  /** Standard input is a terminal, so questions can be asked. */
   inIsScreen: boolean;
   /** Width of the screen in columns. */
   columns: number;
@@ -66,7 +66,7 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
       let size = 0;
       for await (const chunk of stdin as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > limitBytes) throw usage(`Standard input holds more than ${limitBytes} bytes. Send less.`);
+        if (size > limitBytes) throw usage(`Standard input is longer than ${limitBytes} bytes.`);
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString('utf8');

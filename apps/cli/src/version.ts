@@ -1,4 +1,4 @@
-/** What `relay --version` prints. */
+/** The version that `relay --version` prints. */
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };

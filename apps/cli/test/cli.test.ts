@@ -86,7 +86,7 @@ describe('the program', () => {
     });
   });
 
-  it('ends with 3 without a sign-in, and asks nobody', async () => {
+  it('ends with 3 without a sign-in, and sends no request', async () => {
     for (const words of [
       ['whoami'],
       ['devices'],

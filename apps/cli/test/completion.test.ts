@@ -7,7 +7,7 @@ import { createDesk } from './desk.ts';
 
 const desk = createDesk();
 
-/** What bash offers for these words, the last of them unfinished. */
+/** The words that bash offers after these, the last of which is unfinished. */
 function offered(script: string, ...words: string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'relay-completion-'));
   try {
@@ -36,8 +36,8 @@ describe('relay completion', () => {
 
   it('has a script for zsh and fish, and says which shells there are', async () => {
     const own = desk.open();
-    expect((await own.run(['completion', 'zsh'])).out).toMatch(/^#compdef relay\n[\s\S]*'messages:print what/);
-    expect((await own.run(['completion', 'fish'])).out).toContain("-a messages -d 'print what");
+    expect((await own.run(['completion', 'zsh'])).out).toMatch(/^#compdef relay\n[\s\S]*'messages:print the messages/);
+    expect((await own.run(['completion', 'fish'])).out).toContain("-a messages -d 'print the messages");
     expect(await own.run(['completion', 'ksh'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('bash, zsh, fish'),

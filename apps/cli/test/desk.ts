@@ -46,7 +46,7 @@ export function createDesk() {
             throw new Error(`no JSON document: ${code} ${out} ${err}`);
           }
         },
-        /** What is stored about the only relay. */
+        /** The stored profile of the only relay. */
         stored: () => (JSON.parse(readFileSync(file, 'utf8')) as { relays: Stored[] }).relays[0]!,
         /** Changes what is stored, as time would. */
         change(by: (stored: Stored) => void) {

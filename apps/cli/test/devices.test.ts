@@ -78,7 +78,7 @@ describe('relay devices', () => {
     await stage.daemon('build-2');
     const { code, err } = await stage.own.run(['devices', 'show', 'build']);
     expect(code).toBe(2);
-    expect(err).toMatch(/"build" may be 2 devices: build-\d \(\S+\), build-\d/);
+    expect(err).toMatch(/"build" matches 2 devices: build-\d \(\S+\), build-\d/);
     expect(await stage.own.json(['devices', 'show', 'nothing'])).toMatchObject({ exit: 4, code: 'DEVICE_NOT_FOUND' });
     expect((await stage.own.json(['devices', 'show', ''])).exit).toBe(4);
   });

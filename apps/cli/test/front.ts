@@ -1,5 +1,5 @@
 /**
- * What stands between a program and the relay: one address for REST and WebSockets, chosen before the relay starts, that can be
+ * A proxy between a program and the relay: one address for REST and WebSockets, chosen before the relay starts, that can be
  * cut, closed, or lose an answer. Passes bytes on and looks at them.
  */
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ export interface Front {
   url: string;
   /** Where the relay really is. */
   leadTo(url: string): void;
-  /** Nobody answers any more, and live connections end; or somebody does again. */
+  /** Stops answering and ends live connections; or answers again. */
   setDown(down: boolean): void;
   /** Ends every live connection. */
   cut(): void;

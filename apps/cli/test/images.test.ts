@@ -37,12 +37,12 @@ describe('--image', () => {
     for (const [files, why] of [
       [[join(folder, 'nowhere.png')], '"nowhere.png" cannot be read: there is no such file.'],
       [[folder], 'cannot be read'],
-      [[file('notes.png', Buffer.from('text'))], '"notes.png" is no PNG, JPEG, GIF or WebP image.'],
-      [[file('large.png', Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]))], '"large.png" has more than 5 MiB.'],
+      [[file('notes.png', Buffer.from('text'))], '"notes.png" is not a PNG, JPEG, GIF or WebP image.'],
+      [[file('large.png', Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]))], '"large.png" is larger than 5 MiB.'],
       [Array.from({ length: 9 }, () => join(folder, 'a.png')), 'A message takes at most 8 images.'],
       [
         Array.from({ length: 3 }, () => file('four.png', Buffer.concat([png, Buffer.alloc(4 * 1024 * 1024)]))),
-        'The images have more than 10 MiB together.',
+        'The images are larger than 10 MiB in total.',
       ],
     ] as const) {
       const { code, err } = await stage.own.run(['new', 'laptop', 'x', ...files.flatMap((one) => ['--image', one])]);
@@ -63,7 +63,7 @@ describe('relay commands', () => {
   it('lists what the agent understands after a slash', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'busy');
-    expect((await stage.own.run(['commands', 'busy'])).out).toBe('The agent has not told of any commands.\n');
+    expect((await stage.own.run(['commands', 'busy'])).out).toBe('The agent has not listed any commands.\n');
     const commands = [{ name: 'compact', description: 'Summarise\u001b[31m', input_hint: 'what to keep' }, 'review'];
     daemon.send({ type: 'report_slash_commands', session_id: 'busy', commands });
     // Frames are handled in their order: what comes of the next one proves that the report was read.

@@ -233,7 +233,7 @@ describe('relay rename, archive and delete', () => {
   it('change one session, and delete asks first', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'change');
-    expect((await stage.own.run(['rename', id, 'A \u001b[31mname'])).out).toBe('change is called "A name" now.\n');
+    expect((await stage.own.run(['rename', id, 'A \u001b[31mname'])).out).toBe('Renamed change to "A name".\n');
     expect(await stage.own.json(['rename', id, ' '])).toMatchObject({ exit: 2 });
     expect((await stage.own.run(['archive', 'change'])).out).toContain('is archived');
     expect((await stage.own.json(['sessions'])).sessions).toEqual([]);

@@ -32,7 +32,7 @@ describe('relay login', () => {
     expect(page).toContain('You can close this window');
     expect(page).not.toContain('<script');
     const { code, out, err } = await program.exit;
-    expect({ code, err }).toEqual({ code: 0, err: 'Waiting for the browser, at most five minutes …\n' });
+    expect({ code, err }).toEqual({ code: 0, err: 'Waiting for the browser, at most five minutes…\n' });
     expect(out).toContain(`Signed in to ${world.url} as ${person.email}.`);
     const stored = own.stored();
     expect(stored).toMatchObject({ url: world.url, account: person.email });
@@ -139,7 +139,7 @@ describe('relay login', () => {
     const program = own.start(['login', '--no-browser', '--url', world.url]);
     await program.says('Waiting');
     const { page } = await followLink(person.browser, linkIn(program.out()), { allow: false });
-    expect(page).toContain('refused');
+    expect(page).toContain('denied');
     expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[ACCESS_DENIED]') });
     expect((await own.json(['whoami'])).exit).toBe(3);
   });
@@ -161,7 +161,7 @@ describe('relay login', () => {
     expect(await desk.open().run(['login', '--url', url])).toMatchObject({ code: 2, out: '' });
   });
 
-  it('says when nobody is there', async () => {
+  it('says when no relay answers', async () => {
     const result = await desk.open().json(['login', '--no-browser', '--url', 'http://127.0.0.1:1']);
     expect(result).toMatchObject({
       exit: 75,

@@ -46,7 +46,7 @@ describe('relay queue', () => {
     expect(await queue('remove', running)).toMatchObject({ exit: 1, code: 'TASK_ALREADY_SENT' });
     expect(await queue('remove', 'nothing')).toMatchObject({ exit: 4, code: 'TASK_NOT_FOUND' });
     expect((await stage.own.run(['cancel', 'line', '--all'])).out).toBe(
-      `Task ${running} is cancelled, and 1 that waited.\n`,
+      `Task ${running} is cancelled, and 1 queued behind it.\n`,
     );
   });
 });
@@ -191,7 +191,7 @@ describe('relay send', () => {
     const first = await stage.own.json(['send', id, 'Deploy', '--key', 'release-1']);
     expect(await stage.own.run(['send', id, 'Deploy', '--key', 'release-1'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(`${first.taskId}.*nothing was sent now`),
+      out: expect.stringMatching(`${first.taskId}.*nothing was sent again`),
     });
     expect(await stage.own.json(['send', id, 'Other', '--key', 'release-1'])).toMatchObject({
       exit: 1,
@@ -296,7 +296,7 @@ describe('relay pin, read and tidy', () => {
     expect((await stage.own.run(['tidy', 'delete', '--search', 'walr'])).code).toBe(2);
     expect((await stage.own.run(['tidy', 'delete', '--search', 'walr', '--yes'])).out).toBe('1 session is deleted.\n');
     expect((await stage.own.run(['sessions', '--pinned'])).out).toContain('No sessions');
-    expect((await stage.own.run(['sessions', '--search', 'walr'])).out).toBe('No session with "walr".\n');
+    expect((await stage.own.run(['sessions', '--search', 'walr'])).out).toBe('No session matches "walr".\n');
   });
 });
 

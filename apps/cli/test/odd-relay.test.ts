@@ -87,7 +87,7 @@ describe('a stream', () => {
     await program.says('early');
     socket.send({ type: 'resync' });
     await program.says('between');
-    expect(program.err()).toContain('Something may have been missed');
+    expect(program.err()).toContain('Some events may have been missed');
     expect(program.out().split('early')).toHaveLength(2);
     program.child.kill('SIGINT');
     expect((await program.exit).code).toBe(0);

@@ -66,7 +66,7 @@ describe('relay tail', () => {
     for (let asked = 0; asked < 2; asked += 1) await tellHistory(daemon, ['USER', 'Work']);
     await Promise.all([left.says('Work'), stays.says('Work')]);
     left.child.kill('SIGINT');
-    expect(await left.exit).toMatchObject({ code: 130, err: expect.stringContaining('goes on') });
+    expect(await left.exit).toMatchObject({ code: 130, err: expect.stringContaining('keeps working') });
     expect((await stage.own.run(['cancel', id])).code).toBe(0);
     expect(await stays.exit).toMatchObject({ code: 1, err: expect.stringContaining('was cancelled') });
   });

@@ -66,7 +66,7 @@ export async function openWorld(options: RelayOptions = {}): Promise<World> {
   };
 }
 
-/** What a person does with the link: signs in if asked, allows it, and goes where the relay sends them. */
+/** Follows the link as a person does: signs in if asked, allows it, and goes where the relay redirects. */
 export async function followLink(
   browser: Browser,
   link: string,

@@ -1,4 +1,4 @@
-/** The words of the commands about the account and its machines. */
+/** Declares the commands for the account and its machines. */
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
@@ -14,46 +14,57 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'login',
     'sign in through the browser',
     'relay login --url https://relay.example.com',
-    'relay login --no-browser                        only print the link',
+    'relay login --no-browser                        print the link, open no browser',
     'ssh -L 8765:127.0.0.1:8765 box relay login --no-browser --port 8765   sign in on another machine',
     'relay login --url https://relay.example.com --token - < token.txt     a relay with another issuer',
   )
-    .option('--no-browser', 'only print the link')
-    .option('--insecure', 'sign in over http to another machine: everybody on the way can read the credential')
-    .option('--port <number>', 'where the browser answers on 127.0.0.1 (default: any free port)')
-    .option('--token <token>', 'take this access token instead; "-" reads it from standard input')
+    .option('--no-browser', 'print the link without opening a browser')
+    .option('--insecure', 'allow plain http to another machine: anyone on the network can read the credential')
+    .option('--port <number>', 'port on 127.0.0.1 for the answer of the browser (default: any free port)')
+    .option('--token <token>', 'use this access token instead; "-" reads it from standard input')
     .action(async (options: LoginOptions) => done(await loginCommand(options, terminal)));
 
   addCommand(
     program,
     'logout',
-    'give the sign-in back and forget it here',
+    'sign out: revoke the sign-in and delete it here',
     'relay logout',
     'relay logout --url http://localhost:4000',
   )
-    .option('--force', 'forget it here even if the relay cannot be told')
+    .option('--force', 'delete it here even if the relay cannot revoke it')
     .action(async (options: LogoutOptions) => done(await logoutCommand(options, terminal)));
 
-  addCommand(program, 'whoami', 'show relay, account and what you may do', 'relay whoami', 'relay whoami --all --json')
-    .option('--all', 'list every relay you are signed in to, without asking them')
+  addCommand(
+    program,
+    'whoami',
+    'show the relay, your account and your permissions',
+    'relay whoami',
+    'relay whoami --all --json',
+  )
+    .option('--all', 'list every relay you are signed in to, without contacting them')
     .action(async (options: WhoamiOptions) => done(await whoamiCommand(options, terminal)));
 
   const account = addCommand(
     program,
     'account',
-    'export what the relay keeps of you, or delete your account',
+    'export the data the relay keeps about you, or delete your account',
     'relay account export --out relay-account.json',
     'relay account delete',
   );
-  // `--json` may stand before or after the second word.
+  // `--json` is accepted before and after the second word.
   const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
-  addCommand(account, 'export', 'everything that the relay keeps of you, as JSON', 'relay account export --out me.json')
-    .option('--out <file>', 'write it into this new file, which only you can read')
+  addCommand(
+    account,
+    'export',
+    'export everything the relay keeps about you, as JSON',
+    'relay account export --out me.json',
+  )
+    .option('--out <file>', 'write to this new file, which only you can read')
     .action(async (_options: CommonOptions, command: Command) =>
       done(await exportAccountCommand(all(command), terminal)),
     );
-  addCommand(account, 'delete', 'delete your account and all of this for good', 'relay account delete')
-    .option('-y, --yes', 'do not ask')
+  addCommand(account, 'delete', 'delete your account and all its data for good', 'relay account delete')
+    .option('-y, --yes', 'skip the confirmation')
     .action(async (_options: CommonOptions, command: Command) =>
       done(await deleteAccountCommand(all(command), terminal)),
     );
@@ -70,7 +81,7 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
     'relay devices --json | jq -r ".devices[].id"',
     'relay devices show laptop',
   ).action(async (options: CommonOptions) => done(await listDevicesCommand(options, terminal)));
-  // `--json` may stand before or after the word "show".
+  // `--json` is accepted before and after the word "show".
   const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
 
   addCommand(devices, 'show', 'show a device and its connections', 'relay devices show laptop')
@@ -78,15 +89,15 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
     .action(async (device: string, _options: CommonOptions, command: Command) =>
       done(await showDeviceCommand(device, all(command), terminal)),
     );
-  addCommand(devices, 'rename', 'give a device another name', 'relay devices rename laptop "Old laptop"')
+  addCommand(devices, 'rename', 'rename a device', 'relay devices rename laptop "Old laptop"')
     .argument('<device>', 'id or name')
     .argument('<name>', 'the new name')
     .action(async (device: string, name: string, _options: CommonOptions, command: Command) =>
       done(await renameDeviceCommand(device, name, all(command), terminal)),
     );
-  addCommand(devices, 'remove', 'remove a device: its credential ends at once', 'relay devices remove laptop --yes')
+  addCommand(devices, 'remove', 'remove a device and revoke its credential', 'relay devices remove laptop --yes')
     .argument('<device>', 'id or name')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'skip the confirmation')
     .action(async (device: string, _options: CommonOptions, command: Command) =>
       done(await removeDeviceCommand(device, all(command), terminal)),
     );

@@ -1,4 +1,4 @@
-/** What every command takes, and how its examples are shown. */
+/** Options that every command takes, and the text of its examples. */
 import type { Command } from 'commander';
 
 export type Done = (exitCode: number) => void;
@@ -10,6 +10,6 @@ export const addCommand = (parent: Command, name: string, description: string, .
   parent
     .command(name)
     .description(description)
-    .option('--url <address>', 'which relay')
+    .option('--url <address>', 'address of the relay')
     .option('--json', 'machine-readable output')
     .addHelpText('after', examplesText(examples));

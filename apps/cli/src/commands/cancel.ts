@@ -10,12 +10,12 @@ export interface CancelOptions extends CommonOptions {
 }
 
 export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<number> {
-  if (options.running && options.all) throw usage('Give --running or --all, not both.');
+  if (options.running && options.all) throw usage('Use --running or --all, not both.');
   const { relay, say } = contextOf(options, terminal);
   const body = options.all ? { which: 'all' as const } : options.running ? { which: 'running' as const } : {};
   const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) }, body });
   const { taskId, state, queued = [] } = cancelled;
   const behind = queued.filter((id) => id !== taskId).length;
-  say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} that waited` : ''}.\n`);
+  say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
   return exitCodes.ok;
 }

@@ -13,13 +13,13 @@ export async function renameCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (title.trim() === '' || title.length > limits.nameCharacters)
-    throw usage(`A title has 1 to ${limits.nameCharacters} characters.`);
+    throw usage(`A title must have 1 to ${limits.nameCharacters} characters.`);
   const { relay, say } = contextOf(options, terminal);
   const session = await relay.call('updateSession', {
     params: { id: await findSessionId(relay, typed) },
     body: { title },
   });
-  say(session, () => `${nameOf(session.id)} is called "${oneLine(session.title)}" now.\n`);
+  say(session, () => `Renamed ${nameOf(session.id)} to "${oneLine(session.title)}".\n`);
   return exitCodes.ok;
 }
 
@@ -49,8 +49,8 @@ export async function deleteCommand(
   const { id, title } = await findSession(relay, typed);
   const name = `"${fitted(oneLine(title), 60)}" (${nameOf(id)})`;
   if (!options.yes) {
-    if (!terminal.inIsScreen) throw usage(`Add --yes to delete ${name}: no one is here to confirm it.`);
-    const question = `Delete ${name}? It is gone from the relay then; what its machine has of it stays. [y/N] `;
+    if (!terminal.inIsScreen) throw usage(`Add --yes to delete ${name}: there is no terminal to confirm it in.`);
+    const question = `Delete ${name}? This deletes it from the relay; its history on the machine stays. [y/N] `;
     if (!/^y(es)?$/i.test(await terminal.ask(question))) {
       terminal.err('Nothing was changed.\n');
       return exitCodes.failed;

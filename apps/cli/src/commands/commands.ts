@@ -16,7 +16,7 @@ export async function commandsCommand(
   });
   say({ commands }, () =>
     commands.length === 0
-      ? 'The agent has not told of any commands.\n'
+      ? 'The agent has not listed any commands.\n'
       : commands
           .map(({ name, description, inputHint }) =>
             [`/${oneLine(name)}`, inputHint ? `<${oneLine(inputHint)}>` : '', oneLine(description)]

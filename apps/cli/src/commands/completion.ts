@@ -25,7 +25,7 @@ function entriesOf(command: Command, path: readonly string[] = []): Entry[] {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Which command the words in front of the cursor lead to; `value` when the word before is an option that takes one. */
+/** Finds the command that the words in front of the cursor lead to; `value` when the word before is an option that takes one. */
 function bash(entries: readonly Entry[]): string {
   const words = ({ commands, options }: Entry) =>
     [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)].join(' ');

@@ -1,4 +1,4 @@
-/** What every command that talks to a relay has: which one, who is asking, and how to say the result. */
+/** The context of a command that talks to a relay: the address, the sign-in, and the output of the result. */
 import { currentAddress } from '../address.ts';
 import { reasonOf } from '../failure.ts';
 import { type Home, homeOf } from '../home.ts';
@@ -35,7 +35,7 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
   };
 }
 
-/** One JSON document on one line. What cannot be written (a part of ten thousand levels) is told as such: it must not end a stream. */
+/** One JSON document on one line. A record that cannot be encoded (a part of ten thousand levels) is reported as such: it must not end a stream. */
 export function jsonLine(record: unknown): string {
   try {
     return `${JSON.stringify(record)}\n`;

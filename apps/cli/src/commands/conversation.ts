@@ -1,4 +1,4 @@
-/** The words of the commands about sessions. */
+/** Declares the commands for sessions. */
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type CancelOptions, cancelCommand } from './cancel.ts';
@@ -22,22 +22,22 @@ import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
 const withImages = (command: Command): Command =>
   command.option(
     '--image <file>',
-    'a PNG, JPEG, GIF or WebP image that goes with it; up to 8 times',
+    'attach a PNG, JPEG, GIF or WebP image; up to 8 times',
     (file: string, earlier: readonly string[] = []) => [...earlier, file],
   );
 
 const reading = (command: Command): Command =>
   command
-    .option('--thoughts', 'also what the agent thinks')
-    .option('--full', 'whole outputs and diffs of tools, not only their beginning');
+    .option('--thoughts', 'also print what the agent thinks')
+    .option('--full', 'print output and diffs of tools in full, not only the beginning');
 
 const sending = (command: Command): Command =>
   reading(command)
-    .option('--watch', 'stay until the task has ended, and print what is said')
-    .option('--output', 'with --watch: also print verbose output, of daemons without items')
-    .option('--no-queue', 'fail when the device is offline instead of letting the message wait')
-    .option('--ttl <seconds>', 'how long it may wait for the device (default 900)')
-    .option('--key <text>', 'idempotency key: running this again with the same key sends nothing twice');
+    .option('--watch', 'follow the task until it ends, and print the conversation')
+    .option('--output', 'with --watch: also print verbose output, from daemons without items')
+    .option('--no-queue', 'fail if the device is offline instead of queueing the message')
+    .option('--ttl <seconds>', 'how long the message may wait for the device (default 900)')
+    .option('--key <text>', 'idempotency key: running this again with the same key sends nothing again');
 
 export function addConversationCommands(program: Command, terminal: Terminal, done: Done): void {
   addCommand(
@@ -49,11 +49,14 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     'relay sessions --search "deploy fail"                * is unread, ^ is pinned',
     'relay sessions --all --json | jq -r ".sessions[].id"',
   )
-    .option('--device <device>', 'only of this device')
-    .option('--status <status>', 'only in this state: pending, active, waiting, idle or failed')
-    .option('--search <words>', 'only those with these words in title, project or last message; beginnings are enough')
-    .option('--pinned', 'only pinned ones')
-    .option('--all', 'archived ones too')
+    .option('--device <device>', 'only sessions of this device')
+    .option('--status <status>', 'only sessions in this state: pending, active, waiting, idle or failed')
+    .option(
+      '--search <words>',
+      'only sessions with these words, or their beginnings, in the title, project or last message',
+    )
+    .option('--pinned', 'only pinned sessions')
+    .option('--all', 'include archived sessions')
     .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
 
   addCommand(program, 'folders', 'list where the sessions of a device worked last', 'relay folders laptop')
@@ -71,7 +74,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
         'relay new laptop "What is wrong here?" --image screenshot.png',
       )
         .argument('<device>', 'id or name')
-        .argument('[message]', 'first message; "-" or a pipe: standard input')
+        .argument('[message]', 'first message; "-" or a pipe reads standard input')
         .option('--project <path>', 'working directory on the device')
         .option('--title <text>', 'title of the session'),
     ),
@@ -84,67 +87,62 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
       addCommand(
         program,
         'send',
-        'send a message into a session',
+        'send a message to a session',
         'relay send k3j9x2ab "Now the tests, please"',
         'git diff | relay send k3j9x2ab -',
         'relay send k3j9x2ab "deploy" --key release-42 --watch',
       )
-        .argument('<session>', 'id or a part of it')
-        .argument('[message]', 'the message; "-" or a pipe: standard input'),
+        .argument('<session>', 'id or part of it')
+        .argument('[message]', 'the message; "-" or a pipe reads standard input'),
     ),
   ).action(async (session: string, message: string | undefined, options: SendingOptions) =>
     done(await sendCommand(session, message, options, terminal)),
   );
 
-  addCommand(
-    program,
-    'commands',
-    'list what the agent of a session understands after a slash',
-    'relay commands k3j9x2ab',
-  )
-    .argument('<session>', 'id or a part of it')
+  addCommand(program, 'commands', 'list the slash commands of the agent of a session', 'relay commands k3j9x2ab')
+    .argument('<session>', 'id or part of it')
     .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
 
   addCommand(
     program,
     'settings',
-    'show what can be chosen in a session, or choose',
+    'show the settings of a session, or change one',
     'relay settings k3j9x2ab',
     'relay settings k3j9x2ab model opus',
   )
-    .argument('<session>', 'id or a part of it')
+    .argument('<session>', 'id or part of it')
     .argument('[name]', 'id or name of a setting')
     .argument('[value]', 'id or name of one of its values')
     .action(async (session: string, name: string | undefined, value: string | undefined, options: CommonOptions) =>
       done(await settingsCommand(session, name, value, options, terminal)),
     );
 
-  addCommand(program, 'summary', 'what a session is about, as its machine says', 'relay summary k3j9x2ab')
-    .argument('<session>', 'id or a part of it')
+  addCommand(program, 'summary', 'show the summary of a session that its machine keeps', 'relay summary k3j9x2ab')
+    .argument('<session>', 'id or part of it')
     .action(async (session: string, options: CommonOptions) => done(await summaryCommand(session, options, terminal)));
 
   addCommand(
     program,
     'release',
-    'end the program on the machine that holds a session, to go on here',
+    'end the program on the machine that holds a session, to continue it here',
     'relay release k3j9x2ab',
   )
-    .argument('<session>', 'id or a part of it')
+    .argument('<session>', 'id or part of it')
     .action(async (session: string, options: CommonOptions) => done(await releaseCommand(session, options, terminal)));
 
   sending(
     addCommand(
       program,
       'answer',
-      'answer what the agent asks; without an answer, show every open question',
+      'answer a question of the agent; without an answer, show every open question',
       'relay answer k3j9x2ab',
       'relay answer k3j9x2ab --question 2f4a6c8e --option 2 --watch',
       'relay answer k3j9x2ab "Yes, but only on the branch"',
     )
-      .argument('<session>', 'id or a part of it')
-      .argument('[text]', 'the answer; "-": standard input')
-      .option('--option <number>', 'one of the choices')
-      .option('--question <id>', 'the question that is meant, as it was shown: any other one gets no answer'),
+      .argument('<session>', 'id or part of it')
+      .argument('[text]', 'the answer; "-" reads standard input')
+      .option('--option <number>', 'number of the choice')
+      .option('--question <id>', 'id of the question, as shown; no other question is answered'),
   ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
     done(await answerCommand(session, text, options, terminal)),
   );
@@ -152,30 +150,30 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
   addCommand(
     program,
     'cancel',
-    'cancel what runs in a session, else what its agent asks, else what waits longest',
+    'cancel the running task of a session, else its open question, else its oldest queued message',
     'relay cancel k3j9x2ab',
-    'relay cancel k3j9x2ab --all                     and everything that waits behind it',
+    'relay cancel k3j9x2ab --all                     and every queued message',
   )
-    .argument('<session>', 'id or a part of it')
-    .option('--running', 'only what runs or what its agent asks, nothing that waits')
-    .option('--all', 'also everything that waits')
+    .argument('<session>', 'id or part of it')
+    .option('--running', 'only the running task or the question, no queued message')
+    .option('--all', 'also every queued message')
     .action(async (session: string, options: CancelOptions) => done(await cancelCommand(session, options, terminal)));
 
   addCommand(
     program,
     'queue',
-    'list the messages that wait in a session; edit or move one, or take it back, before it is sent',
+    'list the queued messages of a session; edit, move or remove one before it is sent',
     'relay queue k3j9x2ab',
     'relay queue k3j9x2ab edit 4QZ7W1TE "Only the unit tests"',
     'relay queue k3j9x2ab move 4QZ7W1TE --before 8YH2M5KD',
     'relay queue k3j9x2ab remove 4QZ7W1TE',
   )
-    .argument('<session>', 'id or a part of it')
+    .argument('<session>', 'id or part of it')
     .argument('[action]', 'edit, move or remove')
-    .argument('[task]', 'id of a task that waits, or the end of it')
-    .argument('[text]', 'of "edit": the new text; "-" or a pipe: standard input')
-    .option('--before <task>', 'of "move": before this one')
-    .option('--after <task>', 'of "move": behind this one')
+    .argument('[task]', 'id of a queued task, or the end of the id')
+    .argument('[text]', 'for "edit": the new text; "-" or a pipe reads standard input')
+    .option('--before <task>', 'for "move": before this task')
+    .option('--after <task>', 'for "move": after this task')
     .action(
       async (
         session: string,
@@ -190,20 +188,20 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     addCommand(
       program,
       'messages',
-      'print what was said in a session, with calls of tools, diffs and plans',
+      'print the messages of a session, with tool calls, diffs and plans',
       'relay messages k3j9x2ab',
       'relay messages k3j9x2ab -n 200 --full',
       'relay messages k3j9x2ab --json | jq -r "select(.part.kind == \\"tool\\").part.title"',
     )
-      .argument('<session>', 'id or a part of it')
-      .option('-n, --lines <number>', 'how many of the newest, up to 200', '50')
-      .option('--before <uuid>', 'older ones than this'),
+      .argument('<session>', 'id or part of it')
+      .option('-n, --lines <number>', 'number of newest messages, up to 200', '50')
+      .option('--before <uuid>', 'only messages older than this one'),
   ).action(async (session: string, options: MessagesOptions) =>
     done(await messagesCommand(session, options, terminal)),
   );
 
-  addCommand(program, 'rename', 'give a session another title', 'relay rename k3j9x2ab "The build"')
-    .argument('<session>', 'id or a part of it')
+  addCommand(program, 'rename', 'rename a session', 'relay rename k3j9x2ab "The build"')
+    .argument('<session>', 'id or part of it')
     .argument('<title>', 'the new title')
     .action(async (session: string, title: string, options: CommonOptions) =>
       done(await renameCommand(session, title, options, terminal)),
@@ -211,7 +209,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
 
   for (const { action, what } of markings) {
     addCommand(program, action, what, `relay ${action} k3j9x2ab`)
-      .argument('<session>', 'id or a part of it')
+      .argument('<session>', 'id or part of it')
       .action(async (session: string, options: CommonOptions) =>
         done(await markCommand(session, action, options, terminal)),
       );
@@ -225,30 +223,30 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     'relay tidy delete --archived --device laptop --yes',
   )
     .argument('<action>', 'archive, unarchive or delete')
-    .option('--device <device>', 'only of this device')
-    .option('--status <status>', 'only in this state: pending, active, waiting, idle or failed')
-    .option('--search <words>', 'only those with these words')
-    .option('--before <date>', 'only those that changed last before this date')
-    .option('--archived', 'of "delete": archived ones instead of the others')
-    .option('-y, --yes', 'do not ask before deleting')
+    .option('--device <device>', 'only sessions of this device')
+    .option('--status <status>', 'only sessions in this state: pending, active, waiting, idle or failed')
+    .option('--search <words>', 'only sessions with these words')
+    .option('--before <date>', 'only sessions last changed before this date')
+    .option('--archived', 'for "delete": archived sessions instead of the others')
+    .option('-y, --yes', 'skip the confirmation')
     .action(async (action: string, options: TidyOptions) => done(await tidyCommand(action, options, terminal)));
 
   addCommand(
     program,
     'archive',
-    'take sessions off the ordinary list',
+    'archive sessions: hide them from the list',
     'relay archive k3j9x2ab',
     'relay archive k3j9x2ab --undo',
   )
-    .argument('<session...>', 'ids or parts of them')
-    .option('--undo', 'list them again')
+    .argument('<session...>', 'ids or parts of ids')
+    .option('--undo', 'unarchive: list them again')
     .action(async (sessions: string[], options: CommonOptions & { undo?: boolean }) =>
       done(await archiveCommand(sessions, options, terminal)),
     );
 
   addCommand(program, 'delete', 'delete a session from the relay', 'relay delete k3j9x2ab --yes')
-    .argument('<session>', 'id or a part of it')
-    .option('-y, --yes', 'do not ask')
+    .argument('<session>', 'id or part of it')
+    .option('-y, --yes', 'skip the confirmation')
     .action(async (session: string, options: CommonOptions & { yes?: boolean }) =>
       done(await deleteCommand(session, options, terminal)),
     );
@@ -257,30 +255,30 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     addCommand(
       program,
       'tail',
-      'print what was said in a session, then what is said, until Ctrl-C',
+      'print the last messages of a session, then follow it until Ctrl-C',
       'relay tail k3j9x2ab',
-      'relay tail k3j9x2ab -n 0 --once && notify-send done      wait for the end of what runs',
+      'relay tail k3j9x2ab -n 0 --once && notify-send done      wait for the running task',
     )
-      .argument('<session>', 'id or a part of it')
-      .option('--once', 'end with the task that runs now; exit code 1 when it does not succeed')
-      .option('-n, --lines <number>', 'messages of the past, up to 200', '20')
-      .option('--no-output', 'without verbose output, of daemons without items'),
+      .argument('<session>', 'id or part of it')
+      .option('--once', 'stop when the running task ends; exit code 1 if it does not succeed')
+      .option('-n, --lines <number>', 'number of earlier messages, up to 200', '20')
+      .option('--no-output', 'omit verbose output, from daemons without items'),
   ).action(async (session: string, options: TailOptions) => done(await tailCommand(session, options, terminal)));
 
   addCommand(
     program,
     'watch',
-    'watch sessions (you get notifications) and print what happens; without a session, print everything',
+    'turn on notifications for sessions and print their events; without a session, print all events',
     'relay watch',
     'relay watch k3j9x2ab --no-follow                only the notifications',
     'relay watch --json | jq -c "select(.type == \\"device_status\\")"',
   )
-    .argument('[session...]', 'ids or parts of them; they stay watched until "relay unwatch"')
-    .option('--no-follow', 'print nothing more')
+    .argument('[session...]', 'ids or parts of ids; they stay watched until "relay unwatch"')
+    .option('--no-follow', 'print no events')
     .action(async (sessions: string[], options: WatchOptions) => done(await watchCommand(sessions, options, terminal)));
 
-  addCommand(program, 'unwatch', 'take sessions off the watch list', 'relay unwatch k3j9x2ab')
-    .argument('<session...>', 'ids or parts of them')
+  addCommand(program, 'unwatch', 'turn off notifications for sessions', 'relay unwatch k3j9x2ab')
+    .argument('<session...>', 'ids or parts of ids')
     .action(async (sessions: string[], options: CommonOptions) =>
       done(await unwatchCommand(sessions, options, terminal)),
     );

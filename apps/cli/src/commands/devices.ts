@@ -34,7 +34,7 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
   ];
   say({ devices }, () =>
     devices.length === 0
-      ? 'No devices yet. On the machine with the agent run "relay-daemon register".\n'
+      ? 'No devices yet. Run "relay-daemon register" on the machine with the agent.\n'
       : tableOf(
           columns,
           devices.map(({ name, status, agentType, lastSeenAt, id }) => [
@@ -84,12 +84,12 @@ export async function renameDeviceCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (name.trim() === '' || name.length > limits.nameCharacters) {
-    throw usage(`A name has 1 to ${limits.nameCharacters} characters.`);
+    throw usage(`A name must have 1 to ${limits.nameCharacters} characters.`);
   }
   const { relay, say } = contextOf(options, terminal);
   const before = await findDevice(relay, typed);
   const device = await relay.call('updateDevice', { params: { id: before.id }, body: { name } });
-  say(device, () => `"${oneLine(before.name)}" is called "${oneLine(device.name)}" now.\n`);
+  say(device, () => `Renamed "${oneLine(before.name)}" to "${oneLine(device.name)}".\n`);
   return exitCodes.ok;
 }
 
@@ -103,14 +103,14 @@ export async function removeDeviceCommand(
   const name = oneLine(device.name);
   if (!options.yes) {
     if (!terminal.inIsScreen)
-      throw usage(`Add --yes to remove "${name}" (${device.id}): nobody is here to confirm it.`);
-    const question = `Remove "${name}" (${device.id})? Its credential and its sessions here are gone then; its files stay. [y/N] `;
+      throw usage(`Add --yes to remove "${name}" (${device.id}): there is no terminal to confirm it in.`);
+    const question = `Remove "${name}" (${device.id})? This revokes its credential and deletes its sessions from the relay; files on the machine stay. [y/N] `;
     if (!/^y(es)?$/i.test(await terminal.ask(question))) {
       terminal.err('Nothing was changed.\n');
       return exitCodes.failed;
     }
   }
   await relay.call('deleteDevice', { params: { id: device.id } });
-  say({ id: device.id, removed: true }, () => `"${name}" is removed. Its daemon was turned away.\n`);
+  say({ id: device.id, removed: true }, () => `Removed "${name}" and disconnected its daemon.\n`);
   return exitCodes.ok;
 }

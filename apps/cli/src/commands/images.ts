@@ -29,10 +29,10 @@ export async function imagesOf({ image: files = [] }: ImageOptions): Promise<{ i
     const bytes = await read(file);
     total += bytes.length;
     const type = types.find(([, begins]) => begins.test(bytes.toString('latin1', 0, 16)))?.[0];
-    if (type === undefined) throw usage(`${named(file)} is no PNG, JPEG, GIF or WebP image.`);
+    if (type === undefined) throw usage(`${named(file)} is not a PNG, JPEG, GIF or WebP image.`);
     images.push(`data:image/${type};base64,${bytes.toString('base64')}`);
   }
-  if (total > limits.imagesBytes) throw usage(`The images have more than ${mebibytes(limits.imagesBytes)} together.`);
+  if (total > limits.imagesBytes) throw usage(`The images are larger than ${mebibytes(limits.imagesBytes)} in total.`);
   return { images };
 }
 
@@ -44,7 +44,7 @@ async function read(file: string): Promise<Buffer> {
     const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error);
     throw usage(`${named(file)} cannot be read: ${why}.`);
   });
-  if (bytes.length > limits.imageBytes) throw usage(`${named(file)} has more than ${mebibytes(limits.imageBytes)}.`);
+  if (bytes.length > limits.imageBytes) throw usage(`${named(file)} is larger than ${mebibytes(limits.imageBytes)}.`);
   return bytes;
 }
 

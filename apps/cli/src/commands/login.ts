@@ -50,12 +50,12 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
       ].join(''),
   );
   if (env.RELAY_CLI_TOKEN)
-    terminal.err('RELAY_CLI_TOKEN is set and goes before this sign-in. Unset it to use this one.\n');
+    terminal.err('RELAY_CLI_TOKEN is set and overrides this sign-in. Unset it to use this one.\n');
   return exitCodes.ok;
 }
 
 const handedOver = (expiresAt: string | undefined) =>
-  `This token cannot be renewed${expiresAt ? ` and ends at ${expiresAt}` : ''}. Hand over a new one then.\n`;
+  `This token cannot be renewed${expiresAt ? ` and expires at ${expiresAt}` : ''}. Sign in with a new one when it expires.\n`;
 
 type Tokens = Pick<Profile, 'accessToken' | 'expiresAt' | 'renewal'>;
 
@@ -73,7 +73,7 @@ async function fromBrowser(url: string, options: LoginOptions, terminal: Termina
         if (options.json) terminal.out(`${JSON.stringify({ event: 'link', link })}\n`);
         else terminal.out(`Open this link in a browser and sign in:\n\n    ${link}\n\n`);
         if (options.browser) openBrowser(link, terminal.env);
-        terminal.err('Waiting for the browser, at most five minutes …\n');
+        terminal.err('Waiting for the browser, at most five minutes…\n');
       },
     });
   } finally {

@@ -1,4 +1,4 @@
-/** `relay logout`: gives the sign-in back to the relay and forgets it here. */
+/** `relay logout`: revokes the sign-in at the relay and deletes it here. */
 import { currentAddress } from '../address.ts';
 import { Failure, exitCodes, reasonOf } from '../failure.ts';
 import { homeOf } from '../home.ts';
@@ -15,7 +15,7 @@ export async function logoutCommand(options: LogoutOptions, terminal: Terminal):
   const home = homeOf(terminal.env);
   const url = currentAddress(options, { ...terminal.env, RELAY_CLI_TOKEN: undefined }, home);
   let revoked = false;
-  // Under the lock: nobody may renew what is being given back.
+  // Under the lock: no other process may renew a sign-in that is being revoked.
   const account = await changingProfiles(home, () =>
     uninterrupted(async () => {
       const profile = profileOf(home, url);
@@ -26,10 +26,10 @@ export async function logoutCommand(options: LogoutOptions, terminal: Terminal):
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         if (!options.force) {
-          const advice = 'To forget the sign-in here without telling the relay, use --force.';
+          const advice = 'To delete the sign-in here without revoking it at the relay, use --force.';
           throw new Failure(error.code, `${error.message} ${advice}`, error.exitCode, { cause: error });
         }
-        terminal.err(`The relay was not told: ${reasonOf(error)}\n`);
+        terminal.err(`The sign-in was not revoked at the relay: ${reasonOf(error)}\n`);
       }
       forgetProfile(home, url);
       return profile.account;

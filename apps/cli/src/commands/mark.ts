@@ -7,10 +7,10 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 export const markings = [
-  { action: 'read', what: 'mark what the agent said as read' },
+  { action: 'read', what: 'mark a session as read' },
   { action: 'unread', what: 'mark a session as unread' },
   { action: 'pin', what: 'pin a session' },
-  { action: 'unpin', what: 'take the pin away' },
+  { action: 'unpin', what: 'unpin a session' },
 ] as const;
 type Marking = (typeof markings)[number]['action'];
 

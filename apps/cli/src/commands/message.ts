@@ -17,13 +17,12 @@ export interface SendingOptions extends ReadingOptions, ImageOptions {
 
 /** `-`, or nothing when something is piped in, reads standard input; one newline at its end is not part of the message. */
 export async function messageOf(typed: string | undefined, terminal: Terminal): Promise<string> {
-  if (typed === undefined && terminal.inIsScreen)
-    throw usage('Say the message, or "-" to read it from standard input.');
+  if (typed === undefined && terminal.inIsScreen) throw usage('Give a message, or "-" to read it from standard input.');
   const isPiped = typed === undefined || typed === '-';
   const text = isPiped ? (await terminal.readInput(limits.messageBytes + 2)).replace(/\r?\n$/, '') : typed;
   if (text.trim() === '') throw usage('The message is empty.');
   if (Buffer.byteLength(text) > limits.messageBytes) {
-    throw usage(`The message has ${Buffer.byteLength(text)} bytes; ${limits.messageBytes} are the limit.`);
+    throw usage(`The message is ${Buffer.byteLength(text)} bytes long; the limit is ${limits.messageBytes}.`);
   }
   return text;
 }
@@ -31,7 +30,7 @@ export async function messageOf(typed: string | undefined, terminal: Terminal): 
 /** How long the relay may keep the message for a device that is away. */
 export function queueing({ queue, ttl }: SendingOptions): { queueTtlSeconds?: number } {
   if (!queue) {
-    if (ttl !== undefined) throw usage('--no-queue and --ttl exclude each other.');
+    if (ttl !== undefined) throw usage('--no-queue and --ttl cannot be used together.');
     return { queueTtlSeconds: 0 };
   }
   if (ttl === undefined) return {};

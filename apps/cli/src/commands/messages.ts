@@ -43,6 +43,6 @@ export async function messagesCommand(typed: string, options: MessagesOptions, t
   }
   terminal.out(view.interrupt());
   if (hasMore && oldestUuid !== null && !json)
-    terminal.err(`Older ones: relay messages ${nameOf(id)} --before ${oldestUuid}\n`);
+    terminal.err(`Older messages: relay messages ${nameOf(id)} --before ${oldestUuid}\n`);
   return exitCodes.ok;
 }

@@ -42,7 +42,9 @@ export async function newCommand(
     const created = { ...body, replayed: isReplay(headers) };
     say({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
       const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? 'queued'}.\n`;
-      const again = created.replayed ? 'It was started before with this key; nothing was sent now.\n' : '';
+      const again = created.replayed
+        ? 'This key was used before: the session exists already, and nothing was sent again.\n'
+        : '';
       const away =
         device.status === 'offline' && !created.replayed ? 'The device is offline; the message waits for it.\n' : '';
       return `${where}${again}${away}`;

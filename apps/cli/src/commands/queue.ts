@@ -29,12 +29,11 @@ export async function queueCommand(
   const { before, after } = options;
   const isMove = action === 'move';
   if (action !== undefined && !['edit', 'move', 'remove'].includes(action))
-    throw usage(`"${action}" is nothing to do with a queue: edit, move or remove.`);
-  if (action !== undefined && task === undefined)
-    throw usage(`Say which task: "relay queue ${typed}" lists what waits.`);
+    throw usage(`Unknown action "${action}". Use edit, move or remove.`);
+  if (action !== undefined && task === undefined) throw usage(`Name a task: "relay queue ${typed}" lists them.`);
   if (isMove ? (before === undefined) === (after === undefined) : (before ?? after) !== undefined)
-    throw usage('"move" needs --before or --after with another task; nothing else takes them.');
-  if (text !== undefined && action !== 'edit') throw usage('Only "edit" takes a text.');
+    throw usage('"move" needs either --before or --after; other actions take neither.');
+  if (text !== undefined && action !== 'edit') throw usage('Only "edit" takes a text argument.');
   const context = contextOf(options, terminal);
   const { relay, say } = context;
   const content = action === 'edit' ? await messageOf(text, terminal) : undefined;
@@ -65,14 +64,14 @@ function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
   const wanted = typed.toUpperCase();
   const found = tasks.filter(({ taskId }) => taskId.endsWith(wanted));
   if (found.length === 1) return found[0]!.taskId;
-  if (found.length > 1) throw usage(`"${typed}" may be ${found.length} tasks. Type more of the id.`);
+  if (found.length > 1) throw usage(`"${typed}" matches ${found.length} tasks. Type more of the id.`);
   if (wanted.length === wholeId) return wanted;
-  throw new Failure('TASK_NOT_FOUND', `No task "${typed}" waits in this session.`, exitCodes.notFound);
+  throw new Failure('TASK_NOT_FOUND', `No task "${typed}" is queued in this session.`, exitCodes.notFound);
 }
 
 function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] }): number {
   say(queue, () => {
-    if (queue.tasks.length === 0) return 'Nothing waits in this session.\n';
+    if (queue.tasks.length === 0) return 'Nothing is queued in this session.\n';
     return tableOf(
       [{ title: 'TASK' }, { title: 'SENT' }, { title: 'MESSAGE', shrinks: true }],
       queue.tasks.map(({ taskId, createdAt, answers, content }) => [

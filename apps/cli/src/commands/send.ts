@@ -50,19 +50,19 @@ export async function answerCommand(
   const answers = typedText !== undefined || options.option !== undefined;
   if (answers && options.question === undefined && open.length > 1)
     throw usage(
-      `${open.length} questions are open. Say which with --question; "relay answer ${nameOf(id)}" shows them.`,
+      `${open.length} questions are open. Choose one with --question; "relay answer ${nameOf(id)}" shows them.`,
     );
   const prompt = questionOf(open, options.question);
   if (!prompt && options.question !== undefined) {
     throw new Failure(
       'PROMPT_SUPERSEDED',
-      `This question is no longer open. "relay answer ${nameOf(id)}" shows what is asked now.`,
+      `This question is no longer open. "relay answer ${nameOf(id)}" shows the open questions.`,
     );
   }
   if (status !== 'waiting' || !prompt) {
     throw new Failure(
       'NOT_WAITING',
-      `The agent asks nothing in this session (it is ${status}). "relay send ${nameOf(id)}" says something anyway.`,
+      `The agent has no open question in this session (it is ${status}). Use "relay send ${nameOf(id)}" to send a message.`,
     );
   }
   const { relay } = context;
@@ -94,7 +94,7 @@ export async function answerCommand(
 function questionOf(open: readonly Prompt[], typed: string | undefined): Prompt | undefined {
   if (typed === undefined) return open[0];
   const found = open.filter(({ id }) => id?.startsWith(typed.toLowerCase()));
-  if (found.length > 1) throw usage('Several questions begin with this id. Give more of it.');
+  if (found.length > 1) throw usage('Several questions match this id. Type more of it.');
   return found[0];
 }
 
@@ -104,7 +104,7 @@ function optionOf({ options }: Prompt, typed: string): Prompt['options'][number]
   throw usage(
     options.length > 0
       ? `--option must be 1 to ${options.length}.`
-      : 'There is nothing to choose from: answer with a text.',
+      : 'This question has no choices: answer with a text.',
   );
 }
 
@@ -143,7 +143,7 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
   const send = async () => {
     const sent = await request();
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
-      const again = sent.replayed ? ' It was sent before with this key; nothing was sent now.' : '';
+      const again = sent.replayed ? ' This key was used before: nothing was sent again.' : '';
       return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${again}\n`;
     });
     return sent;

@@ -38,7 +38,7 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
     if (sessions.length === 0)
       return options.search === undefined
         ? 'No sessions. Start one with "relay new <device> <message>".\n'
-        : `No session with "${options.search}".\n`;
+        : `No session matches "${options.search}".\n`;
     const short = shortNames(sessions.map(({ id }) => id));
     return tableOf(
       [

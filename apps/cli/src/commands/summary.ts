@@ -17,8 +17,8 @@ export async function summaryCommand(typed: string, options: CommonOptions, term
       ['Project', projectPath],
       ['Status', state],
       ['Messages', messageCount === null ? '' : String(messageCount)],
-      ['Began with', initialPrompt],
-      ['Did last', lastToolUse],
+      ['First message', initialPrompt],
+      ['Last tool', lastToolUse],
     ];
     const lines = rows.filter(([, value]) => value).map(([name, value]) => `${name}: ${oneLine(value!)}\n`);
     const said = recentMessages.map(({ role, content }) => `\n${role}\n${plain(content)}\n`);
@@ -28,11 +28,11 @@ export async function summaryCommand(typed: string, options: CommonOptions, term
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  released: 'The program that held the session is gone.',
+  released: 'The program that held the session has ended.',
   not_held: 'No program held the session.',
-  busy: 'The session is in the middle of a turn, and was left alone.',
-  foreign: 'Something else than your agent holds the session, and was left alone.',
-  shared: 'The program that holds the session runs others too, and was left alone.',
+  busy: 'The session is in the middle of a turn, so it was not released.',
+  foreign: 'Something other than your agent holds the session, so it was not released.',
+  shared: 'The program that holds the session runs other sessions too, so it was not ended.',
   unknown_session: 'The device has no such session.',
   failed: 'The session could not be released.',
 };

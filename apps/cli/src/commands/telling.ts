@@ -37,7 +37,7 @@ export async function tell(
   if (removed) return exitCodes.notFound;
   if (!wish.once) return exitCodes.ok;
   if (signal.aborted && !ended) {
-    if (!json) terminal.err('Not awaited to the end. The agent goes on; "relay tail" shows it.\n');
+    if (!json) terminal.err('Stopped waiting. The agent keeps working; follow it with "relay tail".\n');
     return exitCodes.interrupted;
   }
   return ended ? verdict(ended, json ? undefined : terminal.err) : exitCodes.ok;
@@ -47,12 +47,12 @@ const endings: Partial<Record<Task['state'], string>> = {
   failed: 'failed',
   cancelled: 'was cancelled',
   expired: 'expired before the device came online',
-  unknown: 'may have run: the connection of the device was lost while it was being delivered',
+  unknown: 'may have run: the device lost its connection while the task was being delivered',
 };
 
 function verdict({ state, error, id }: Task, err: ((text: string) => void) | undefined): number {
   if (state === 'completed' || state === 'waiting' || !hasEnded(state)) return exitCodes.ok;
-  // What the agent itself had to say was a message.
+  // An error of the agent itself was printed as a message.
   const why = error && error.code !== 'AGENT_ERROR' ? ` ${oneLine(error.error)}` : '';
   err?.(`The task ${id} ${endings[state] ?? `is ${state}`}.${why}${error ? ` [${error.code}]` : ''}\n`);
   return exitCodes.failed;

@@ -20,9 +20,9 @@ const isStatus = (text: string): text is SessionStatus => (sessionStatuses as re
 
 export async function tidyCommand(action: string, options: TidyOptions, terminal: Terminal): Promise<number> {
   const { status, search, archived } = options;
-  if (!isAction(action)) throw usage(`"${action}" must be archive, unarchive or delete.`);
+  if (!isAction(action)) throw usage(`Unknown action "${action}". Use archive, unarchive or delete.`);
   if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
-  if (archived && action !== 'delete') throw usage('Only "delete" takes --archived.');
+  if (archived && action !== 'delete') throw usage('--archived works only with "delete".');
   const before = options.before === undefined ? undefined : new Date(options.before);
   if (before && Number.isNaN(before.getTime())) throw usage('--before must be a date such as 2026-10-01.');
   const filter: ChangeSessions['filter'] = {
@@ -32,12 +32,12 @@ export async function tidyCommand(action: string, options: TidyOptions, terminal
     ...(archived ? { archived: 'true' } : {}),
   };
   if (Object.keys(filter).length === 0 && options.device === undefined)
-    throw usage('Say which sessions: --device, --status, --search, --before or --archived.');
+    throw usage('Choose sessions with --device, --status, --search, --before or --archived.');
   const { relay, say } = contextOf(options, terminal);
   if (options.device !== undefined) filter.deviceId = (await findDevice(relay, options.device)).id;
   if (action === 'delete' && !options.yes) {
-    if (!terminal.inIsScreen) throw usage('Add --yes to delete sessions: no one is here to confirm it.');
-    const question = 'Delete every session that fits? They are gone from the relay then. [y/N] ';
+    if (!terminal.inIsScreen) throw usage('Add --yes to delete sessions: there is no terminal to confirm it in.');
+    const question = 'Delete every matching session from the relay? [y/N] ';
     if (!/^y(es)?$/i.test(await terminal.ask(question))) {
       terminal.err('Nothing was changed.\n');
       return exitCodes.failed;

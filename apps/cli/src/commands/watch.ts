@@ -49,7 +49,7 @@ export async function unwatchCommand(
     const sessionId = await findSessionId(relay, text);
     sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
   }
-  say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)} is watched no more.\n`).join(''));
+  say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
   return exitCodes.ok;
 }
 
@@ -75,7 +75,7 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
   let wasConnected = false;
   const note = (record: object, text: string) => (json ? terminal.out(jsonLine(record)) : terminal.err(text));
   const missed = async () => {
-    note({ type: 'resync' }, 'Something may have been missed meanwhile. "relay sessions" shows how things stand.\n');
+    note({ type: 'resync' }, 'Some events may have been missed. "relay sessions" shows the current state.\n');
     if (!json) lineOf = await load();
   };
   const handle = async (happening: Happening) => {
@@ -91,7 +91,7 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
     } else if (happening.kind === 'gap') await missed();
     else {
       const state = wasConnected ? 'back' : 'open';
-      note({ type: 'connection', state }, wasConnected ? 'Connected again.\n' : 'Listening; Ctrl-C ends it.\n');
+      note({ type: 'connection', state }, wasConnected ? 'Reconnected.\n' : 'Listening; press Ctrl-C to stop.\n');
       wasConnected = true;
     }
   };

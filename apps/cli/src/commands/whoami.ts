@@ -22,10 +22,12 @@ export async function whoamiCommand(options: WhoamiOptions, terminal: Terminal):
       ['Relay', url],
       ['Account', [me.email, me.name].filter(Boolean).join(', ') || me.id],
       ['User id', me.id],
-      ['May', me.scopes.join(' ') || 'nothing'],
+      ['Scopes', me.scopes.join(' ') || 'none'],
       [
         'Token',
-        renewable ? 'renewed by itself' : `ends ${ends ? `at ${ends}` : 'when its issuer says'}; cannot be renewed`,
+        renewable
+          ? 'renewed automatically'
+          : `expires ${ends ? `at ${ends}` : 'when its issuer decides'}; cannot be renewed`,
       ],
     ]),
   );

@@ -22,7 +22,7 @@ export async function exportAccountCommand(
   await writeNew(options.out, text);
   say(
     { file: options.out, bytes: Buffer.byteLength(text) },
-    () => `Everything the relay keeps of you is in ${options.out}.\n`,
+    () => `Everything the relay keeps about you is in ${options.out}.\n`,
   );
   return exitCodes.ok;
 }
@@ -32,7 +32,9 @@ async function writeNew(path: string, text: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   const file = await open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {
     throw usage(
-      error.code === 'EEXIST' ? `${path} exists. Name another file.` : `${path} cannot be written: ${error.message}`,
+      error.code === 'EEXIST'
+        ? `${path} already exists. Choose another file.`
+        : `${path} cannot be written: ${error.message}`,
     );
   });
   try {
@@ -50,12 +52,12 @@ export async function deleteAccountCommand(
   const { id, email } = await relay.call('me');
   if (!options.yes) {
     if (!terminal.inIsScreen)
-      throw usage(`Add --yes to delete the account of ${email ?? id}: nobody is here to confirm it.`);
+      throw usage(`Add --yes to delete the account of ${email ?? id}: there is no terminal to confirm it in.`);
     terminal.err(
       `This deletes the account of ${email ?? id} at ${url} for good: its devices, sessions and messages here, and every sign-in. ` +
         'Files on your machines stay.\n',
     );
-    if ((await terminal.ask(`Type "${deleteConfirmation}" to go on: `)) !== deleteConfirmation) {
+    if ((await terminal.ask(`Type "${deleteConfirmation}" to continue: `)) !== deleteConfirmation) {
       terminal.err('Nothing was changed.\n');
       return exitCodes.failed;
     }

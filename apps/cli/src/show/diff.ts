@@ -1,4 +1,4 @@
-/** What became of files: a line each, and below it the lines that changed. */
+/** Changes of files: one line per file, and below it the lines that changed. */
 import { countOf, entryOf, fieldsOf, listOf, textOf } from './shape.ts';
 import type { Paint, Style } from './style.ts';
 import { fitted, oneLine, plain } from './text.ts';
@@ -13,7 +13,7 @@ const paints: Readonly<Record<string, Paint>> = { '+': 'green', '-': 'red' };
 
 export interface DiffWish {
   style: Style;
-  /** How many lines of files are shown, over all of them. */
+  /** Limit of lines shown, over all files. */
   mostLines: number;
   indent: string;
 }

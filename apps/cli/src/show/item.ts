@@ -19,11 +19,11 @@ const speakers: Readonly<Record<string, readonly [name: string, paint: Paint]>> 
   AGENT: ['agent', 'green'],
   SYSTEM: ['relay', 'yellow'],
 };
-/** Of a text of a stranger that stands in a line: a megabyte of it must not be measured first. */
+/** Shortens a stranger's text for one line: a megabyte of it must not be measured first. */
 const short = (value: unknown, most = 200): string => oneLine(textOf(value).slice(0, most));
 const timeOf = (timestamp: unknown): string => fitted(oneLine(clockTime(textOf(timestamp).slice(0, 200))), 40);
 
-/** Who speaks, and since when: the line above their words. */
+/** Heading of a message: its speaker and its time. */
 export function headingOf({ role, timestamp }: Pick<Item, 'role' | 'timestamp'>, style: Style, doing = ''): string {
   const [name, paint] = entryOf(speakers, textOf(role)) ?? [fitted(short(role).toLowerCase(), 20), 'dim'];
   return `${style(paint, name)}${doing} ${style('dim', timeOf(timestamp))}\n`;
@@ -55,7 +55,7 @@ function outputText(part: Fields, { style, full }: ItemWish): string {
   return [...gap, ...shown].map((line) => `${style('dim', `    ${line}`)}\n`).join('');
 }
 
-/** What a call does, in a line. */
+/** One line about a tool call. */
 function callOf({ title, command, name }: Fields): string {
   const words = short(title, 4096) || short(name) || 'tool';
   const ran = short(command, 4096);
@@ -93,7 +93,7 @@ export function planText(item: Item, { style }: ItemWish): string {
   return entries.length === 0 ? '' : `${style('bold', 'Plan')}\n${entries.join('')}`;
 }
 
-/** What became of a question; empty while it is open, because then it is asked. */
+/** Outcome of a question; empty while it is open, because then it is asked. */
 export function questionText(item: Item, { style }: ItemWish): string {
   const { question, state, answer } = fieldsOf(item.part);
   const { title, options } = fieldsOf(question);

@@ -44,7 +44,7 @@ export interface ItemsView {
 export function createItemsView(wish: ItemsWish): ItemsView {
   const { style } = wish;
   const printed = new Map<string, Printed>();
-  /** The item whose words stand at the end of the screen, where more of them can follow. */
+  /** The item whose words are at the end of the screen, where more of them can follow. */
   let current: { uuid: string; isMidLine: boolean } | undefined;
 
   const memoryOf = (uuid: string): Printed => {

@@ -87,7 +87,7 @@ export function createOverview(
       case 'access_granted':
         return line(
           'Your account',
-          `the ${frame.kind} ${oneLine(frame.name)} was allowed; if not by you, take it back on the pages`,
+          `the ${frame.kind} ${oneLine(frame.name)} was given access; if that was not you, revoke it in the web app`,
           'yellow',
         );
       case 'device_removed':

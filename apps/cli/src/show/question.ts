@@ -1,4 +1,4 @@
-/** What an agent asks: by number, with what it is about, and how to answer exactly this. */
+/** A question of an agent: its choices by number, its subject, and the command that answers exactly this question. */
 import type { Prompt, Session } from '@relay/protocol';
 import { nameOf } from '../naming.ts';
 import { diffText } from './diff.ts';
@@ -23,7 +23,7 @@ function shortIdOf(id: string, open: readonly Prompt[]): string {
   return id.slice(0, length);
 }
 
-/** What would be done: the command, the files, or the tool with what it is given. */
+/** The action in question: the command, the files, or the tool with its input. */
 function subjectText(subject: unknown, style: Style): string {
   const { command, cwd, diffs, tool, input } = fieldsOf(subject);
   const lines: string[] = [];
@@ -60,7 +60,7 @@ export function promptText(
   const about = what === '' && context && !prompt.prompt.includes(context) ? `${plain(context).trim()}\n` : '';
   const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
   const how = options.length > 0 ? '--option <number>' : '<text>';
-  const words = options.length > 0 && text === true ? ', or with words instead of --option' : '';
+  const words = options.length > 0 && text === true ? ', or a text instead of --option' : '';
   // An answer typed later must not reach a question that came meanwhile.
   const bound = id === undefined ? '' : ` --question ${oneLine(shortIdOf(id, open))}`;
   return `\n${style('yellow', `The agent asks${which}:`)} ${title}${until}\n${about}${what}${fieldsText(fields)}${choices}Answer with: relay answer ${nameOf(sessionId)}${bound} ${how}${words}`;

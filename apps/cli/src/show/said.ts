@@ -9,14 +9,14 @@ import { paintOf, styleOf } from './style.ts';
 import { oneLine, plain } from './text.ts';
 
 export interface Shown {
-  /** What was said: results. */
+  /** The conversation: results. */
   out?: string;
   /** About the connection: not part of the conversation. */
   err?: string;
 }
 
 export interface ConversationWish {
-  /** Say first what session that is. */
+  /** Begin with a line that names the session. */
   heading: boolean;
   thoughts?: boolean | undefined;
   full?: boolean | undefined;
@@ -39,7 +39,7 @@ export function createConversationView(
   const asked = new Set<string>();
   let seen: Session | undefined;
 
-  /** Those that were not shown yet. Many at once are shown with their numbers. */
+  /** Questions that were not shown yet. Several at once are shown with their numbers. */
   const questions = (now: Session): string[] => {
     if (now.status !== 'waiting') return [];
     const open = questionsOf(now);
@@ -53,7 +53,7 @@ export function createConversationView(
     const before = seen;
     seen = now;
     const lines: string[] = [];
-    // Somebody who has just said something knows how things stood before.
+    // A person who has just sent a message knows the state of the session.
     if (!before && !heading) return '';
     if (!before) {
       const facts = [oneLine(now.title) || '(no title)', now.agentType, oneLine(now.projectPath), now.status];
@@ -85,9 +85,9 @@ export function createConversationView(
       case 'session_removed':
         return { err: 'The session was removed.\n' };
       case 'history_error':
-        return { err: `What was said before cannot be shown: ${oneLine(said.error)} (${said.code})\n` };
+        return { err: `Earlier messages cannot be shown: ${oneLine(said.error)} (${said.code})\n` };
       case 'connection':
-        return { err: said.state === 'lost' ? lostText(said) : 'Connected again.\n' };
+        return { err: said.state === 'lost' ? lostText(said) : 'Reconnected.\n' };
       case 'resync':
         return { err: resyncText };
       case 'task':
@@ -109,6 +109,6 @@ const mostAsked = 1000;
 const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';
 
 export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
-  `Connection lost: ${oneLine(why)}. Trying again in ${Math.max(1, Math.round(waitMs / 1000))} s.\n`;
+  `Connection lost: ${oneLine(why)}. Retrying in ${Math.max(1, Math.round(waitMs / 1000))} s.\n`;
 
-export const resyncText = 'Something may have been missed meanwhile; the newest state is loaded again.\n';
+export const resyncText = 'Some events may have been missed; loading the current state.\n';

@@ -10,7 +10,7 @@ export const fieldsOf = (value: unknown): Fields =>
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
-/** What is no list has no entries. */
+/** Entries of a list; none when the value is not a list. */
 export const listOf = (value: unknown, most: number): readonly unknown[] =>
   Array.isArray(value) ? (value as unknown[]).slice(0, most) : [];
 

@@ -1,4 +1,4 @@
-/** Colours where somebody looks and wants them (no-color.org). */
+/** Colours, on a terminal and unless NO_COLOR is set (no-color.org). */
 import type { Terminal } from '../terminal.ts';
 import { entryOf } from './shape.ts';
 

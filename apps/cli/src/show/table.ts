@@ -10,7 +10,7 @@ export interface Cell {
 
 export interface Column {
   title: string;
-  /** May be cut when the screen is too narrow. Ids never are: somebody wants to copy them. */
+  /** May be cut when the screen is too narrow. Ids never are: people copy them. */
   shrinks?: boolean;
 }
 

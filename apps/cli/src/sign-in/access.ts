@@ -48,13 +48,13 @@ function fixedAccess(url: string, token: string): Access {
     token({ refused } = {}) {
       if (refused !== token && (expiresAt === undefined || Date.parse(expiresAt) > Date.now()))
         return Promise.resolve(grantOf(token, expiresAt));
-      return Promise.reject(ended(url, 'The token in RELAY_CLI_TOKEN', 'Put a new one there.'));
+      return Promise.reject(ended(url, 'The token in RELAY_CLI_TOKEN', 'Set it to a new one.'));
     },
   };
 }
 
 const ended = (url: string, what: string, remedy: string) =>
-  new Failure('TOKEN_EXPIRED', `${what} is not accepted by ${url} any more. ${remedy}`, exitCodes.notSignedIn);
+  new Failure('TOKEN_EXPIRED', `${what} is no longer accepted by ${url}. ${remedy}`, exitCodes.notSignedIn);
 
 function storedAccess(url: string, home: Home): Access {
   const stored = (): Profile => {
@@ -76,11 +76,7 @@ function storedAccess(url: string, home: Home): Access {
       if (!profile.renewal) {
         if (profile.accessToken !== refused && leftMs(profile) > 0)
           return grantOf(profile.accessToken, profile.expiresAt);
-        throw ended(
-          url,
-          'The token that was handed over',
-          `Run "relay login --url ${url} --token <token>" with a new one.`,
-        );
+        throw ended(url, 'The stored access token', `Run "relay login --url ${url} --token <token>" with a new one.`);
       }
       const renewed = await changingProfiles(home, async () => {
         // Another process may have renewed it while this one waited.

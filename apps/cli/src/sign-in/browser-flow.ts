@@ -25,14 +25,14 @@ export interface BrowserFlow {
   waitMs: number;
 }
 
-/** What the program may do, and a refresh token. No `openid`: who it is says GET /api/me. */
+/** Scopes of the program, and a refresh token. No `openid`: the account is read from GET /api/me. */
 const scope = 'profile email offline_access sessions:read sessions:write devices:read devices:write';
 
-/** Resolves with tokens, or throws a Failure that says how it ended. The window in the browser is told as well. */
+/** Resolves with tokens, or throws a Failure that says how it ended. The browser window shows it as well. */
 export async function signInWithBrowser({ url, port, onLink, signal, waitMs }: BrowserFlow): Promise<SignedIn> {
   const issuer = await discover(url);
   if (!issuer.authorization_endpoint || !issuer.token_endpoint) {
-    throw new Failure('NOT_A_RELAY', `The sign-in of ${url} offers no way for programs.`);
+    throw new Failure('NOT_A_RELAY', `The sign-in of ${url} does not support programs.`);
   }
   const state = oauth.generateRandomState();
   const verifier = oauth.generateRandomCodeVerifier();
@@ -68,9 +68,12 @@ function answerWithin({ answer }: Loopback, waitMs: number, signal: AbortSignal)
       signal.removeEventListener('abort', onAbort);
       reject(failure);
     };
-    const onAbort = () => end(new Failure('INTERRUPTED', 'The sign-in was given up.', exitCodes.interrupted));
+    const onAbort = () => end(new Failure('INTERRUPTED', 'The sign-in was cancelled.', exitCodes.interrupted));
     const timer = setTimeout(
-      () => end(new Failure('SIGN_IN_TIMEOUT', 'Nobody signed in within five minutes. Run "relay login" again.')),
+      () =>
+        end(
+          new Failure('SIGN_IN_TIMEOUT', 'The sign-in was not completed within five minutes. Run "relay login" again.'),
+        ),
       waitMs,
     );
     signal.addEventListener('abort', onAbort);
@@ -96,7 +99,7 @@ function checked(issuer: oauth.AuthorizationServer, parameters: URLSearchParams,
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       if (error.error === 'access_denied') {
-        throw new Failure('ACCESS_DENIED', 'The sign-in was refused in the browser. Nothing was changed.');
+        throw new Failure('ACCESS_DENIED', 'Access was denied in the browser. Nothing was changed.');
       }
       throw new Failure(
         'SIGN_IN_REFUSED',
@@ -134,10 +137,13 @@ async function redeem(
     tokens = await oauth.processAuthorizationCodeResponse(issuer, client, response);
   } catch (error) {
     const why = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
-    throw new Failure('SIGN_IN_REFUSED', `The relay gave no token: ${why}. Run "relay login" again.`);
+    throw new Failure('SIGN_IN_REFUSED', `The relay issued no token: ${why}. Run "relay login" again.`);
   }
   if (tokens.refresh_token === undefined) {
-    throw new Failure('SIGN_IN_REFUSED', `The relay gave no refresh token, so the sign-in would end in minutes.`);
+    throw new Failure(
+      'SIGN_IN_REFUSED',
+      `The relay issued no refresh token, so the sign-in would expire within minutes.`,
+    );
   }
   return {
     accessToken: tokens.access_token,

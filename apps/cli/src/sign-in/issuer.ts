@@ -46,7 +46,7 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
     if ((await fieldIn(response, 'code')) !== 'NOT_FOUND') throw notARelay(url, 'it answered 404');
     throw new Failure(
       'SIGN_IN_ELSEWHERE',
-      `The relay at ${url} has no sign-in of its own. Get an access token where your account is, then run "relay login --token <token>" or set RELAY_CLI_TOKEN.`,
+      `The relay at ${url} has no sign-in of its own. Get an access token from its identity provider, then run "relay login --token <token>" or set RELAY_CLI_TOKEN.`,
     );
   }
   const issuer = await fieldIn(response.clone(), 'issuer');
@@ -82,7 +82,7 @@ function refuseElsewhere(url: string, name: string, address: string): void {
   }
   throw new Failure(
     'SIGN_IN_ELSEWHERE',
-    `The relay at ${url} wants the sign-in to go to ${address.slice(0, 200)} (${name}). That is not an address of ${origin}, so nothing was opened. Check the address of the relay, and tell its operator.`,
+    `The relay at ${url} wants the sign-in to go to ${address.slice(0, 200)} (${name}). That is not an address of ${origin}, so nothing was opened. Check the address of the relay, and contact its operator.`,
   );
 }
 

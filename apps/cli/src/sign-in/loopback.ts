@@ -1,4 +1,4 @@
-/** The browser's way back (RFC 8252 §7.3): a server on 127.0.0.1 that lives for one sign-in and believes nobody without the state. */
+/** Redirect target for the browser (RFC 8252 §7.3): a server on 127.0.0.1 that lives for one sign-in and accepts only callbacks with its state. */
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { Failure, reasonOf, systemCode, usage } from '../failure.ts';
 
 export interface Loopback {
   redirectUri: string;
-  /** Resolves with the parameters of the callback that carries the state; anybody else is turned away and waited past. */
+  /** Resolves with the parameters of the callback that carries the state; other requests are refused, and the wait goes on. */
   answer: Promise<URLSearchParams>;
   /** Shows the person how it ended and stops listening. */
   end(shown: { title: string; text: string }): Promise<void>;
@@ -55,7 +55,7 @@ export async function listenForAnswer(state: string, port: number): Promise<Loop
     }
     const parameters = new URLSearchParams(query);
     if (waiting || parameters.get('state') !== state || parameters.getAll('state').length > 1) {
-      show(response, 400, 'Not this sign-in', 'This answer does not belong to the sign-in that is being waited for.');
+      show(response, 400, 'Not this sign-in', 'This answer belongs to another sign-in.');
       return;
     }
     waiting = response;
@@ -68,10 +68,7 @@ export async function listenForAnswer(state: string, port: number): Promise<Loop
     await once(server, 'listening');
   } catch (error) {
     if (systemCode(error) === 'EADDRINUSE') throw usage(`Port ${port} is taken. Choose another one with --port.`);
-    throw new Failure(
-      'NO_LOOPBACK',
-      `Cannot listen on 127.0.0.1 (${reasonOf(error)}), where the browser would answer.`,
-    );
+    throw new Failure('NO_LOOPBACK', `Cannot listen on 127.0.0.1 (${reasonOf(error)}), which the browser must reach.`);
   }
   return {
     redirectUri: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,

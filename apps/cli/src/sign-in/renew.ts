@@ -1,4 +1,4 @@
-/** Renewing and giving back what a sign-in in the browser brought. Knows the relay's sign-in and no file. */
+/** Renews and revokes the tokens of a sign-in in the browser. Knows the relay's sign-in and no file. */
 import * as oauth from 'oauth4webapi';
 import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
 import type { Profile } from '../profiles.ts';
@@ -17,7 +17,7 @@ export const signInAgain = (url: string) => `Run "relay login --url ${url}".`;
 
 /**
  * The profile with a new access token and the refresh token that replaces the one used now. Throws a Failure: SIGNED_OUT when
- * the relay takes the refresh token no more, a temporary one when it cannot say.
+ * the relay no longer accepts the refresh token, a temporary one when it cannot say.
  */
 export async function renew(profile: Profile, renewal: Renewal): Promise<Profile> {
   const issuer = issuerOf(profile.url, renewal);
@@ -56,7 +56,7 @@ export async function renew(profile: Profile, renewal: Renewal): Promise<Profile
   }
 }
 
-/** Gives the refresh token back, so that nobody can use it any more. Throws a Failure when the relay does not confirm. */
+/** Revokes the refresh token, so that it can no longer be used. Throws a Failure when the relay does not confirm. */
 export async function revoke(profile: Profile, renewal: Renewal): Promise<void> {
   if (renewal.revocationEndpoint === undefined) return;
   let response: Response;
@@ -75,9 +75,9 @@ export async function revoke(profile: Profile, renewal: Renewal): Promise<void> 
   try {
     await oauth.processRevocationResponse(response);
   } catch (error) {
-    // A token that has ended already is as good as given back.
+    // A token that has expired already needs no revocation.
     const code = error instanceof oauth.ResponseBodyError ? error.error : undefined;
     if (code === 'invalid_token' || code === 'invalid_grant' || code === 'invalid_request') return;
-    throw new Failure('LOGOUT_REFUSED', `The relay did not take the sign-in back: ${code ?? reasonOf(error)}.`);
+    throw new Failure('LOGOUT_REFUSED', `The relay did not revoke the sign-in: ${code ?? reasonOf(error)}.`);
   }
 }

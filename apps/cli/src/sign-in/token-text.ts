@@ -1,4 +1,4 @@
-/** What can be read off a JWT without believing it: only to know when to ask for a new one. The relay verifies. */
+/** Reads the expiry of a JWT without verifying it, only to know when to ask for a new one. The relay verifies. */
 
 /** The claim `exp` as ISO 8601; undefined when the text is no JWT or does not say. */
 export function expiryOf(token: string): string | undefined {
