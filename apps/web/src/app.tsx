@@ -1,4 +1,4 @@
-/** Which page is shown at which address. The relay knows the same addresses (`apps/api/src/web.ts`). */
+/** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
 import { type ComponentType, Suspense, lazy, useEffect, useState } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
 import { useAccessState, useRooms } from './rooms.ts';

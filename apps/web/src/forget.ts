@@ -1,4 +1,4 @@
-/** What this browser keeps of a person beside the sign-in, and its end: drafts, and up to where each session was read. */
+/** The data that this browser keeps of a person beside the sign-in, and its deletion: drafts, and the last message read in each session. */
 export const draftsDatabase = 'relay';
 /** Names in `localStorage` begin with it. */
 export const storedPrefix = 'relay.';

@@ -28,7 +28,7 @@ export interface Live {
 
 export interface LiveDeps {
   client: Pick<Client, 'attention'>;
-  /** The credential was refused: gets another one, or finds out that nobody is signed in. */
+  /** The credential was refused: gets another one, or finds out that no one is signed in. */
   renewAccess: () => Promise<unknown>;
 }
 

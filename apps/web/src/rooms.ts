@@ -1,4 +1,4 @@
-/** What the pages work with, made once in main and handed down: who is signed in, the relay's API, the live socket. */
+/** The dependencies of the pages, created once in main and passed down: the sign-in, the relay's API, the live socket. */
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Client } from '@relay/client';
 import type { Access, AccessState } from './auth/access.ts';

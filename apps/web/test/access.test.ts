@@ -64,7 +64,7 @@ describe('access', () => {
     expect(source.asked).toBe(2);
   });
 
-  it('ends when the browser is not signed in any more', async () => {
+  it('ends when the browser is no longer signed in', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
@@ -93,7 +93,7 @@ describe('access', () => {
     expect(access.state.kind).toBe('in');
   });
 
-  it('notices that somebody else signed in meanwhile', async () => {
+  it('notices that another person signed in meanwhile', async () => {
     const source = signIn();
     const onOtherPerson = jest.fn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson });

@@ -8,7 +8,7 @@ import { safeAddress } from '../src/transcript/markdown/link.ts';
 import { Markdown } from '../src/transcript/markdown/markdown.tsx';
 
 const html = (text: string, open = false) => renderToStaticMarkup(createElement(Markdown, { text, open }));
-/** What a person reads. */
+/** The text that a person reads. */
 const read = (text: string, open = false) =>
   html(text, open)
     .replace(/<svg.*?<\/svg>/g, '')

@@ -30,7 +30,7 @@ describe('messages of a conversation', () => {
     expect(merged([message('a')], [message('b')]).map(({ uuid }) => uuid)).toEqual(['a', 'b']);
   });
 
-  it('that the history has under another uuid stand there only', () => {
+  it('that the history has under another uuid appear there only', () => {
     const live = message('live', 'Hello', '2026-11-20T10:00:00.000Z');
     const written = message('written', 'Hello', '2026-11-20T10:00:12.000Z');
     expect(merged([written], [live])).toEqual([written]);

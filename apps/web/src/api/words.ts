@@ -1,4 +1,4 @@
-/** What a person is told, by stable code: one sentence that says what to do. */
+/** The text of an error on screen, by stable code: one sentence that says what to do. */
 import type { Refusal } from './refusal.ts';
 
 const sentences = new Map(

@@ -1,5 +1,5 @@
 /**
- * Whether somebody is signed in, and their access token: in memory, renewed before it ends, asked for once at a time. Nothing is
+ * The state of the sign-in and its access token: in memory, renewed before it expires, one request at a time. Nothing is
  * ever stored; the browser's own sign-in is a cookie that no script can read.
  */
 import { Refusal, refusalOf } from '../api/refusal.ts';
@@ -8,7 +8,7 @@ import type { Token } from './sign-in-flow.ts';
 export type AccessState =
   | { kind: 'opening' }
   | { kind: 'in' }
-  /** `ended`: somebody was signed in here until now. */
+  /** `ended`: a person was signed in here until now. */
   | { kind: 'out'; ended: boolean }
   /** It could not be found out; `open` tries again. */
   | { kind: 'trouble'; refusal: Refusal };
@@ -16,26 +16,26 @@ export type AccessState =
 export interface Access {
   readonly state: AccessState;
   subscribe: (listener: () => void) => () => void;
-  /** Finds out whether somebody is signed in. Never rejects; the state says how it went. */
+  /** Finds out whether a person is signed in. Never rejects; the state has the result. */
   open: () => Promise<void>;
-  /** A token that is good for a while. @throws Refusal UNAUTHORIZED when nobody is signed in; what went wrong */
+  /** A token that is good for a while. @throws Refusal UNAUTHORIZED when no one is signed in; the failure of the request otherwise */
   bearer: () => Promise<string>;
-  /** Another token than `refused`; the one there is by now, if somebody was faster. @throws as `bearer` */
+  /** Another token than `refused`; the current one if another caller has renewed it already. @throws as `bearer` */
   renew: (refused?: string) => Promise<string>;
-  /** Hears of every new token. */
+  /** Calls the listener with every new token. */
   onToken: (listener: (token: string) => void) => () => void;
   /**
    * For work that replaces the browser's sign-in: what asks for a token meanwhile waits, because the old sign-in ends on the
    * relay before this browser has the new one. Afterwards there is a new token. @throws what `work` throws
    */
   during: <T>(work: () => Promise<T>) => Promise<T>;
-  /** For work that ends the browser's sign-in: afterwards nobody is signed in. @throws what `work` throws, then nothing has changed */
+  /** For work that ends the browser's sign-in: afterwards no one is signed in. @throws what `work` throws, then nothing has changed */
   leave: (work: () => Promise<unknown>) => Promise<void>;
 }
 
 export interface AccessDeps {
   fetchToken: () => Promise<Token | undefined>;
-  /** The browser is signed in as somebody else now: nothing on the page may stay. */
+  /** The browser is signed in as another person now: nothing on the page may stay. */
   onOtherPerson: () => void;
   /** The person has signed out here. */
   onLeft?: () => void;
@@ -88,7 +88,7 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
     try {
       fresh = await fetchToken();
     } catch (error) {
-      // Whoever is in stays in: the network, not the sign-in, is in trouble.
+      // A person who is signed in stays so: the network failed, not the sign-in.
       if (state.kind !== 'in') become({ kind: 'trouble', refusal: refusalOf(error) });
       throw error;
     }

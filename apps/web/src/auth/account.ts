@@ -1,4 +1,4 @@
-/** The person's account: what stands under `/auth`. Goes by the cookie of the sign-in, not by tokens. */
+/** The person's account: the routes under `/auth`. Uses the cookie of the sign-in, not tokens. */
 import { request } from '@relay/client';
 import { requestTimeoutMs } from '../api/bounds.ts';
 import type { Place } from '../place.ts';
@@ -72,7 +72,7 @@ export function createAccount({ publicUrl }: Place) {
     invite: () => post<{ url: string; expiresAt: string }>('/relay/invitations'),
     applications: async () => (await get<{ applications: Application[] }>('/relay/applications')).applications,
     revokeApplication: (clientId: string) => post<unknown>('/relay/applications/revoke', { clientId }),
-    /** What a program that asks for consent is called. */
+    /** The name of a program that asks for consent. */
     client: (clientId: string) =>
       get<{ client_id: string; client_name?: string }>(
         `/oauth2/public-client?${new URLSearchParams({ client_id: clientId }).toString()}`,

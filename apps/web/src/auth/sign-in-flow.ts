@@ -16,7 +16,7 @@ export interface Token {
 }
 
 /**
- * A token, or undefined when nobody is signed in here.
+ * A token, or undefined when no one is signed in here.
  * @throws Refusal OFFLINE, TIMEOUT, NO_SIGN_IN (this relay has none of its own), SIGN_IN_FAILED, or what the relay says
  */
 export async function tokenForSignIn(place: Place): Promise<Token | undefined> {

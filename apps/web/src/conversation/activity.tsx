@@ -1,4 +1,4 @@
-/** What goes on in a session right now, in one line, and what stands in its way. */
+/** The current activity of a session in one line, and the reason when it cannot go on. */
 import { useEffect, useState } from 'react';
 import { TriangleAlert, WifiOff } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';

@@ -1,4 +1,4 @@
-/** What the agent understands after a slash: offered while a message begins with one. */
+/** The slash commands of the agent: offered while a message begins with a slash. */
 import { useEffect, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
@@ -6,7 +6,7 @@ import { type SlashCommand, fitting } from './fitting-commands.ts';
 
 interface CommandsProps {
   sessionId: string;
-  /** What is written so far. */
+  /** The text typed so far. */
   text: string;
   onChoose: (text: string) => void;
 }
@@ -20,7 +20,7 @@ export function Commands({ sessionId, text, onChoose }: CommandsProps) {
     let isCurrent = true;
     client.call('listCommands', { params: { id: sessionId } }).then(
       ({ commands }) => isCurrent && setKnown(commands),
-      // Whoever knows a command can write it.
+      // A command can be typed without the list.
       () => undefined,
     );
     return () => void (isCurrent = false);

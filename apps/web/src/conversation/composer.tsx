@@ -17,7 +17,7 @@ import { useSendingKey } from '../ui/sending.ts';
 
 interface ComposerProps {
   session: Session;
-  /** What waits to be sent. */
+  /** The queued messages. */
   queue: Waiting;
   messages: readonly Message[];
   device: Device | undefined;
@@ -31,7 +31,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
   const field = useRef<HTMLTextAreaElement>(null);
   const images = useImages();
   const takes = takesImages(device);
-  /** What was sent and has had no good answer; it may have arrived all the same. */
+  /** A message that was sent without a successful answer; it may have arrived all the same. */
   const unanswered = useRef<{ content: string; attached: readonly Attached[]; lastTaskId: string | undefined }>(
     undefined,
   );

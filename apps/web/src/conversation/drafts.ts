@@ -1,4 +1,4 @@
-/** What was typed and not sent, per session, on this machine until it is sent. */
+/** Texts typed and not sent, per session, kept in this browser until they are sent. */
 import { draftsDatabase as database } from '../forget.ts';
 
 const store = 'drafts';

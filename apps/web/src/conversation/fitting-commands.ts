@@ -1,11 +1,11 @@
-/** Which commands of an agent fit what is written so far. Pure. */
+/** Finds the commands of an agent that match the text typed so far. Pure. */
 import type { CommandList } from '@relay/protocol';
 
 export type SlashCommand = CommandList['commands'][number];
 
 const maxShown = 8;
 
-/** Those that begin with what is written so far; none once the name is complete and something stands behind it. */
+/** Commands that begin with the text typed so far; none once the name is complete and more text follows it. */
 export function fitting(commands: readonly SlashCommand[], text: string): SlashCommand[] {
   const typed = /^\/(\S*)$/.exec(text)?.[1]?.toLowerCase();
   if (typed === undefined) return [];

@@ -16,9 +16,9 @@ import { Notice } from '../ui/notice.tsx';
 export interface Attached {
   name: string;
   bytes: number;
-  /** What is sent. */
+  /** The image as it is sent. */
   dataUrl: string;
-  /** What is shown; also tells one from another. */
+  /** The image as it is shown; also its identity. */
   previewUrl: string;
 }
 
@@ -105,7 +105,7 @@ export const pasting = (images: Images) => (event: ClipboardEvent) => {
   images.add(files);
 };
 
-/** What is attached; each can be taken away again. */
+/** The attached images; each can be removed. */
 export function AttachedImages({ images, onRemoved }: { images: Images; onRemoved?: () => void }) {
   const remove = (image: Attached) => {
     images.remove(image);

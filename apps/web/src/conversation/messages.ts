@@ -1,7 +1,7 @@
 /** Messages of one conversation, from two sources: the daemon's history, and what came live. */
 import type { Message } from '@relay/protocol';
 
-/** What a tab keeps of a conversation; older messages can be loaded again. */
+/** Limit of messages that a tab keeps of a conversation; older messages can be loaded again. */
 export const messagesKept = 2000;
 /** Within this time the same words of the same speaker are one message (rules, 12.2). */
 const sameWithinMs = 30_000;
@@ -13,8 +13,8 @@ export function withMessage(messages: readonly Message[], message: Message): Mes
 }
 
 /**
- * The history with the live ones that it does not have, each where it was said: before the next one that both have, or at the end.
- * Those that were said before the page of history began are not part of it. The two may know one message under different uuids.
+ * The history, with the live messages that it lacks at their places: before the next message that both have, or at the end.
+ * Messages from before the beginning of the page of history are left out. The two may know one message under different uuids.
  */
 export function merged(history: readonly Message[], live: readonly Message[]): Message[] {
   const free = new Set(history);
@@ -33,7 +33,7 @@ export function merged(history: readonly Message[], live: readonly Message[]): M
   const isOlder = ({ timestamp }: Message) => Date.parse(timestamp) < beganAt;
   const all: Message[] = [];
   let missing: Message[] = [];
-  /** How much of the history is in `all`. */
+  /** Number of messages of the history that are in `all`. */
   let taken = 0;
   for (const message of live) {
     const index = indexOf(message);

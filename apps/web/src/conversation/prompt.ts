@@ -1,10 +1,10 @@
-/** What can be said of a question without showing it: whether it is dangerous, and what its choices mean. */
+/** Facts about a question without showing it: whether it is dangerous, and what its choices mean. */
 import type { Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 
 export type Option = Prompt['options'][number];
 
-/** What cannot be taken back: the safe answer is the first one then. */
+/** True for a command that cannot be undone: the safe answer comes first then. */
 export const isDestructive = (command: string): boolean =>
   /\brm\s+(?:-\w+\s+)*-\w*[rf]|\bgit\s+push\b.*(?:--force|\s-f\b)|\bgit\s+reset\s+--hard|\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bmkfs|\bdd\s+if=/i.test(
     command,

@@ -13,13 +13,13 @@ export interface Waiting {
   change: (tasks: readonly QueuedTask[]) => void;
   /** It was taken back. */
   removed: (task: QueuedTask) => void;
-  /** What belongs into the log: without what waits or was taken back, and in the words that were edited. */
+  /** The messages that belong in the log: without queued and removed ones, and with edited texts. */
   outside: (messages: readonly Message[]) => readonly Message[];
 }
 
 const none: readonly QueuedTask[] = [];
 
-/** What waits behind the work or the question of a session; read again with every change of its queue. */
+/** The messages queued behind the task or the question of a session; loaded again with every change of its queue. */
 export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting {
   const { client } = useRooms();
   const version = runningSince !== undefined || prompt !== undefined ? queue?.v : undefined;

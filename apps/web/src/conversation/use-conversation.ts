@@ -26,9 +26,9 @@ export interface Conversation {
 }
 
 const outputKept = 64 * 1024;
-/** The relay has the daemon watch a session for five minutes after somebody looked. */
+/** The relay has the daemon watch a session for five minutes after a person opened it. */
 const lookAgainMs = 4 * 60_000;
-/** What is missing is asked for at most this often, and not by everybody at once. */
+/** Missing items are asked for at most this often, and not by all tabs at once. */
 const askAgainMs = 2000;
 const askWithinMs = 500;
 
@@ -61,7 +61,7 @@ function withWords(now: Conversation, message: Message): Conversation {
   return said === now.said ? now : withItems(now, now.items, said);
 }
 
-/** What a frame makes of the conversation; the same object if it is about something else. Twice the same frame is as good as once. */
+/** Applies a frame to the conversation; returns the same object if the frame is about something else. Idempotent. */
 function after(now: Conversation, frame: AttentionFrame, copy: TranscriptCopy): Conversation {
   const { id } = now.session;
   if (frame.type === 'session_update' && (frame.session.id === id || frame.previousId === id)) {
@@ -93,7 +93,7 @@ export interface UseConversation {
 /** @param first the first message, when the session was started on the page before */
 export function useConversation(id: string, first: Message | undefined): UseConversation {
   const { client, live: stream } = useRooms();
-  /** What came live, for a history that was asked for before. */
+  /** Live messages that arrived while the history was being loaded. */
   const live = useRef<Message[]>(first ? [first] : []);
   const shown = useRef<Conversation>(undefined);
   const updates = useRef(0);

@@ -5,7 +5,8 @@ import { Page } from '../ui/page.tsx';
 
 const sentences = new Map(
   Object.entries({
-    invalid_client: 'The app that sent you here isn’t known to this relay. Update it, or ask whoever gave it to you.',
+    invalid_client:
+      'The app that sent you here isn’t known to this relay. Update it, or ask the person who gave it to you.',
     invalid_redirect: 'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',
     invalid_redirect_uri:
       'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',

@@ -43,7 +43,7 @@ export function NewDevice() {
   const startSession = useStartSession();
   const [before, setBefore] = useState<ReadonlySet<string>>();
   const online = devices.kind === 'ready' ? devices.value.filter(({ status }) => status === 'online') : [];
-  // What is online when the page opens is nothing new.
+  // Machines that are online when the page opens are not new.
   if (before === undefined && devices.kind === 'ready') setBefore(new Set(online.map(({ id }) => id)));
   const arrived = before && online.find(({ id }) => !before.has(id))?.id;
   useEffect(() => {

@@ -159,7 +159,7 @@ function Facts({ detail }: { detail: CodeDetail }) {
   );
 }
 
-/** The machine hears of it when it asks the next time, and comes online when it is started; then its first session can begin. */
+/** The machine learns of it with its next poll, and comes online when its daemon is started; then its first session can begin. */
 function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId: string; sinceMs: number }) {
   const devices = useDevices();
   const startSession = useStartSession();

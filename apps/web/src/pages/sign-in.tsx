@@ -46,7 +46,7 @@ export function SignIn() {
     navigate(returnTo, { replace: true });
   });
 
-  // Whoever is signed in has nothing to do here, unless a program asks for the password again.
+  // A signed-in person has nothing to do here, unless a program asks for the password again.
   if (state.kind === 'in' && program === undefined && !signIn.busy) return <Redirect to={returnTo} replace />;
 
   const submit = (event: FormEvent) => {

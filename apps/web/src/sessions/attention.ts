@@ -1,4 +1,4 @@
-/** How many sessions wait for the person, where it is seen without the page: title of the tab, icon, badge of the app. */
+/** Shows the number of sessions that wait for the person outside the page: title of the tab, icon, badge of the app. */
 import { useSyncExternalStore } from 'react';
 import plainIcon from '../styles/icon.svg';
 import needsIcon from '../styles/icon-needs.svg';
@@ -32,5 +32,5 @@ export function countNeeds(count: number): void {
   (count > 0 ? badged.setAppBadge?.(count) : badged.clearAppBadge?.())?.catch(() => undefined);
 }
 
-/** How many there are, as a hook. */
+/** The number of waiting sessions, as a hook. */
 export const useNeeds = (): number => useSyncExternalStore(subscribe, () => needs);

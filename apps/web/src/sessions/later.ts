@@ -4,9 +4,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 const undoMs = 10_000;
 
 export interface Later {
-  /** What is about to happen. */
+  /** Text of the planned change. */
   text: string | undefined;
-  /** Does what waits already, then waits with this. */
+  /** Runs the change that waits already, then holds this one back. */
   plan: (text: string, work: () => void, undone: () => void) => void;
   undo: () => void;
 }

@@ -8,7 +8,7 @@ export interface Filter {
 }
 
 export interface Listed {
-  /** Those that the filter lets through, and all that wait for the person; newest first. */
+  /** Sessions that match the filter, and all that wait for the person; newest first. */
   sessions: readonly Session[];
   nextCursor?: string | undefined;
 }
@@ -23,7 +23,7 @@ export function joined(sessions: readonly Session[], others: readonly Session[])
   return all.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
-/** What a frame makes of the list; the same one when it is about something else. */
+/** Applies a frame to the list; returns the same list when the frame is about something else. */
 export function after(list: Listed, frame: AttentionFrame, filter: Filter): Listed {
   if (frame.type === 'session_removed')
     return { ...list, sessions: list.sessions.filter(({ id }) => id !== frame.sessionId) };
@@ -54,7 +54,7 @@ const keyOf: Readonly<Record<Grouping, (session: Session) => string>> = {
   machine: ({ deviceId }) => deviceId,
 };
 
-/** Those that wait for the person, the oldest question first; the rest in groups, the newest first. Each stands in one place only. */
+/** Sessions that wait for the person, the oldest question first; the rest in groups, the newest first. Each is in one place only. */
 export function arranged(
   sessions: readonly Session[],
   filter: Filter,

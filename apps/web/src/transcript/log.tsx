@@ -158,7 +158,7 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps
   useEffect(loadAhead, [loadAhead, rows]);
   const onEarlier = useCallback(() => void loadOlder(), [loadOlder]);
 
-  // What was seen, and where the person was, for the next time.
+  // Remembers the newest item read and the scroll position for the next visit.
   useEffect(() => {
     if (newest !== undefined && away === undefined && document.visibilityState === 'visible')
       keepRead(sessionId, newest);

@@ -12,7 +12,7 @@ export type Row =
   | { key: string; kind: 'folded'; items: readonly LogItem[]; tookMs: number | undefined };
 
 /**
- * What was decided about items when they were first seen: nothing is grouped in another way under the reader's eyes, neither by what comes
+ * Decisions about items when they were first seen: nothing is regrouped under the reader's eyes, neither by new items
  * nor by older pages.
  */
 export interface RowMemory {
@@ -39,7 +39,7 @@ const isQuiet = (item: LogItem): boolean => {
   return status === 'completed' && diffs.length === 0 && !loud.has(does ?? '') && (exit ?? 0) === 0;
 };
 
-/** Whether there is anything to see: questions that are open stand above the composer, figures below it. */
+/** Whether there is anything to see: open questions are shown above the composer, figures below it. */
 export function isShown(item: LogItem): boolean {
   const { kind } = item.part;
   if (kind === 'usage') return false;

@@ -34,7 +34,7 @@ export interface Known {
 const hasParts = (messages: readonly Message[]): boolean =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'USER') + 1).some(({ part }) => part !== undefined);
 
-/** What the running task has written, from a relay that sends no parts: one item that grows, and stays when the task was stopped. */
+/** The output of the running task, from a relay that sends no parts: one item that grows, and stays when the task was stopped. */
 function outputItem({ session, messages, output }: Known, startedAt: string): LogItem | undefined {
   const { lastTask } = session;
   if (!lastTask || output === undefined || output.trim() === '') return undefined;

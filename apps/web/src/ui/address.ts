@@ -1,4 +1,4 @@
-/** What the address says, undecoded: the router decodes a little, and ids of sessions may contain anything. */
+/** The parts of the address, undecoded: the router decodes some of them, and session ids may contain anything. */
 import { useLocation } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 

@@ -21,7 +21,7 @@ export function useDevices(): Resource<Device[]> {
   return devices;
 }
 
-/** Those that answer come first, then by name. */
+/** Devices that are online first, then by name. */
 export const onlineFirst = (devices: readonly Device[]): Device[] =>
   [...devices].sort(
     (a, b) => Number(b.status === 'online') - Number(a.status === 'online') || a.name.localeCompare(b.name),

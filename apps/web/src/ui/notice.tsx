@@ -1,4 +1,4 @@
-/** What a person must know: said aloud by screen readers as soon as it appears. */
+/** A notice to the person: announced by screen readers as soon as it appears. */
 import type { ReactNode } from 'react';
 import type { Refusal } from '../api/refusal.ts';
 import { sentenceFor } from '../api/words.ts';

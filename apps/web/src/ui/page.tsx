@@ -6,7 +6,7 @@ import { titled } from '../sessions/attention.ts';
 
 interface PageProps {
   title: string;
-  /** What the page is about, under the heading. */
+  /** The subject of the page, under the heading. */
   lead?: ReactNode;
   /** Beside the heading. */
   aside?: ReactNode;

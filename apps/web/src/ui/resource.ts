@@ -5,7 +5,7 @@ import { type Refusal, refusalOf } from '../api/refusal.ts';
 export type Resource<T> = (
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
-  /** Loads again. What is there, or comes meanwhile because it was asked for before, stays until the new one has come. */
+  /** Loads again. The current value, or one from an earlier load that finishes meanwhile, stays until the new one has arrived. */
   reload: () => void;
   /**
    * Changes what is there, after a change that the relay told us about; what is being loaded, too, when it has come. `change` may
@@ -25,9 +25,9 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const [inner, setInner] = useState<Inner<T>>(() => ({ kind: 'loading', sinceMs: Date.now() }));
   const newest = useRef(load);
   const run = useRef(0);
-  /** Whatever began before this run belongs to another key, or to nobody. */
+  /** Loads that began before this run belong to another key, or to none. */
   const oldest = useRef(0);
-  /** What happened since the load began: what is loaded may be older than that. */
+  /** Changes since the load began: the loaded value may be older than they are. */
   const meanwhile = useRef<((value: T) => T)[]>([]);
   useEffect(() => {
     newest.current = load;

@@ -1,4 +1,4 @@
-/** What a program may do, in words (scopes of the API and of OpenID Connect). */
+/** The permissions of a program, in words (scopes of the API and of OpenID Connect). */
 const words = new Map(
   Object.entries({
     'sessions:read': 'See your sessions and what happens in them',

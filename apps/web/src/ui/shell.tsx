@@ -1,4 +1,4 @@
-/** What is around every page: the list of sessions, the way to the other pages, and whether the page is live. */
+/** The frame around every page: the list of sessions, links to the other pages, and whether the page is live. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { Laptop, MessageSquare, Settings } from 'lucide-react';
 import { Link, useLocation } from 'wouter';

@@ -1,7 +1,7 @@
 /** Codes that machines show (rules, 7.4): eight letters, written in two halves, read with patience. */
 const length = 8;
 
-/** What a person typed or pasted, as far as it can be part of a code: capitals without spaces and dashes. */
+/** The typed or pasted text, as far as it can be part of a code: capitals without spaces and dashes. */
 export const plainCode = (typed: string): string =>
   typed
     .normalize('NFKC')

@@ -1,6 +1,6 @@
 /**
- * Markdown as top-level blocks. While text grows, only its last block is lexed again; what stands before keeps its token, so that nothing of
- * it is rendered again. The raw texts of the blocks, one after another, are the whole text.
+ * Markdown as top-level blocks. While text grows, only its last block is lexed again; earlier blocks keep their tokens, so that nothing of
+ * them is rendered again. The raw texts of the blocks, one after another, are the whole text.
  */
 import { Lexer, type Token, type TokensList } from 'marked';
 import remend from 'remend';
@@ -9,7 +9,7 @@ export interface Blocks {
   /** The whole text. */
   text: string;
   tokens: readonly Token[];
-  /** How much of the text the closed blocks are, and how many tokens. */
+  /** Length of the closed blocks in characters, and their number of tokens. */
   closedCharacters: number;
   closedTokens: number;
   links: TokensList['links'];
@@ -47,7 +47,7 @@ export function withoutLooseEnd(text: string): string {
   );
 }
 
-/** What stands before a table whose second line has not come: until then it is no table. */
+/** The text before a table whose second line has not arrived: until then it is not a table. */
 function withoutOpenTable(text: string): string | undefined {
   const lines = text.split('\n');
   const isGrowing = lines.at(-1) !== '';

@@ -1,4 +1,4 @@
-/** What became of a file: lines with numbers, changed words marked, sideways scroll inside. */
+/** The change of a file: lines with numbers, changed words marked, sideways scroll inside. */
 import { type ReactNode, memo, useMemo, useState } from 'react';
 import type { Diff, Hunk } from '@relay/protocol';
 import { words } from '../../catalogue.ts';

@@ -1,5 +1,5 @@
 /**
- * Parts as they are shown. What comes from the wire may be anything, also of a later release: each reader takes what has the right shape and
+ * Parts as they are shown. A part from the wire may be anything, also of a later release: each reader takes the fields that have the right shape and
  * leaves out the rest, so that no part can break the page.
  */
 import type { Diff, Hunk, Part, Question } from '@relay/protocol';
@@ -102,7 +102,7 @@ export interface QuestionShape {
   state: string;
   answer: { text: string; at: string; by: string | undefined } | undefined;
 }
-/** A question that is no longer open, or stands in its card already: one line. */
+/** A question that is no longer open, or is shown in its card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
   const { question, state, answer } = fieldsOf(part);
   const asked = fieldsOf(question) as Partial<Question>;

@@ -148,7 +148,7 @@ const endings: Readonly<Record<string, string>> = {
   interrupted: words.question.cancelled,
 };
 
-/** A question that has its answer, or gets none any more. */
+/** A question that has its answer, or can no longer get one. */
 export function AskedLine({ question: { title, state, answer } }: { question: QuestionShape }) {
   if (answer)
     return (

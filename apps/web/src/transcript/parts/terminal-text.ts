@@ -1,4 +1,4 @@
-/** What a program printed, without commands to a terminal. */
+/** The output of a program, without commands to a terminal. */
 export type TermStretch = readonly [text: string, classes: string];
 
 // Titles, links and cursor movements; colours (`m`) stay.

@@ -1,4 +1,4 @@
-/** What a program printed: dark in both themes, its last lines first. */
+/** The output of a program: dark in both themes, its last lines first. */
 import { memo, useEffect, useMemo, useState } from 'react';
 import { words } from '../../catalogue.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';

@@ -54,7 +54,7 @@ function iconOf({ status, does }: ToolShape): LucideIcon {
   return icons[does ?? ''] ?? Wrench;
 }
 
-/** What it was about, in one line. */
+/** The target of a tool call, in one line. */
 function targetOf({ command, paths, title, name }: ToolShape): { text: string; isCode: boolean } {
   if (command) return { text: command.split('\n')[0]!, isCode: true };
   if (paths.length === 1) return { text: paths[0]!, isCode: true };
@@ -65,7 +65,7 @@ export const Tool = memo(function Tool({ tool, at }: { tool: ToolShape; at: stri
   const id = useId();
   const inside = insideOf(tool);
   const [chosen, setChosen] = useState<boolean>();
-  // What failed, and what was changed, is open by itself; a person's choice stays.
+  // Failed calls and small changes are open by default; a person's choice stays.
   const changed = tool.diffs.reduce((sum, { added, removed }) => sum + added + removed, 0);
   const isOpen = inside !== undefined && (chosen ?? (tool.status === 'failed' || (changed > 0 && changed <= 40)));
   const Icon = iconOf(tool);
