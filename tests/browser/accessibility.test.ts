@@ -70,7 +70,7 @@ describeWith('chromium', 'every page', () => {
       options: [{ label: 'Europe/Paris' }, { label: 'Asia/Tokyo' }],
     });
     sessionId = `${deviceId}:scripted:native`;
-    // Whoever asks for the history gets one message.
+    // A request for the history gets one message.
     daemon.socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
       if (frame.type !== 'get_messages') return;
@@ -139,7 +139,7 @@ describeWith('chromium', 'every page', () => {
     // The relay and the page know the same addresses.
     expect(await person.goto(path)).toBe(heading === 'Page not found' ? 404 : 200);
     await person.heading(heading);
-    // What is still being loaded is not what people see; on this page waiting is what it is for.
+    // A page that is still loading is not checked; this page waits on purpose.
     if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
     await person.picture(`page${name.replaceAll(/[^a-z]+/gi, '-')}`);
     expect(await faultsOf(person)).toEqual([]);

@@ -121,7 +121,7 @@ export class Person {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly url: string;
-  /** What the browser complained about: refusals by the Content-Security-Policy, errors of scripts. */
+  /** Complaints of the browser: refusals by the Content-Security-Policy, errors of scripts. */
   readonly complaints: string[] = [];
   #bearer: string | undefined;
 

@@ -133,7 +133,7 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
     });
 
-    it('says so when somebody else was faster', async () => {
+    it('says so when another person was faster', async () => {
       const asked = await askForCode(relay.url);
       await person.goto(asked.link);
       await person.page.getByRole('button', { name: 'Approve' }).waitFor();

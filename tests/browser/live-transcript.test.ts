@@ -56,7 +56,7 @@ describeWith('chromium', 'a live transcript', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   };
 
-  /** What a person reads, row after row. */
+  /** The text that a person reads, row after row. */
   const rows = async (page: Page): Promise<string[]> => {
     const texts = await page.locator('.log .entry').allInnerTexts();
     // Without times of day and clocks.

@@ -25,7 +25,7 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     relay = await startBrowserRelay();
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url);
-    // From the first page on: the daemon watches for nobody but the page of this test.
+    // From the first page on: the daemon watches only for the page of this test.
     listen = await holdSocket(person.page);
     await person.createAccount(relay.setupLink, 'ada@example.com');
     daemon = await connectDaemon(relay.relay, {
@@ -64,7 +64,7 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     await person.text('Said before');
 
     listen();
-    // Nobody watched, so the daemon said nothing of its own accord: the second message is in the history alone.
+    // No app watched the session, so the daemon sent nothing unasked: the second message is in the history alone.
     await tell(message('m1', 'Said before'), message('m2', 'Said meanwhile'));
     await person.text('Said meanwhile');
     await daemon.next('watch_session', atDesk);

@@ -21,13 +21,13 @@ describeWith('chromium', 'accounts', () => {
   const people: Person[] = [];
 
   /** A browser of their own, closed after the test. */
-  async function somebody(): Promise<Person> {
+  async function visitor(): Promise<Person> {
     const person = await newPerson(browser, relay.url, { viewport: phone });
     people.push(person);
     return person;
   }
   async function signedIn(): Promise<Person> {
-    const person = await somebody();
+    const person = await visitor();
     await person.goto('/account');
     await person.signIn(email);
     await person.heading('Settings');
@@ -55,14 +55,14 @@ describeWith('chromium', 'accounts', () => {
   });
 
   it('says that the first link was used, and takes it out of the address', async () => {
-    const person = await somebody();
+    const person = await visitor();
     await person.goto(relay.setupLink);
     await person.text('This link has been used or replaced');
     expect(person.page.url()).toBe(`${relay.url}/setup`);
   });
 
   it('says in one sentence that a password is wrong, and lets the right one in', async () => {
-    const person = await somebody();
+    const person = await visitor();
     await person.goto('/sign-in');
     await person.signIn(email, 'not the password');
     await person.page.getByRole('alert').getByText('Wrong email or password').waitFor();
@@ -72,7 +72,7 @@ describeWith('chromium', 'accounts', () => {
   });
 
   it('shows a password to its owner who asks for it', async () => {
-    const person = await somebody();
+    const person = await visitor();
     await person.goto('/sign-in');
     const field = person.page.getByLabel('Password', { exact: true });
     expect(await field.getAttribute('type')).toBe('password');
@@ -89,7 +89,7 @@ describeWith('chromium', 'accounts', () => {
   });
 
   it('renews its token before it ends, on the live socket too', async () => {
-    const person = await somebody();
+    const person = await visitor();
     await person.page.clock.install();
     const isOpen = new Promise<void>((resolve) => void person.page.exposeFunction('liveSocketOpened', resolve));
     await person.page.addInitScript(`globalThis.WebSocket = class extends WebSocket {
@@ -111,27 +111,27 @@ describeWith('chromium', 'accounts', () => {
     expect(socket.isClosed()).toBe(false);
   });
 
-  it('leads nobody to an address outside after signing in', async () => {
-    const person = await somebody();
+  it('leads to no address outside after signing in', async () => {
+    const person = await visitor();
     await person.goto('/sign-in?return_to=//evil.example/');
     await person.signIn(email);
     await person.heading('Sessions');
     expect(new URL(person.page.url()).origin).toBe(relay.url);
   });
 
-  it('invites somebody, once', async () => {
+  it('invites a person, once', async () => {
     const host = await signedIn();
     await host.click('Create invitation link');
     const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
     expect(link).toMatch(new RegExp(`^${relay.url}/invite#token=[\\w-]{43}$`));
 
-    const guest = await somebody();
+    const guest = await visitor();
     await guest.goto(link);
     await guest.heading('You’re invited');
     expect(guest.page.url()).toBe(`${relay.url}/invite`);
     await guest.createAccount(link, 'bob@example.com', 'Bob');
 
-    const other = await somebody();
+    const other = await visitor();
     await other.goto(link);
     await other.text('This invitation has been used or has expired');
   });
@@ -140,7 +140,7 @@ describeWith('chromium', 'accounts', () => {
     const host = await signedIn();
     await host.click('Create invitation link');
     const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
-    const guest = await somebody();
+    const guest = await visitor();
     await guest.goto(link);
     await guest.page.getByLabel('Your name').fill('Ada again');
     await guest.page.getByLabel('Email').fill(email);
@@ -204,7 +204,7 @@ describeWith('chromium', 'accounts', () => {
   });
 
   it('sends people who opened it under another name to its own address', async () => {
-    const person = await somebody();
+    const person = await visitor();
     await person.goto(`${relay.url.replace('localhost', '127.0.0.1')}/devices`);
     await person.page.getByRole('link', { name: 'Go there' }).click();
     await person.heading('Sign in');

@@ -123,7 +123,7 @@ describeWith('chromium', 'a program', () => {
     expect(new URL(person.page.url()).searchParams.get('code')).toBeNull();
   });
 
-  it('stands in the list of applications, and is out when it is revoked', async () => {
+  it('is in the list of applications, and loses access when it is revoked', async () => {
     await person.goto('/applications');
     await person.text('Command line');
     await person.picture('applications');

@@ -129,7 +129,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await owner.context.close();
   });
 
-  it('of somebody who was not invited is told so', async () => {
+  it('of a person who was not invited is refused with the reason', async () => {
     corp.visitor = 'bob';
     await person.goto('/sign-in');
     await person.click('Continue with Example Corp');

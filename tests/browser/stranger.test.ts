@@ -1,4 +1,4 @@
-/** What somebody does who has just started a relay: an account, a machine, a first answer. With the real programs. */
+/** The first steps of a person who has just started a relay: an account, a machine, a first answer. With the real programs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
@@ -97,7 +97,7 @@ describeWith('chromium', 'a stranger', () => {
     await person.picture('stranger-5-message');
     await person.click('Start session');
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
-    // Nothing goes on any more: the line that says so is gone, and so is the button that stops it.
+    // The work has ended: the line that shows it is gone, and so is the button that stops it.
     await person.page.locator('main[data-status="idle"]').waitFor();
     expect(await person.page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
     expect(await person.page.locator('.now-line').count()).toBe(0);
