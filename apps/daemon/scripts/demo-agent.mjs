@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
-// tests of everything an agent may do. The first word of a message is a command, anything else is echoed:
+// tests of everything an agent may do. The first word of a message is a command; other messages are echoed:
 //   size · tool · plan · think · perm · permquiet (says nothing after the answer) · permcrash · perms (two at once) · write (asks for a write)
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
-//   withdraw (takes its question back and asks another one) · withdrawone (of two) · takeback (its only one, and goes on)
-//   meanwhile (goes on while its question is open, and ends)
-//   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (tells context and slash commands)
+//   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only one, and continues)
+//   meanwhile (continues while its question is open, and ends)
+//   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (reports context and slash commands)
 //   torrent (100 MB of output, 50,000 calls of tools that never end, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
-//   settings (says what is chosen) · switch (chooses another mode by itself)
+//   settings (reports the current settings) · switch (chooses another mode by itself)
 //   hang · mute · work · permwork (each without an end)
-// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names what it cannot do: load, resume, close, list, images,
+// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume, close, list, images,
 // times (in its list).
-// $DEMO_AGENT_SETTINGS says what can be chosen: modes (and models), or config.
+// $DEMO_AGENT_SETTINGS names the settings: modes (and models), or config.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
@@ -49,7 +49,7 @@ if (fault === 'exit') {
   process.exit(4);
 }
 
-// What is chosen dies with this process, as with most agents.
+// Settings are lost with this process, as with most agents.
 const chosen = { mode: 'ask', model: 'large', effort: 'low' };
 const offered = (...ids) => ids.map((id) => ({ id, name: `The ${id} one` }));
 const select = (id, category, ...values) => ({
@@ -87,7 +87,7 @@ const permission = (sessionId, id, title, rawInput) => ({
     { optionId: 'n', name: 'Reject', kind: 'reject_once' },
   ],
 });
-/** Asks, and takes it back a moment later. */
+/** Asks, and withdraws the question a moment later. */
 async function withdrawn(client, asked) {
   const back = new AbortController();
   const answer = client.request(acp.methods.client.session.requestPermission, asked, {
@@ -324,7 +324,7 @@ const commands = {
     });
     await say('told');
   },
-  // Everything that is more than words: two texts, long output, output as a side note, a changed file, a notice.
+  // Everything beyond plain words: two texts, long output, output as a side note, a changed file, a notice.
   async all({ id, send }) {
     const { cwd } = rows(id)[0];
     const call = (toolCallId, more) => send({ sessionUpdate: 'tool_call', toolCallId, title: toolCallId, ...more });
@@ -426,7 +426,7 @@ const commands = {
     await say('over');
   },
   async fork({ say, rest }) {
-    // What it starts holds its pipes and outlives it, unless somebody ends the whole group.
+    // Its child holds its pipes and outlives it, unless the whole group is ended.
     spawn(process.execPath, ['-e', rest], { stdio: 'inherit' });
     await say('forked');
   },

@@ -15,7 +15,7 @@ const exitCodesHelp = `
 Exit codes:
   0 done   1 failed   3 not running (status)   64 wrong usage   65 the script is wrong
   69 the relay cannot be reached   73 already registered   75 another process runs on this home
-  77 denied or expired   78 not registered, or turned away by the relay: starting again will not help`;
+  77 denied or expired   78 not registered, or refused by the relay: a restart will not help`;
 
 const examples = `
 Examples:
@@ -45,17 +45,17 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
 
 function createProgram(terminal: Terminal, done: (exitCode: number) => void): Command {
   const program = new Command('relay-daemon')
-    .description('The bridge between an agent session relay and an AI agent on this machine.')
+    .description('Connects AI agents on this machine to an agent session relay.')
     .version(daemonVersion)
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
-    .showHelpAfterError('(relay-daemon --help says more)')
+    .showHelpAfterError('(see relay-daemon --help)')
     .addHelpText('after', exitCodesHelp);
 
   const common = (command: Command) =>
     command
-      .option('--home <folder>', 'where everything is kept (default: RELAY_DAEMON_HOME, else XDG folders)')
-      .option('--profile <name>', 'which registration; each is a device of its own')
+      .option('--home <folder>', 'folder for all files (default: RELAY_DAEMON_HOME, else XDG folders)')
+      .option('--profile <name>', 'name of the registration; each is a separate device')
       .option('--json', 'machine-readable output');
   const command = (name: string, description: string) => common(program.command(name).description(description));
   const gather = (folder: string, folders: string[] = []) => [...folders, folder];
@@ -67,15 +67,12 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
         'a name that "relay-daemon agents" shows, "auto" (the best that is installed), or "acp", "command", "scripted" (default: command if a program is given)',
       )
       .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
-      .option('--mode <mode>', 'mode of the agent that sessions are put into')
+      .option('--mode <mode>', 'mode of the agent for its sessions')
       .option('--script <file>', 'conversation to play (default: a demonstration)')
-      .option(
-        '--project <folder>',
-        'where the agent works when an app names no project (default: where you registered)',
-      )
+      .option('--project <folder>', 'working folder when an app names no project (default: where you registered)')
       .option(
         '--allow <folder>',
-        'folder that apps may name as a project, again for more (default: where you registered)',
+        'folder that apps may use as a project; repeat for more (default: where you registered)',
         gather,
       )
       .option('--max-agents <number>', 'how many agents may work at the same time; more tasks wait (default: 8)')
@@ -83,25 +80,25 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
 
   withAgent(command('register', 'connect this machine to your account'))
     .option('--server <address>', 'base address of the relay', 'http://localhost:4000')
-    .option('--agent-type <type>', 'what kind of agent answers here (default: the name of the agent)')
-    .option('--name <name>', 'how the device is shown (default: the host name)')
+    .option('--agent-type <type>', 'type of the agent (default: the name of the agent)')
+    .option('--name <name>', 'name of the device in apps (default: the host name)')
     .option('--hostname <name>', 'host name to register (default: of this machine)')
-    .option('--qr', 'draw the link for a camera also when this is no screen')
-    .option('--no-qr', 'never draw it')
+    .option('--qr', 'draw the link as a QR code even if this is not a screen')
+    .option('--no-qr', 'never draw the QR code')
     .option('--force', 'replace an existing registration')
-    .option('--insecure', 'use http to a relay on another machine: everybody on the way can read the credential')
+    .option('--insecure', 'use http to a relay on another machine: anyone on the network can read the credential')
     .action(async (words: string[], options: RegisterOptions) => done(await registerCommand(words, options, terminal)));
 
-  withAgent(command('up', 'connect and do the work; ends with SIGINT or SIGTERM'))
+  withAgent(command('up', 'connect and run tasks until SIGINT or SIGTERM'))
     .alias('run')
-    .option('--verbose', 'also log what is said')
+    .option('--verbose', 'also log the text of conversations')
     .option(
       '--transcript <detail>',
       'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
     )
     .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)')
     .option('--insecure', 'use http to a relay on another machine, for this run')
-    .option('--supervised', 'exit with 0 where 78 would say that starting again will not help')
+    .option('--supervised', 'exit with 0 instead of 78, for service managers that always restart')
     .addHelpText('after', examples)
     .action(async (words: string[], options: UpOptions) => done(await upCommand(words, options, terminal)));
 
@@ -109,25 +106,25 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     done(await statusCommand(options, terminal)),
   );
 
-  command('agents', 'show which agents are known, and which of them are installed here').action(
-    (options: CommonOptions) => done(agentsCommand(options, terminal)),
+  command('agents', 'show the known agents, and which of them are installed here').action((options: CommonOptions) =>
+    done(agentsCommand(options, terminal)),
   );
 
-  command('doctor', 'look for what is wrong, and say what to do').action(async (options: CommonOptions) =>
+  command('doctor', 'find problems, and say how to solve them').action(async (options: CommonOptions) =>
     done(await doctorCommand(options, terminal)),
   );
 
-  command('unregister', 'remove this device from the relay and forget it')
-    .option('--force', 'forget it here even if the relay cannot be told')
+  command('unregister', 'remove this device from the relay and from this machine')
+    .option('--force', 'remove it from this machine even if the relay cannot be reached')
     .action(async (options: UnregisterOptions) => done(await unregisterCommand(options, terminal)));
 
-  const service = program.command('service').description('run the daemon as a service of yours');
+  const service = program.command('service').description('run the daemon as a user service');
   const actions = {
-    install: 'write the service, start it, and start it with your session from now on',
+    install: 'install the service, start it now and at every log-in',
     uninstall: 'stop and remove it',
     start: 'start it',
     stop: 'stop it',
-    logs: 'show what it logged last',
+    logs: 'show its latest log lines',
   } as const;
   for (const [name, description] of Object.entries(actions) as [keyof typeof actions, string][]) {
     const action = common(service.command(name).description(description));

@@ -13,19 +13,19 @@ export interface Config {
   registered_at: string;
   /** The relay may be reached over http on another machine. */
   insecure?: boolean;
-  /** Who answers here; without it, what the agent type says, else the demonstration. */
+  /** The agent that answers here; without it, the one of the agent type, else the demonstration. */
   agent?: AgentChoice;
   /** Folders that an app may name as a project, with everything below; without it (older registrations) the home of the user. */
   allow?: string[];
-  /** Where turns without a project run; default: where the daemon was started. */
+  /** The folder of turns without a project; default: where the daemon was started. */
   project?: string;
-  /** How many agents may work at the same time. */
+  /** Maximum number of agents that work at the same time. */
   max_agents?: number;
   /** Permissions are answered at this machine only. */
   ask_at_desk?: boolean;
 }
 
-/** An agent as it is chosen on the command line and kept in the config. */
+/** An agent as chosen on the command line and kept in the config. */
 export interface AgentChoice {
   kind: 'scripted' | 'command' | 'acp';
   /** Name of the preset that the choice came from. */
@@ -41,14 +41,14 @@ export interface AgentChoice {
 
 const fields = ['server', 'device_id', 'hostname', 'name', 'agent_type', 'registered_at'] as const;
 
-/** undefined when this home has no registration. A file that cannot be understood is a Failure, never an empty config. */
+/** undefined when this home has no registration. An invalid file is a Failure, never an empty config. */
 export function readConfig(home: Home): Config | undefined {
   const text = readIfPresent(home.configFile);
   if (text === undefined) return undefined;
   const broken = (why: string) =>
     new Failure(
       'CONFIG_BROKEN',
-      `${home.configFile} cannot be used: ${why}. Run "relay-daemon register --force" to write it anew.`,
+      `${home.configFile} cannot be used: ${why}. Run "relay-daemon register --force" to write it again.`,
       exitCodes.config,
     );
   let value: unknown;
@@ -62,7 +62,7 @@ export function readConfig(home: Home): Config | undefined {
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
   const { agent, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
-  if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not understood');
+  if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
   if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
   if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
   if (askAtDesk !== undefined && typeof askAtDesk !== 'boolean') throw broken('"ask_at_desk" must be true or false');

@@ -7,7 +7,7 @@ export function writeCredentials(home: Home, refreshToken: string): void {
   replaceOwnerFile(home.credentialsFile, `${JSON.stringify({ refresh_token: refreshToken }, null, 2)}\n`);
 }
 
-/** The refresh token. Like ssh, refuses a file that is a link, belongs to somebody else, or may be read by others. */
+/** The refresh token. Like ssh, refuses a file that is a link, belongs to another user, or may be read by others. */
 export function readCredentials(home: Home): string {
   const path = home.credentialsFile;
   const unsafe = (why: string, remedy: string) =>

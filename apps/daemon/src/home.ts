@@ -1,5 +1,5 @@
 /**
- * Where the daemon keeps things, per profile: each profile is a device of its own. The first one has no name.
+ * The folders of the daemon, per profile: each profile is a device of its own. The first one has no name.
  *
  *  Configuration and credentials in one folder, state (history, journal, connection state) in
  * another, after XDG; `RELAY_DAEMON_HOME` or `--home` puts both in one place.

@@ -1,4 +1,4 @@
-/** The door of the daemon for whoever runs it inside their own process: tests, tours, other programs. */
+/** The entry point of the daemon for programs that run it inside their own process: tests, tours, others. */
 export * from '@relay/daemon-kit';
 export { demoScriptFile } from './files.ts';
 export { type CommandOptions, type CommandTimings, commandAgent } from './agents/command.ts';

@@ -9,7 +9,7 @@ export function refuseClear(server: string, insecure: boolean, exitCode: number)
   if (insecure || !travelsInClear(server)) return;
   throw new Failure(
     'INSECURE_ADDRESS',
-    `${server} is not encrypted: anybody on the way could read the credential of this device and everything that is said. Use an https:// address ("relay-daemon register --force --server https://..." replaces this one). If you trust the network in between, add --insecure.`,
+    `${server} is not encrypted: anyone on the network could read the credential of this device and every message. Use an https:// address ("relay-daemon register --force --server https://..." replaces this registration). If you trust the network in between, add --insecure.`,
     exitCode,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * One process per home. The lock is a listening local socket, so the operating system frees it even after kill -9, and whoever
+ * One process per home. The lock is a listening local socket, so the operating system frees it even after kill -9, and any process that
  * connects to it learns the pid of the holder: lock and liveness check in one.
  *
  * Linux: an abstract socket (per network namespace: two containers that share a volume do not see each other). Windows: a
@@ -33,7 +33,7 @@ export async function takeLock(address: string): Promise<{ release: () => Promis
   return { release: () => new Promise((resolve) => held.close(() => resolve())) };
 }
 
-/** The pid of the process that holds the lock: undefined when nobody does, 0 when somebody does who does not answer. */
+/** The pid of the process that holds the lock: undefined when it is free, 0 when the holder does not answer. */
 export function lockHolder(address: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     let answer = '';

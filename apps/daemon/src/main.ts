@@ -4,5 +4,5 @@ import { runCli } from './cli.ts';
 import { processTerminal } from './commands/terminal.ts';
 
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());
-// A connection pool that is still open must not keep a finished command alive.
+// An open connection pool must not keep a finished command alive.
 setTimeout(() => process.exit(), 1000).unref();

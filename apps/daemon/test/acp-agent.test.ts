@@ -202,7 +202,7 @@ describe('a question of the agent', () => {
     expect(await asked()).toMatchObject({
       prompt: 'Where does it listen?\nColor',
       result: expect.stringMatching(
-        /^“dark green” is no answer here: it is none of the choices\n\nWhere does it listen/,
+        /^“dark green” is not a valid answer: it is not one of the choices\n\nWhere does it listen/,
       ),
     });
     answer('Blue');
@@ -217,7 +217,7 @@ describe('a question of the agent', () => {
       options: ['8080', 'Decline'],
     });
     answer('80');
-    expect((await asked()).result).toMatch(/^“80” is no answer here: A whole number from 1024 to 65535\./);
+    expect((await asked()).result).toMatch(/^“80” is not a valid answer: A whole number from 1024 to 65535\./);
     answer('8080');
     expect(await asked()).toMatchObject({ prompt: 'Where does it listen?\nMail', options: ['Skip'] });
     answer('Skip');
@@ -235,22 +235,19 @@ describe('a question of the agent', () => {
   });
 
   it.each([
-    ['Reject', 'The agent stopped, because it was not allowed to go on.'],
+    ['Reject', 'The agent stopped, because it was not allowed to continue.'],
     ['Allow', 'The agent ended its turn without words.'],
-  ])(
-    'A2: answered with "%s" by which the turn ends is not answered with what was said before it',
-    async (words, end) => {
-      const { connection } = await begin();
-      start(connection, 't1', 'permquiet');
-      const wait = await connection.event('WAIT_FOR_USER', 't1');
-      expect(wait.result).toMatch(/^I would like to delete it\.\n\n/);
-      resume(connection, 't2', wait.session_id ?? '', words);
-      expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe(end);
-      connection.send({ type: 'get_messages', request_id: 'r', session_id: wait.session_id ?? '', limit: 50 });
-      const { messages } = await connection.frame('messages');
-      expect(messages?.map(({ content }) => content)).toEqual(['permquiet', wait.result, words, end]);
-    },
-  );
+  ])('A2: answered with "%s" which ends the turn is not answered with earlier words', async (words, end) => {
+    const { connection } = await begin();
+    start(connection, 't1', 'permquiet');
+    const wait = await connection.event('WAIT_FOR_USER', 't1');
+    expect(wait.result).toMatch(/^I would like to delete it\.\n\n/);
+    resume(connection, 't2', wait.session_id ?? '', words);
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe(end);
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: wait.session_id ?? '', limit: 50 });
+    const { messages } = await connection.frame('messages');
+    expect(messages?.map(({ content }) => content)).toEqual(['permquiet', wait.result, words, end]);
+  });
 
   it('is not answered by a message that was sent before it was asked', async () => {
     const { connection } = await begin();
@@ -364,7 +361,7 @@ describe('a question of the agent', () => {
       start(connection, 't1', 'perm');
       const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
       await connection.status();
-      // What a daemon leaves on the disk that is killed now.
+      // The files of a daemon that is killed now.
       const left = join(home.folder(), 'left');
       cpSync(storeDir, left, { recursive: true });
       await daemon.stop();
@@ -402,7 +399,7 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
     ['dies', 'crash', 'The agent ended with exit code 3.\ndemo-agent: crashing on request'],
     ['dies in the middle of a line', 'torn', 'The agent ended with exit code 5.'],
     ['A8: passes on an error of its model', 'badmodel', 'API Error: 404 model: mock-9 is not there'],
-    ['refuses', 'refuse', 'refused to go on.\nnot that'],
+    ['refuses', 'refuse', 'refused to continue.\nnot that'],
     ['cancels by itself', 'cancelled', 'was cancelled at the agent'],
   ])('%s', async (_name, word, error) => {
     const { connection } = await begin();

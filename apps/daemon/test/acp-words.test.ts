@@ -1,4 +1,4 @@
-/** What single agents say in a way of their own, and how it is understood: pure functions, without a process. */
+/** Texts of single agents in a form of their own, and how they are decoded: pure functions, without a process. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { chosen } from '@relay/daemon-kit';
@@ -112,7 +112,7 @@ describe('a request for permission', () => {
     expect(asked(call).prompt).toBe(prompt);
   });
 
-  it('A7: that is a question of the agent stands as it is', () => {
+  it('A7: that is a question of the agent is unchanged', () => {
     const choices = ['Red', 'Blue'].map((name) => ({ optionId: name, name, kind: 'choice' }));
     expect(asked({ title: 'Which colour' }, { options: choices })).toMatchObject({
       prompt: 'Which colour',
@@ -214,7 +214,7 @@ describe('the end of a turn', () => {
     ],
     ['at a limit is complete', { stopReason: 'max_turn_requests' }, { rejected: false }, 'complete'],
     [
-      'for a reason that nobody knows yet is complete when something was said',
+      'for an unknown reason is complete when there were words',
       { stopReason: 'tired' },
       { rejected: false },
       'complete',
@@ -236,7 +236,7 @@ describe('the end of a turn', () => {
       'A2: after a no says so',
       silent,
       { rejected: true },
-      'complete The agent stopped, because it was not allowed to go on.',
+      'complete The agent stopped, because it was not allowed to continue.',
     ],
     [
       'without words is an error of Kimi',
@@ -249,7 +249,7 @@ describe('the end of a turn', () => {
     expect(`${verdict.kind} ${verdict.kind === 'complete' ? verdict.result : verdict.error}`).toBe(words);
   });
 
-  it('A2: is not what was said before a question', () => {
+  it('A2: does not include words before a question', () => {
     const { narrator } = narrate(says('May I?'));
     expect(narrator.said()).toBe('May I?');
     narrator.update({ ...call({ status: 'failed' }), sessionUpdate: 'tool_call_update' });
@@ -309,16 +309,16 @@ describe('an answer', () => {
     [{ type: 'string', minLength: 3 }, 'ab', 'At least 3 characters.'],
     [{ type: 'string', format: 'email' }, 'ada', 'An e-mail address.'],
     [{ type: 'string', format: 'date' }, '2026-02-31T', 'A date like 2026-12-31.'],
-    [{ type: 'string', enum: ['a', 'b'] }, 'c', 'it is none of the choices'],
-    [{ type: 'boolean' }, 'perhaps', 'it is none of the choices'],
+    [{ type: 'string', enum: ['a', 'b'] }, 'c', 'it is not one of the choices'],
+    [{ type: 'boolean' }, 'perhaps', 'it is not one of the choices'],
     [{ type: 'array', items: { enum: ['a', 'b'] }, maxItems: 1 }, 'a, b', 'Choose at most 1, separated by commas.'],
-    [{ type: 'array', items: { enum: ['a', 'b'] } }, 'a, c', 'not all of it is among the choices'],
+    [{ type: 'array', items: { enum: ['a', 'b'] } }, 'a, c', 'part of it is not among the choices'],
   ])('A6: to a field %j that does not fit, "%s", is refused with the reason: %s', (property, words, why) => {
     const asking = askForm({
       message: 'm',
       requestedSchema: { properties: { f: property, free: { type: 'string' } } },
     });
-    expect(asking.reply(words)).toEqual({ kind: 'ask', why: `“${words}” is no answer here: ${why}` });
+    expect(asking.reply(words)).toEqual({ kind: 'ask', why: `“${words}” is not a valid answer: ${why}` });
     expect(asking.question('').prompt).toBe('m\nf');
   });
 

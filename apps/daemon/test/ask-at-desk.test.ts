@@ -35,9 +35,9 @@ describe('--ask-at-desk', () => {
     while (progress.action !== 'Waiting for an answer at the machine')
       progress = await connection.event('PROGRESS', 't1');
     expect(shown()).toMatch(
-      /An agent asks for permission: .*Delete everything[^]*1\) Allow[^]*anything else is a no: $/,
+      /An agent asks for permission: .*Delete everything[^]*1\) Allow[^]*anything else declines: $/,
     );
-    // What an app says meanwhile waits for its turn, and is no answer.
+    // A message of an app meanwhile waits for its turn, and is no answer.
     connection.send({ type: 'task_resume', task_id: 't2', session_id: progress.session_id!, message: 'Allow' });
     await connection.status('t1', 't2');
     type('2');

@@ -75,8 +75,8 @@ describe('a relay', () => {
   });
 });
 
-describe('a daemon whose files cannot grow any more', () => {
-  it('ends every task, says why, and goes on', async () => {
+describe('a daemon whose files can no longer grow', () => {
+  it('ends every task, says why, and continues', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);
     const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));

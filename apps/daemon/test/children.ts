@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, createServer } from 'node:net';
 
 /**
  * A door at which processes announce themselves with `program(name)`; the socket falls when they die, however they die. That holds
- * also where dead processes stay in the table because nobody collects them.
+ * also where dead processes stay in the table because they are never reaped.
  */
 export async function lifeLines() {
   const alive = new Map<string, Socket>();

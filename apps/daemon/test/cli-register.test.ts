@@ -108,7 +108,7 @@ describe('relay-daemon register', () => {
     const folder = home.folder();
     const args = ['register', '--server', relay.url, '--home', folder, '--agent', 'auto'];
     const { out } = await runProgram(args, { PATH: '/nowhere' });
-    expect(out).toContain('Agent: the demonstration, because none that is known is installed here');
+    expect(out).toContain('Agent: the demonstration, because no known agent is installed here');
     expect(relay.calls[0]?.body).toMatchObject({ agent_type: 'demo' });
     expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))).toMatchObject({
       agent: { kind: 'acp', preset: 'demo' },
@@ -162,7 +162,7 @@ describe('relay-daemon register', () => {
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...config, server }));
     expect(await runProgram(['up', '--home', old])).toMatchObject({ code: 78, err: expect.stringMatching(sentence) });
-    // What was meant at the registration is not asked again: a broken credential is the next thing in the way.
+    // The consent at the registration is not asked for again: a broken credential is the next problem.
     writeFileSync(file, JSON.stringify({ ...config, server, insecure: true }));
     rmSync(join(old, 'credentials.json'));
     expect((await runProgram(['up', '--home', old])).err).toContain('credentials.json does not exist');

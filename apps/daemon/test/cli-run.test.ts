@@ -60,7 +60,7 @@ describe('relay-daemon run', () => {
     expect(events).toContainEqual(expect.objectContaining({ event: 'agent said', text: 'scripted hello' }));
   });
 
-  it('goes on when nobody reads its log any more', async () => {
+  it('continues when its log is no longer read', async () => {
     const relay = await home.relay();
     const program = running(home, registered(home, relay), '--agent', 'scripted');
     const connection = await relay.connection();

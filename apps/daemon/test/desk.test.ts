@@ -1,4 +1,4 @@
-/** Sessions that were begun at the desk, with an agent whose files nobody reads: it is asked for its list; and what must not be seen. */
+/** Local sessions of an agent whose files have no reader: it is asked for its list; and sessions that must stay hidden. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function begin({ env = {}, more = [] }: { env?: Record<string, string>; mo
   written(agentHome, 'desk-3', join(allowed, 'gone by now'), [['user', 'old']]);
   symlinkSync(forbidden, join(allowed, 'link'));
   written(agentHome, 'desk-4', join(allowed, 'link'), [['user', 'a secret by a link']]);
-  written(agentHome, 'desk-5', '', [['user', 'nobody knows where']]);
+  written(agentHome, 'desk-5', '', [['user', 'in an unknown folder']]);
   const callFile = join(calls, 'calls');
   const rules = { defaultPath: allowed, allowed: [allowed] };
   const { agent } = demoAgent(home, { home: agentHome, rules, env: { DEMO_AGENT_CALLS: callFile, ...env } });
@@ -106,7 +106,7 @@ describe('a session that an agent lists', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: from afar');
   });
 
-  it('can be gone on with, behind what was said at the desk', async () => {
+  it('can be continued, after the local messages', async () => {
     const { connection } = await begin();
     await listed(connection);
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
@@ -130,7 +130,7 @@ describe('a session that an agent lists', () => {
     expect(connection.ends('t1')).toEqual([]);
   });
 
-  it('is told when it is watched and goes on at the desk', async () => {
+  it('is sent when it is watched and continues locally', async () => {
     const { connection, agentHome, allowed } = await begin();
     await listed(connection);
     connection.send({ type: 'watch_session', session_id: 'desk-1' });

@@ -62,7 +62,7 @@ describe('relay-daemon doctor', () => {
       'npm install --global @kilocode/cli',
     ],
     [
-      'an agent where nobody is logged in',
+      'an agent that is not logged in',
       { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_FAULT: 'auth' } },
       'Session',
       'not logged in',

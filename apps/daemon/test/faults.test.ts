@@ -48,7 +48,7 @@ const startTask = (connection: DoubleConnection, instruction: string) =>
 const resumeTask = (connection: DoubleConnection, taskId: string, session: string, message: string) =>
   connection.send({ type: 'task_resume', task_id: taskId, session_id: session, message });
 
-/** Whether it runs; the dead stay in the table where nobody collects them. */
+/** Whether it runs; dead processes stay in the table where they are never reaped. */
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);

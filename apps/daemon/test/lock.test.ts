@@ -83,7 +83,7 @@ describe('the address of a lock', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is held also by somebody who does not answer', async () => {
+  it('is held also by a process that does not answer', async () => {
     const address = lockAddress(folders.make());
     const silent = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => silent.listen(address, resolve));

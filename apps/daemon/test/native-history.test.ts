@@ -174,8 +174,8 @@ describe('the files of an agent', () => {
   });
 });
 
-describe('a session at the desk of Claude Code', () => {
-  it('appears at the relay, and tells the relay when it is watched and goes on', async () => {
+describe('a local session of Claude Code', () => {
+  it('appears at the relay, and sends its changes when it is watched and continues', async () => {
     const root = home.folder();
     kept.claude_code!(root);
     const relay = await home.relay();

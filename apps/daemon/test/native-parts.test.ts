@@ -180,7 +180,7 @@ const agents = [
   { preset: 'claude_code', sessionId: 'c1', file: claudeFile, rows: claudeTurn, live: claudeLive },
   { preset: 'codex', sessionId: 'x1', file: codexFile, rows: () => [codexMeta(), ...codexTurn()], live: codexLive },
 ];
-/** What must be equal however a turn was met: all but places, times, the words of the user, and what only one of them tells. */
+/** The parts that must be equal in every source: all but places, times, the words of the user, and details of a single source. */
 const essence = (items: readonly Item[]) =>
   items
     .filter(({ role, part }) => role === 'AGENT' && part.kind !== 'usage')
@@ -218,7 +218,7 @@ describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, fi
     );
   });
 
-  it('that the daemon ran itself is there once, and what comes behind it at the desk too', async () => {
+  it('that the daemon ran itself is there once, and so are later local messages', async () => {
     const root = home.folder();
     seconds = (Date.now() - start) / 1000;
     const write = () => put(file(root), rows());
@@ -330,7 +330,7 @@ describe('a turn in the files of an agent', () => {
     expect(items.filter(({ role }) => role === 'USER')).toHaveLength(1);
   });
 
-  it('that still runs is told as far as it does not change any more', async () => {
+  it('that still runs is shown as far as it no longer changes', async () => {
     const root = home.folder();
     put(claudeFile(root), claudeTurn().slice(0, 5));
     const { connection } = await world('claude_code', root);

@@ -86,13 +86,13 @@ describe('a question at a real relay', () => {
       'AGENT I would like to delete it.',
       'AGENT Allow: Delete everything?\n\nrm -r build',
       'USER Reject',
-      'AGENT The agent stopped, because it was not allowed to go on.',
+      'AGENT The agent stopped, because it was not allowed to continue.',
     ];
     expect(live()).toEqual(conversation);
     expect(await stored()).toEqual(conversation);
   });
 
-  it('A4: that is taken back gives way to what follows; a late answer is refused and reaches nobody', async () => {
+  it('A4: that is withdrawn gives way to the next one; a late answer is refused and never sent', async () => {
     const { agentHome, tell, update, live, stored } = await begin('meanwhile');
     writeFileSync(join(agentHome, 'go on'), '');
     const after = await update(({ status }) => status === 'idle');
@@ -111,7 +111,7 @@ describe('a question at a real relay', () => {
       'AGENT echo 2: hello',
     ];
     expect(live()).toEqual(conversation);
-    // What was refused reached neither the agent nor the conversation at the desk.
+    // The refused words reached neither the agent nor the local conversation.
     expect(await stored()).toEqual(conversation.filter((message) => message !== 'USER Allow'));
   });
 

@@ -19,7 +19,7 @@ const plan = {
   logFile: '/home/me/daemon.log',
 };
 
-/** What Python's parsers, which are not ours, make of a definition. */
+/** A definition as decoded by Python's parsers, which are not ours. */
 function parsed(program: string, input: string | Buffer): unknown {
   const { stdout, stderr } = spawnSync('python3', ['-c', program], { input, encoding: 'utf8' });
   if (stdout === '') throw new Error(stderr);

@@ -1,4 +1,4 @@
-/** What can be chosen in a session of a real agent process, from an app at a real relay. */
+/** The settings in a session of a real agent process, from an app at a real relay. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -55,7 +55,7 @@ describe('the terminal of relay-daemon', () => {
         await runCli(['register', '--server', relay.url, '--home', folder], terminal);
         await runCli(['doctor', '--home', folder], terminal);
         await runCli(['status', '--home', folder], terminal);
-        // The countdown begins its line anew: an own control.
+        // The countdown starts its line again: a control character of its own.
         expect(written().replaceAll('\rWaiting for confirmation', '')).not.toMatch(forbidden);
       }),
       { numRuns: 25 },

@@ -15,11 +15,11 @@
 //   @@read PATH         call the agent's read-file tool
 //   @@ask QUESTION      call the agent's ask-the-user tool (if it offers one)
 //   @@plan A;B;C        call the agent's todo/plan tool
-//   @@think TEXT        emit a reasoning block (where the wire format has one), then go on
+//   @@think TEXT        emit a reasoning block (where the wire format has one), then continue
 //   @@slow N            stream N words, 100 ms apart (to test cancel)
 //   @@fail STATUS       answer with that HTTP status
 //   @@hang              accept the request and never answer
-//   @@history           answer with what the request holds of the conversation
+//   @@history           answer with the part of the conversation that the request contains
 // Tool directives run in order, one per model call, those whose tool is not offered left out; when all are done the answer is
 // "DONE <text of last tool result>". No directive: the answer is "ECHO <text>".
 //

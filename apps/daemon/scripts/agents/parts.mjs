@@ -8,7 +8,7 @@ import { applyOperations, mergeItems } from '@relay/protocol';
 /** A red pixel. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
 
-/** What one app knows: frames in order, and what changed where one is missing. */
+/** The state of one app: frames in order, and the changes where one is missing. */
 export function copyOf(app, id, load) {
   let items = [];
   let v;
@@ -28,13 +28,13 @@ export function copyOf(app, id, load) {
   };
 }
 
-/** Kinds that only the daemon knows, or that an agent tells at another moment than it writes. */
+/** Kinds that only the daemon knows, or that an agent reports at another moment than it writes them. */
 const own = ['question', 'usage', 'mark', 'error'];
 const named = (items) => items.map(({ uuid, part }) => `${part.kind} ${uuid}`);
 /** Of the agent alone: the words of the user have the uuid of the relay here, and one of the agent there. */
 const theirs = (items) =>
   items.filter(({ role, part, content }) => role === 'AGENT' && !own.includes(part.kind) && content !== notAllowed);
-const notAllowed = 'The agent stopped, because it was not allowed to go on.';
+const notAllowed = 'The agent stopped, because it was not allowed to continue.';
 const shown = (items) => items.map(({ uuid, part, content }) => `${part.kind} ${uuid.slice(0, 8)} ${content.slice(0, 24).replaceAll('\n', ' ')}`); // prettier-ignore
 
 function difference(one, other, what) {
@@ -115,13 +115,13 @@ export async function sameEverywhere(w, { must, asking }) {
   try {
     const read = await other.read(id);
     const there = new Set(named(read));
-    // Without ids of messages only the calls of tools have the same names for everybody.
+    // Without ids of messages only the calls of tools have the same names on both sides.
     hasIds = theirs(loaded).some((item) => item.part.kind === 'text' && there.has(named([item])[0]));
     const compared = (items) => theirs(items).filter(({ part }) => hasIds || part.kind === 'tool');
     const mine = compared(loaded);
     const known = mine.filter((item) => there.has(named([item])[0]));
     difference(known, compared(read), 'the daemon that ran it and one that reads it');
-    // What an agent does not write down nobody can read; it is said which.
+    // Items that the agent does not write to its files cannot be read; they are listed.
     forgotten = mine
       .filter((item) => !known.includes(item))
       .map(({ part, content }) => `${part.kind} “${content.slice(0, 20)}”`);

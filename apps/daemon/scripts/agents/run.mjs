@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Real agents, end to end: app → relay → daemon → agent, with a model that is played on this machine. Installs the pinned versions of
+// Real agents, end to end: app → relay → daemon → agent, with a simulated model on this machine. Installs the pinned versions of
 // the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default ~/.cache/relay-daemon-agents), and starts no other
 // network connection. `node apps/daemon/scripts/agents/run.mjs [name of a preset …]`; ends with 1 when anything fails.
 import { spawnSync } from 'node:child_process';
@@ -28,7 +28,7 @@ function openCodeSettings(file, prefix, url) {
   return Object.fromEntries(off.map((name) => [`${prefix}_DISABLE_${name}`, '1']));
 }
 
-/** How each agent is pointed at the played model: files below its home, and variables. */
+/** How each agent is pointed at the simulated model: files below its home, and variables. */
 const settings = {
   opencode: (home, url) => openCodeSettings(join(home, '.config/opencode/opencode.json'), 'OPENCODE', url),
   claude_code: (_home, url) => ({
@@ -81,7 +81,7 @@ const settings = {
 };
 /** Run when no agent is named. */
 const usual = ['opencode', 'claude_code', 'codex'];
-/** Codex asks only for what its sandbox does not allow. */
+/** Codex asks only for permissions that its sandbox does not allow. */
 const asking = (name, command) => `@@sh ${name === 'codex' ? '!' : ''}${command}`;
 
 function put(file, value) {
@@ -204,14 +204,14 @@ async function world(name, relay, mock) {
       const { body } = await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}/messages?limit=200`);
       return body.messages ?? [];
     },
-    /** The session when this task is over. */
+    /** The session when this task has ended. */
     over: (id, taskId) =>
       update(id, ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed'].includes(lastTask.state)),
     async restart() {
       await daemon.stop();
       daemon = await start();
     },
-    /** Another daemon, which knows what the agent has and nothing else. */
+    /** Another daemon, which knows only the agent's own sessions. */
     async another() {
       const as = await registerDevice(relay, { agentType: name });
       const other = await start(as, 'another');
@@ -221,7 +221,7 @@ async function world(name, relay, mock) {
           const path = encodeURIComponent(`${as.deviceId}:${name}:${native}`);
           await update(`${as.deviceId}:${name}:${native}`, () => true);
           let items = [];
-          // An agent that is asked for it may start more slowly than the relay waits; the next call has it.
+          // An agent may start more slowly than the relay waits; the next call has the items.
           for (let call = 0; call < 5 && items.length === 0; call++) {
             const { body } = await relay.call('GET', `/api/sessions/${path}/messages?parts=1&limit=200`);
             items = body.messages ?? [];
@@ -335,7 +335,7 @@ const checks = {
     await other.close();
     const id = `${w.deviceId}:${w.name}:${opened.sessionId}`;
     await w.update(id, () => true);
-    // An agent that is asked for it may start more slowly than the relay waits; the next call has it.
+    // An agent may start more slowly than the relay waits; the next call has the messages.
     let messages = [];
     for (let call = 0; call < 5 && messages.length === 0; call++) messages = await w.last(id);
     must(messages.at(-1)?.content.includes('from the desk'), JSON.stringify({ messages, said: report.said }));

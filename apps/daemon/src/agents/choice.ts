@@ -32,7 +32,7 @@ export interface ChoiceOptions {
 
 const usage = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
 
-/** What the words of a command line choose; undefined when they choose nothing. */
+/** The choice in the words of a command line; undefined when they contain none. */
 export function choiceOf(
   words: readonly string[],
   options: ChoiceOptions,
@@ -42,7 +42,7 @@ export function choiceOf(
   const withMode = mode === undefined ? {} : { mode };
   if (agentCommand !== undefined) {
     if (words.length > 0 || (agent !== undefined && agent !== 'acp')) {
-      throw usage('--agent-command names the agent; it goes with neither --agent nor a program after "--".');
+      throw usage('--agent-command names the agent: use neither --agent nor a program after "--" with it.');
     }
     return { kind: 'acp', ...withMode, ...programOf(commandWords(agentCommand), '--agent-command "my-agent --acp"') };
   }
@@ -59,7 +59,7 @@ export function choiceOf(
     case 'acp':
       return { kind, ...withMode, ...programOf(words, 'relay-daemon up --agent acp -- my-agent --acp') };
     case 'auto':
-      if (words.length > 0) throw usage('--agent auto looks for an agent; it goes with no program after "--".');
+      if (words.length > 0) throw usage('--agent auto chooses an installed agent: use no program after "--" with it.');
       return { kind: 'acp', preset: installedAgent(env), ...withMode };
     case 'demo':
       return { kind: 'acp', preset: 'demo', ...withMode };
@@ -88,7 +88,7 @@ function programOf(words: readonly string[], example: string): { program: string
   return { program, args };
 }
 
-/** What runs for a registration when the command line says nothing. */
+/** The choice for a registration when the command line has none. */
 export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentChoice {
   if (agent) return agent;
   const preset = presetOf(agentType);
@@ -125,12 +125,12 @@ export interface AgentPlace {
   /** The state folder of the profile; marks the processes of its agents. */
   stateDir: string;
   log: Log;
-  /** How many agents may be at work; as many again may be idle, or wait for an answer. */
+  /** Maximum number of working agents; as many again may be idle, or wait for an answer. */
   maxAgents?: number | undefined;
   askAtDesk?: AskAtDesk | undefined;
 }
 
-/** How an ACP agent is started, and what is known about it. */
+/** How an ACP agent is started, and its preset. */
 export function launchOf(choice: AgentChoice) {
   const preset = choice.preset === undefined ? undefined : presetOf(choice.preset);
   const isDemo = choice.preset === 'demo';
@@ -147,7 +147,7 @@ export function launchOf(choice: AgentChoice) {
   };
 }
 
-/** Who answers, and what of its sessions is seen that were begun at the desk. */
+/** The agent that answers, and access to its sessions that were started locally. */
 export function agentOf(
   choice: AgentChoice,
   { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk }: AgentPlace,
@@ -174,12 +174,12 @@ export function agentOf(
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),
       });
-      // Nobody begins a session with the demonstration at the desk.
+      // No one starts a session with the demonstration locally.
       if (choice.preset === 'demo') return { agent };
       return { agent, outside: deskOf({ agent, preset, env: { ...process.env, ...env }, rules, log }) };
     }
   }
 }
 
-/** Equal for every start on the same state folder, and different for every other one. */
+/** Equal for every start on the same state folder, and unique to it. */
 export const markerOf = (stateDir: string) => createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 32);

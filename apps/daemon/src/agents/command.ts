@@ -1,6 +1,6 @@
 /**
- * Runs a real program per message: the message on its standard input, what it prints as OUTPUT, its exit as the end of the
- * turn. No shell is involved. When the turn ends, however it ends, nothing that the program started stays behind.
+ * Runs a real program per message: the message on its standard input, its output as OUTPUT, its exit as the end of the
+ * turn. No shell is involved. However the turn ends, no process of the program stays behind.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -32,16 +32,16 @@ export interface CommandOptions {
 }
 
 export interface CommandTimings extends KillTimings {
-  /** How long output is joined before it is emitted. */
+  /** The time in which output is joined before it is emitted. */
   joinMs: number;
-  /** How long the pipes may stay open after the program has ended, because something it started holds them. */
+  /** The time for which the pipes may stay open after the program has ended, because a child holds them. */
   drainMs: number;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const stderrBytes = 4096;
-/** Lets the program know its task, and marks its processes as ours. */
+/** Passes the task to the program, and marks its processes as ours. */
 const taskVariable = 'RELAY_TASK_ID';
 
 export function commandAgent(options: CommandOptions): Agent {
@@ -147,7 +147,7 @@ function cannotStart(program: string, error: unknown): string {
   if (code === 'ENOENT') return `Cannot start "${program}": there is no such program in the PATH of the daemon.`;
   if (code === 'EACCES') return `Cannot start "${program}": it may not be executed.`;
   if (code === 'E2BIG')
-    return `Cannot start "${program}": the message is too long for an argument. Leave {message} out, it is on stdin.`;
+    return `Cannot start "${program}": the message is too long for an argument. Leave out {message}: it is on stdin.`;
   return `Cannot start "${program}": ${reasonOf(error)}.`;
 }
 

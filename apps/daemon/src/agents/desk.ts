@@ -1,6 +1,6 @@
 /**
- * Sessions of an agent that were begun at the desk: from its files where somebody can read them, else from its own list, and always only
- * those inside the folders that the user allowed.
+ * Sessions of an agent that were started locally: from its files where there is a reader, else from its own list, and always only
+ * the ones inside the folders that the user allowed.
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Ending a process together with everything it started. The program runs as the leader of its own group (`detached`), so one
- * signal reaches them all; what leaves the group on purpose (setsid) escapes. Windows has no groups: taskkill walks the tree there.
+ * signal reaches them all; a process that leaves the group (setsid) escapes. Windows has no groups: taskkill walks the tree there.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { type Clock, elapsedOn, pause } from '@relay/daemon-kit';
 export interface KillTimings {
   /** From SIGTERM to SIGKILL. */
   killAfterMs: number;
-  /** How long a killed group may take to disappear before we stop waiting for it. */
+  /** The time that a killed group has to disappear before the wait ends. */
   giveUpMs: number;
 }
 
 export const killTimings: KillTimings = { killAfterMs: 3000, giveUpMs: 2000 };
 
 /**
- * SIGTERM, then SIGKILL to what is left. Resolves when the group is empty, or cannot be waited for any longer. A number is only
- * ever signalled while its group exists, and as long as it does the system gives the number to nobody else.
+ * SIGTERM, then SIGKILL to the rest. Resolves when the group is empty, or cannot be waited for any longer. A number is only
+ * ever signalled while its group exists, and during that time the system does not reuse it.
  */
 export async function endGroup(leader: number, clock: Clock, { killAfterMs, giveUpMs }: KillTimings): Promise<void> {
   if (!signalGroup(leader, 'SIGTERM')) return;
@@ -26,7 +26,7 @@ export async function endGroup(leader: number, clock: Clock, { killAfterMs, give
   await emptyWithin(leader, clock, giveUpMs);
 }
 
-/** False when there was nobody to signal. */
+/** False when there was no process to signal. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (process.platform === 'win32') {
     spawn('taskkill', ['/pid', String(leader), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
@@ -58,7 +58,7 @@ function lives(leader: number): boolean {
   } catch {
     return false;
   }
-  // In a container whose first process reaps nobody, the dead stay in their group as zombies for ever.
+  // In a container whose first process reaps no children, dead processes stay in their group as zombies for ever.
   return process.platform !== 'linux' || membersOf(leader).some(({ state }) => state !== 'Z' && state !== 'X');
 }
 
@@ -79,7 +79,7 @@ function membersOf(leader: number): { pid: number; state: string }[] {
 
 /**
  * Kills a group that a crashed daemon left behind, but only if one of its members carries `marker` (NAME=value) in its environment: the
- * number may have been given to somebody else meanwhile. Linux only; elsewhere nothing proves whose group it is.
+ * number may have been reused meanwhile. Linux only; elsewhere nothing proves whose group it is.
  */
 export function killLeftOver(leader: number, marker: string): boolean {
   if (process.platform !== 'linux') return false;

@@ -64,7 +64,7 @@ export function scriptOfShim(text: string): string | undefined {
   return /"%(?:~?dp0|dp0)%?\\([^"]+\.(?:js|mjs|cjs))"/i.exec(text)?.[1]?.replaceAll('\\', '/');
 }
 
-/** Words as a person writes a command: separated by blanks, quotes keep them together. No shell is involved. */
+/** Words as a person writes a command: separated by blanks, kept together by quotes. No shell is involved. */
 export function commandWords(text: string): string[] {
   const words: string[] = [];
   for (const [, double, single, plain] of text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)) {

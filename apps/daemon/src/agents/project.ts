@@ -1,4 +1,4 @@
-/** The folder that an agent is let into: as an app names it → a real one inside the folders that the user allowed. */
+/** The folder in which an agent may work: as an app names it → a real one inside the folders that the user allowed. */
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -9,7 +9,7 @@ export interface ProjectRules {
   defaultPath: string;
   /** Folders that may be worked in, with everything below them; undefined allows every folder. */
   allowed?: readonly string[] | undefined;
-  /** Folders that are closed with everything below them, whatever is allowed: they hold keys (rules, 16.3). */
+  /** Folders that are closed with everything below them, even if allowed: they hold keys (rules, 16.3). */
   closed?: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export function projectFolder(path: string, rules: ProjectRules): Project {
   try {
     const directory = realpathSync(asked);
     if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
-    // Once more: a link may have been changed since.
+    // Checked again: a link may have been changed since.
     return isOpen(directory, rules) ? { directory } : { error: `The project path ${asked} has just changed.` };
   } catch (error) {
     const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
@@ -45,7 +45,7 @@ export function projectFolder(path: string, rules: ProjectRules): Project {
 }
 
 /**
- * Whether what was done in this folder may be seen from afar: the same rule, also for a folder that is gone by now. An unknown folder
+ * Whether work in this folder may be seen by apps: the same rule, also for a deleted folder. An unknown folder
  * (empty) is outside.
  */
 export function isAllowed(path: string, rules: ProjectRules): boolean {
@@ -60,7 +60,7 @@ const isOpen = (real: string, { allowed, closed = [] }: ProjectRules): boolean =
 
 const isIn = (folders: readonly string[], real: string): boolean => folders.some((folder) => contains(folder, real));
 
-/** The path with its links followed, also those that lead to nothing: an error must not tell what is at their end. */
+/** The path with its links followed, also broken ones: an error must not reveal their target. */
 function existing(path: string, links = maxLinks): string {
   try {
     return realpathSync(path);

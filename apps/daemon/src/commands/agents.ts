@@ -1,4 +1,4 @@
-/** `relay-daemon agents`: which agents this daemon knows, which of them are installed here, and in which version. */
+/** `relay-daemon agents`: the agents that this daemon knows, whether they are installed here, and in which version. */
 import { type Preset, installCommand, presets } from '../agents/acp/presets.ts';
 import { findProgram, packageVersion } from '../agents/programs.ts';
 import { exitCodes } from '@relay/daemon-kit';
@@ -6,7 +6,7 @@ import type { CommonOptions, Terminal } from './terminal.ts';
 
 export interface FoundAgent {
   preset: Preset;
-  /** Where its program is; undefined when it is not installed. */
+  /** The path of its program; undefined when it is not installed. */
   path: string | undefined;
   /** undefined when it was not installed from the npm package. */
   version: string | undefined;

@@ -1,4 +1,4 @@
-/** `relay-daemon doctor`: looks at everything that must be right before an agent can answer, and says what to do about the rest. */
+/** `relay-daemon doctor`: checks everything that an agent needs to answer, and says what to do about the problems. */
 import { existsSync } from 'node:fs';
 import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
 import { installCommand } from '../agents/acp/presets.ts';
@@ -18,7 +18,7 @@ export interface Finding {
   state: 'good' | 'odd' | 'bad';
   about: string;
   says: string;
-  /** What to do. */
+  /** The advice. */
   remedy?: string;
 }
 
@@ -121,13 +121,13 @@ async function relayFindings(server: string): Promise<Finding[]> {
         state: 'bad',
         about: 'Relay',
         says: `${server} cannot be reached (${reasonOf(error)})`,
-        remedy: 'Is it running, and is the network there?',
+        remedy: 'Is it running, and is this machine online?',
       },
     ];
   }
 }
 
-/** Empty when it names none; undefined when this is no answer of a relay. */
+/** Empty when it names none; undefined when this is not the answer of a relay. */
 function versionIn(text: string): string | undefined {
   try {
     const body = JSON.parse(text) as { status?: unknown; version?: unknown } | null;

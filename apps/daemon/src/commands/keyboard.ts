@@ -2,7 +2,7 @@
 import type { AskAtDesk } from '../agents/acp/at-desk.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Undefined answers, which are a no, where no person sits at a terminal: a service, a pipe. */
+/** Undefined answers, which decline, where no person sits at a terminal: a service, a pipe. */
 export function keyboardOf(terminal: Terminal): AskAtDesk {
   let before: Promise<unknown> = Promise.resolve();
   return ({ prompt, result = '', options = [] }, signal) => {
@@ -10,7 +10,7 @@ export function keyboardOf(terminal: Terminal): AskAtDesk {
     const { ask } = terminal;
     const choices = options.map((label, index) => `  ${index + 1}) ${label}\n`).join('');
     const details = result.trim() === '' ? '' : `${result.trim()}\n`;
-    const text = `\nAn agent asks for permission: ${prompt}\n${details}${choices}Type a number; anything else is a no: `;
+    const text = `\nAn agent asks for permission: ${prompt}\n${details}${choices}Type a number; anything else declines: `;
     const answer = before.then(() => (signal.aborted ? undefined : ask(text, signal)));
     before = answer.catch(() => undefined);
     return answer;

@@ -9,13 +9,13 @@ export interface PlaceOptions {
   askAtDesk?: boolean;
 }
 
-/** What a relay is told of the work of an agent, for one run of `up`. */
+/** The part of an agent's work that is sent to a relay, for one run of `up`. */
 export interface TellOptions {
   transcript?: string;
   thoughts?: string;
 }
 
-/** Throws a Failure (usage) for another word than those that are there. */
+/** Throws a Failure (usage) for an unknown word. */
 export function tellingOf({ transcript = 'full', thoughts = 'on' }: TellOptions): TranscriptSettings {
   if (transcript !== 'full' && transcript !== 'outline' && transcript !== 'off')
     throw new Failure('BAD_OPTION', '--transcript must be full, outline or off.', exitCodes.usage);
@@ -24,7 +24,7 @@ export function tellingOf({ transcript = 'full', thoughts = 'on' }: TellOptions)
   return { detail: transcript, thoughts: thoughts === 'on' };
 }
 
-/** undefined when nothing was said. Throws a Failure (usage) for what is no number of agents. */
+/** undefined when it was not given. Throws a Failure (usage) for an invalid number. */
 export function agentCountOf({ maxAgents }: PlaceOptions): number | undefined {
   if (maxAgents === undefined) return undefined;
   const count = /^\d+$/.test(maxAgents) ? Number(maxAgents) : 0;

@@ -49,7 +49,7 @@ export async function registerCommand(
   const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
   const maxAgents = agentCountOf(options);
   if (!options.force) refuseIfRegistered(home);
-  // Before anybody confirms anything: a credential that cannot be stored would be lost.
+  // Before the person confirms: a credential that cannot be stored would be lost.
   makePrivateFolder(home.configDir);
   makePrivateFolder(home.stateDir);
 
@@ -77,10 +77,10 @@ export async function registerCommand(
     name: device.name,
     agent_type: device.agentType,
     registered_at: new Date().toISOString(),
-    // A folder that was allowed now is not asked about again at every start.
+    // An allowed folder is not asked about again at every start.
     ...(travelsInClear(server) ? { insecure: true } : {}),
     ...(agent ? { agent } : {}),
-    // Written down, so that a later start from another folder opens nothing more.
+    // Saved, so that a later start from another folder opens nothing more.
     allow: (options.allow ?? [project]).map((folder) => resolve(fromHome(folder))),
     project,
     ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
@@ -99,7 +99,7 @@ export async function registerCommand(
 function chosenSentence(name: string | undefined): string {
   const preset = presetOf(name ?? '');
   if (preset) return `Agent: ${preset.title}, which is installed here.`;
-  return 'Agent: the demonstration, because none that is known is installed here ("relay-daemon agents" shows them).';
+  return 'Agent: the demonstration, because no known agent is installed here ("relay-daemon agents" shows them).';
 }
 
 function refuseIfRegistered(home: ReturnType<typeof homeOf>): void {

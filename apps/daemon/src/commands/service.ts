@@ -40,7 +40,7 @@ export function serviceCommand(
       if (registeredHomes({ home: options.home, env: terminal.env }).length === 0) requireConfig(home);
       writeDefinition(system, plan);
       const problem = runCommands(system.install);
-      if (problem) throw failed(`${system.file} is written, but the service could not be started. ${problem}`);
+      if (problem) throw failed(`${system.file} was written, but the service could not be started. ${problem}`);
       say('installed', `Installed and started: ${system.file}${system.hint ? `\n${system.hint}` : ''}`);
       return exitCodes.ok;
     }

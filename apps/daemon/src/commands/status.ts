@@ -1,4 +1,4 @@
-/** `relay-daemon status`: is this machine registered, does a daemon run, how is its connection. */
+/** `relay-daemon status`: whether this machine is registered, whether a daemon runs, and the state of its connection. */
 import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config.ts';
 import { type DaemonState, exitCodes } from '@relay/daemon-kit';
@@ -7,13 +7,13 @@ import { lockAddress, lockHolder } from '../lock.ts';
 import { readState } from '../state-file.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-/** With --profile that one; else the one without a name, and every other one behind it. */
+/** With --profile that one; else the one without a name, followed by every other one. */
 export async function statusCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const choice = { home: options.home, env: terminal.env };
   const first = await look(homeOf({ ...choice, profile: options.profile }));
   const named = options.profile === undefined ? registeredHomes(choice).filter(({ profile }) => profile !== '') : [];
   const others = await Promise.all(named.map(look));
-  // Who uses only named profiles has none without a name.
+  // A home with only named profiles has none without a name.
   const all = !first.config && others.length > 0 ? others : [first, ...others];
   if (options.json) {
     const profiles = others.map((one) => ({ profile: one.home.profile, ...recordOf(one) }));

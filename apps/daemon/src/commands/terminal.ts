@@ -1,6 +1,6 @@
 /**
  * Where a command reads and writes: results on `out`, everything else on `err`. The only place of this program that writes to its
- * standard output and error, and the place where text of strangers is made harmless (rules, 16.1).
+ * standard output and error, and the place where foreign text is made harmless (rules, 16.1).
  */
 import { createInterface } from 'node:readline';
 import { visible } from '@relay/protocol';
@@ -54,9 +54,9 @@ function lineFrom(stdin: NodeJS.ReadableStream, show: () => void, signal: AbortS
   });
 }
 
-/** The terminal of this process. An error that nothing caught leaves through the same door. */
+/** The terminal of this process. An uncaught error is printed through it too. */
 export function processTerminal(): Terminal {
-  // The reader may leave (`| head`, a closed terminal): the daemon goes on, and a command has no reader left.
+  // The reader may leave (`| head`, a closed terminal): the daemon continues, and a command has no reader left.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const terminal = terminalOn(process);
   process.on('uncaughtException', (error) => {

@@ -1,4 +1,4 @@
-/** `relay-daemon unregister`: removes this device from the relay and forgets the registration. The history stays. */
+/** `relay-daemon unregister`: removes this device from the relay and deletes the registration. The history stays. */
 import { existsSync, rmSync } from 'node:fs';
 import { createApi, exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { forgetConfig, requireConfig } from '../config.ts';
@@ -20,23 +20,23 @@ export async function unregisterCommand(options: UnregisterOptions, terminal: Te
   } catch (error) {
     if (!options.force) {
       if (!(error instanceof Failure) || error.code !== 'UNREACHABLE') throw error;
-      const advice = 'To forget the registration without telling the relay, use --force.';
+      const advice = 'To delete the registration without the relay, use --force.';
       throw new Failure(error.code, `${error.message} ${advice}`, error.exitCode, { cause: error });
     }
     removed = false;
-    terminal.err(`The relay was not told: ${reasonOf(error)}\n`);
+    terminal.err(`The relay could not be reached: ${reasonOf(error)}\n`);
   }
   forgetConfig(home);
   forgetCredentials(home);
   forgetState(home);
-  // Results that were owed to the device that is gone.
+  // Undelivered results of the deleted device.
   rmSync(`${home.stateDir}/tasks.jsonl`, { force: true });
   const history = existsSync(`${home.stateDir}/sessions`) ? `${home.stateDir}/sessions` : undefined;
   if (options.json) {
     terminal.out(`${JSON.stringify({ event: 'unregistered', device_id: config.device_id, removed, history })}\n`);
   } else {
     terminal.out(
-      `Device ${config.device_id} is ${removed ? 'removed from' : 'forgotten; it may still be listed at'} ${config.server}.\n`,
+      `Device ${config.device_id} is ${removed ? 'removed from' : 'deleted from this machine; it may still be listed at'} ${config.server}.\n`,
     );
     if (history) terminal.out(`The conversations stay in ${history}; delete that folder if you do not want them.\n`);
   }

@@ -1,4 +1,4 @@
-/** `relay-daemon up` (alias `run`): connects every profile, stays connected, and does the work until it is told to stop. */
+/** `relay-daemon up` (alias `run`): connects every profile, stays connected, and runs tasks until it is stopped. */
 import {
   type Daemon,
   type Stop,
@@ -39,7 +39,7 @@ export async function upCommand(words: readonly string[], options: UpOptions, te
   } catch (error) {
     const helpless = error instanceof Failure && error.exitCode === exitCodes.config;
     if (!options.supervised || !helpless) throw error;
-    // launchd and Windows start again after every failure, and know no exit code that would keep them from it.
+    // launchd and Windows restart after every failure, and have no exit code that would prevent it.
     terminal.err(`${error.message}\n`);
     return exitCodes.ok;
   }
@@ -55,7 +55,7 @@ async function upAll(words: readonly string[], options: UpOptions, terminal: Ter
       try {
         running.push(await begin(home, given, options, terminal));
       } catch (error) {
-        // One profile that cannot start does not keep the others from starting.
+        // A profile that cannot start does not stop the others.
         if (!several) throw error;
         terminal.err(`Profile ${home.profile || '(default)'}: ${reasonOf(error)}\n`);
       }
@@ -70,7 +70,7 @@ async function upAll(words: readonly string[], options: UpOptions, terminal: Ter
   }
 }
 
-/** The profile that was named; else all of them. An agent on the command line is for one profile. */
+/** The named profile; else all of them. An agent on the command line is for one profile. */
 function homesOf(options: UpOptions, given: AgentChoice | undefined, terminal: Terminal): Home[] {
   const choice = { home: options.home, env: terminal.env };
   if (options.profile !== undefined || given !== undefined) return [homeOf({ ...choice, profile: options.profile })];
@@ -100,7 +100,7 @@ async function begin(
   makePrivateFolder(home.stateDir);
   const lock = await takeLock(lockAddress(home.stateDir));
   try {
-    // Only behind the lock: it ends what an earlier daemon left running.
+    // Only with the lock: it ends the agents that an earlier daemon left running.
     const answering = agentOf(choice, {
       rules: rulesOf(config, options, home, terminal.env),
       stateDir: home.stateDir,
@@ -146,15 +146,15 @@ async function untilEnded({ home, daemon }: Running, several: boolean, terminal:
   return stop;
 }
 
-/** 78 tells a service manager that starting again will not help: when no profile is left that could go on. */
+/** 78 tells a service manager that a restart will not help: when no profile is left that could run. */
 function verdict(stops: readonly Stop[], several: boolean): number {
   const refused = stops.find(({ reason }) => reason !== 'stopped');
   if (!refused || stops.some(({ reason }) => reason === 'stopped')) return exitCodes.ok;
-  const message = several ? 'The relay turned every profile of this daemon away.' : refused.message;
+  const message = several ? 'The relay refused every profile of this daemon.' : refused.message;
   throw new Failure(refused.reason.toUpperCase(), message, exitCodes.config);
 }
 
-/** The first signal leaves in order, the second one at once. Whatever ends this process, no agent stays behind. */
+/** The first signal drains, the second one exits at once. However this process ends, no agent stays behind. */
 function stopOnSignals(daemons: readonly Daemon[]): () => void {
   let leaving = false;
   const onSignal = () => {

@@ -1,12 +1,12 @@
 /**
  * The daemon as a service of the user, as text: a systemd user unit, a launchd agent, a task of the Windows Task Scheduler. Pure. A
- * service gets neither the PATH nor the variables of a shell, so everything that is needed stands in the definition.
+ * service gets neither the PATH nor the variables of a shell, so the definition contains everything that is needed.
  */
 export interface ServicePlan {
   /** Absolute: node, and the script of this program. */
   node: string;
   script: string;
-  /** Behind the script: `up` and its options. */
+  /** After the script: `up` and its options. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   /** Windows: whose log-on starts it, and as whom it runs; empty when not known. */
@@ -18,7 +18,7 @@ export interface ServicePlan {
 export const serviceName = 'relay-daemon';
 export const launchdLabel = 'dev.agent-session-relay.relay-daemon';
 
-/** Exit code 78: the relay turned the daemon away; starting it again would not help. */
+/** Exit code 78: the relay refused the daemon for good; a restart would not help. */
 export function systemdUnit({ node, script, args, env }: ServicePlan): string {
   const command = [node, script, ...args].map((word) => systemdWord(word)).join(' ');
   const variables = Object.entries(env).map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`, false)}`);
@@ -51,7 +51,7 @@ function systemdWord(word: string, isCommand = true): string {
   return `"${isCommand ? escaped.replaceAll('$', '$$$$') : escaped}"`;
 }
 
-/** launchd starts again after every exit but 0: `--supervised` makes that of a daemon that was turned away. */
+/** launchd restarts after every exit but 0: `--supervised` turns the exit of a refused daemon into 0. */
 export function launchdPlist({ node, script, args, env, logFile }: ServicePlan): string {
   const text = (value: string) => `<string>${xml(value)}</string>`;
   const words = [node, script, ...args, '--supervised'].map((word) => `    ${text(word)}`);

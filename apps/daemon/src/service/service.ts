@@ -1,4 +1,4 @@
-/** The daemon as a service of the user on this system: where its definition lies, and the commands that move it. */
+/** The daemon as a service of the user on this system: the place of its definition, and the commands that control it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -17,7 +17,7 @@ export interface ServiceSystem {
   install: string[][];
   uninstall: string[][];
   run: Readonly<Record<Action, string[]>>;
-  /** What the user may want to know. */
+  /** Advice for the user. */
   hint?: string;
 }
 
@@ -85,7 +85,7 @@ export function serviceSystem(
 
 const logFileOf = (stateDir: string) => join(stateDir, 'daemon.log');
 
-/** Variables that agents need and that a service does not get by itself. Keys are left out: they belong into the `env` file. */
+/** Variables that agents need and that a service does not get by itself. Keys are left out: they belong in the `env` file. */
 const keptVariables = [
   'PATH',
   'RELAY_DAEMON_HOME',
@@ -123,7 +123,7 @@ export function removeDefinition(system: ServiceSystem): boolean {
   return was;
 }
 
-/** Runs the commands one after the other, up to the first that fails; undefined when all went well, else what was said. */
+/** Runs the commands one after the other, up to the first that fails; undefined when all succeeded, else the output of the failed one. */
 export function runCommands(commands: readonly string[][]): string | undefined {
   for (const [program = '', ...args] of commands) {
     const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000 });
@@ -133,7 +133,7 @@ export function runCommands(commands: readonly string[][]): string | undefined {
   return undefined;
 }
 
-/** Where the definition of an installed service lies; undefined when there is none. */
+/** The path of the definition of an installed service; undefined when there is none. */
 export function installedService(env: NodeJS.ProcessEnv): string | undefined {
   try {
     const { file, name } = serviceSystem(env, '');

@@ -1,9 +1,9 @@
 /**
  * Any agent that speaks ACP, as an `Agent` of the daemon. Each conversation has a process of its own, so that one that hangs, floods
- * or must be killed hurts no other; a process without work ends after a while and the conversation is resumed when it is needed.
+ * or must be killed affects no other; an idle process ends after a while and the conversation is resumed when it is needed.
  *
  * A question leaves its turn open at the agent: the task ends with WAIT_FOR_USER, and the next task of the session carries the
- * answer and hears the rest.
+ * answer and receives the rest.
  */
 import {
   type Turn,
@@ -46,13 +46,13 @@ export interface AcpOptions {
   env?: Readonly<Record<string, string>>;
   rules: ProjectRules;
   quirks?: Quirks;
-  /** What to do when nobody is logged in at the agent. */
+  /** Advice for a person who is not logged in at the agent. */
   login?: string;
   /** Mode that every session is put into (`session/set_mode`). */
   mode?: string | undefined;
-  /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and nobody else's. */
+  /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and unique to this daemon. */
   marker: string;
-  /** Where the numbers of live processes are kept; what an earlier daemon left there is ended at the start. */
+  /** File with the numbers of live processes; the ones that an earlier daemon left there are ended at the start. */
   pidFile?: string;
   maxProcesses?: number;
   /** Its sessions are read by their replay (`listing.ts`), which gives messages their names. */
@@ -70,7 +70,7 @@ export interface AcpAgent extends Agent {
    * when the agent is being closed.
    */
   visit<T>(visitor: Visitor<T>): Promise<T>;
-  /** A live process that may be asked besides its conversation, if there is one. */
+  /** A live process that may be used outside its conversation, if there is one. */
   borrow(): AgentProcess | undefined;
 }
 
@@ -99,7 +99,8 @@ export const acpTimings: AcpTimings = {
 /** Variable in the environment of every agent process; its value is the marker. */
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 const tooLate = 'The agent no longer waits for this answer. Nothing was sent to it.';
-const answerFirst = 'The agent waits for an answer, and an answer takes no images. Answer it, then send the images.';
+const answerFirst =
+  'The agent is waiting for an answer, and an answer cannot contain images. Answer first, then send the images.';
 
 export function acpAgent(options: AcpOptions): AcpAgent {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
@@ -107,9 +108,9 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
   /** With a live process. */
   const conversations = new Map<string, Conversation>();
-  /** Sessions from earlier that get a process now. */
+  /** Earlier sessions whose process is being started. */
   const reopening = new Map<string, Promise<Conversation>>();
-  /** Idle processes on their way out. */
+  /** Idle processes that are shutting down. */
   const leaving = new Map<string, Promise<void>>();
   /** Every process that may still live, also of conversations that are being opened. */
   const processes = new Set<AgentProcess>();
@@ -158,7 +159,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     return { agent, link: (linked) => (conversation = linked) };
   };
 
-  /** Ends an idle process. Whoever needs the conversation again waits until it is gone: some agents hold a lock on it. */
+  /** Ends an idle process. The next use of the conversation waits until it is gone: some agents hold a lock on it. */
   const dismiss = (conversation: Conversation) => {
     const { sessionId } = conversation;
     conversations.delete(sessionId);
@@ -166,7 +167,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     leaving.set(sessionId, gone);
   };
 
-  /** The process is there for this conversation, from now on. */
+  /** Assigns the process to this conversation. */
   const keep = (sessionId: string, cwd: string, started: ReturnType<typeof start>): Conversation => {
     const { agent, link } = started;
     const conversation = createConversation({
@@ -213,7 +214,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     return project.directory;
   };
 
-  /** Runs `use` with a fresh process, and ends the process when that fails or is not wanted any more. */
+  /** Runs `use` with a fresh process, and ends the process when that fails or is no longer wanted. */
   const withProcess = async <T>(
     cwd: string,
     onPid: (pid: number) => void,
@@ -242,11 +243,15 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     settings.inMode(sessionId, options.mode);
   };
 
-  /** What the person chose holds in every process of the session. */
+  /** Restores the person's settings in every new process of the session. */
   const chooseAgain = async (agent: AgentProcess, sessionId: string) => {
     for (const change of settings.forgotten(sessionId))
       await settings.change(agent, sessionId, change).catch((error: unknown) => {
-        log.warn('setting not kept', { session: sessionId, setting: change.id, why: reasonOf(error).slice(0, 200) });
+        log.warn('setting not restored', {
+          session: sessionId,
+          setting: change.id,
+          why: reasonOf(error).slice(0, 200),
+        });
       });
   };
 
@@ -260,7 +265,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       async (started) => {
         const answer = await started.agent.request('session/new', { cwd, mcpServers: [] }, timings.openMs);
         const { sessionId } = answer;
-        // Before anything is said in it: the relay would never take an event of such a session.
+        // Before its first message: the relay would never accept an event of such a session.
         if (typeof sessionId !== 'string' || !isNativeId(sessionId))
           throw new AgentFailure(unusableId(wordsOf(sessionId)));
         settings.opened(sessionId, answer);
@@ -272,14 +277,14 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     );
   };
 
-  /** A conversation from earlier: resume, else load, else an error that says what can be done. */
+  /** An earlier conversation: resume, else load, else an error that says what to do. */
   const reopen = async (
     turn: Pick<Turn, 'sessionId' | 'projectPath'>,
     onPid: (pid: number) => void,
     signal: AbortSignal,
   ): Promise<Conversation> => {
     if (quirks.neverReload) {
-      throw new AgentFailure('This agent cannot go on with a session once its process has ended. Start a new session.');
+      throw new AgentFailure('This agent cannot continue a session once its process has ended. Start a new session.');
     }
     const { sessionId } = turn;
     const cwd = folderOf(turn.projectPath);
@@ -288,7 +293,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       const call = (method: string) =>
         agent.request(method, { sessionId, cwd, mcpServers: [] }, timings.openMs).catch((error: unknown) => {
           throw new AgentFailure(
-            `The agent cannot go on with this session: ${reasonOf(error)}`,
+            `The agent cannot continue this session: ${reasonOf(error)}`,
             error instanceof AgentFailure ? error.code : undefined,
             { cause: error },
           );
@@ -297,13 +302,13 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (can.resume && !quirks.resumeIsLoad) {
         answer = await call('session/resume').catch((error: unknown) => {
           const code = error instanceof AgentFailure ? error.code : undefined;
-          // Advertised, but not there, or not for this session: loading may still do.
+          // Advertised, but missing, or not for this session: loading may still work.
           if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
           log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
           return call('session/load');
         });
       } else if (can.load) answer = await call('session/load');
-      else throw new AgentFailure('This agent cannot go on with an earlier session. Start a new one.');
+      else throw new AgentFailure('This agent cannot continue an earlier session. Start a new one.');
       settings.opened(sessionId, answer);
       await setMode(agent, sessionId);
       await chooseAgain(agent, sessionId);
@@ -311,7 +316,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     });
   };
 
-  /** The conversation with a process that can be talked to; waits until nothing is left of one that cannot. */
+  /** The conversation with a usable process; waits until an unusable one has ended. */
   const live = async (sessionId: string): Promise<Conversation | undefined> => {
     const conversation = conversations.get(sessionId);
     if (conversation?.usable()) return conversation;
@@ -340,7 +345,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         // Its process may have ended meanwhile.
         conversation = await live(turn.sessionId);
       }
-      // Without its question a choice is nothing: as a message it could be taken for a permission.
+      // Without its question a choice is meaningless: as a message it could be taken for a permission.
       if (turn.answer?.option !== undefined) return report.error(tooLate, 'PROMPT_SUPERSEDED');
       conversation ??= await opened(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
@@ -352,7 +357,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   };
 
   return {
-    // Whether it takes images is known when its process is there: if it does not, the task says so.
+    // Whether it accepts images is known once its process runs: if it does not, the task says so.
     capabilities: ['images', 'usage', 'settings'],
     holdsQuestions: true,
     tellsUpdates: true,
@@ -361,7 +366,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     async settings(session, change) {
       const { sessionId } = session;
       if (!change && settings.of(sessionId)) return settings.of(sessionId) ?? [];
-      if (closed) throw new AgentFailure('The daemon is being stopped.');
+      if (closed) throw new AgentFailure('The daemon is shutting down.');
       const conversation =
         (await live(sessionId)) ?? (await opened(session, () => undefined, AbortSignal.timeout(timings.openMs)));
       return change ? settings.change(conversation.agent, sessionId, change) : (settings.of(sessionId) ?? []);
@@ -389,7 +394,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (conversation?.idle() && !quirks.neverReload) dismiss(conversation);
     },
     async visit({ use, onUpdate }) {
-      if (closed) throw new AgentFailure('The daemon is being stopped.');
+      if (closed) throw new AgentFailure('The daemon is shutting down.');
       makeRoom();
       const { agent } = start(folderOf(''), onUpdate);
       try {

@@ -1,14 +1,14 @@
-/** A permission that is answered at the machine (`--ask-at-desk`): apps hear that there is a question, and cannot answer it. */
+/** A permission that is answered at the machine (`--ask-at-desk`): apps see that there is a question, and cannot answer it. */
 import type { Question } from '@relay/daemon-kit';
 import type { Asking } from './questions.ts';
 
-/** Asks at the keyboard. Resolves with the words that were typed; undefined without a keyboard, or when `signal` aborted. */
+/** Asks at the keyboard. Resolves with the typed words; undefined without a keyboard, or when `signal` aborted. */
 export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<string | undefined>;
 
-/** A question of several fields is asked field by field; one that is never answered well ends as a no. */
+/** A question of several fields is asked field by field; one without a valid answer counts as declined. */
 const maxRounds = 50;
 
-/** Never rejects. Without an answer the agent is told no. */
+/** Never rejects. Without an answer the request is declined. */
 export async function answerAtDesk<R>(
   asking: Asking<R>,
   askAtDesk: AskAtDesk,

@@ -1,4 +1,4 @@
-/** A tool call of ACP in words: what it does, to what, and what it would change. Pure; reads by shape. */
+/** A tool call of ACP in words: its action, its object and its change. Pure; reads by shape. */
 import { relative } from 'node:path';
 import { keepHead } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
@@ -25,7 +25,7 @@ const verbs: Readonly<Record<string, string>> = {
   fetch: 'Fetch',
 };
 
-/** How the titles of agents begin that say by themselves what is to be done. */
+/** First words of titles that already describe the action. */
 const beginsWithVerb =
   /^(run|execut|start|edit|writ|creat|updat|modif|chang|delet|remov|mov|renam|read|view|open|search|find|list|fetch|get|download|apply|patch|replac|append|insert|add|overwrit|sav|use|call|switch|ask)\w*\s/i;
 
@@ -42,7 +42,7 @@ export function describeCall(call: Fields, cwd: string): [action: string, target
   return [actions[kind] ?? 'Working', target ?? ''];
 }
 
-/** Whether the call says already what it is about. The folder of a command does not. */
+/** Whether the call already names its object. The folder of a command does not count. */
 export const hasInput = (call: Fields) =>
   Object.keys(recordOf(call.rawInput)).length > 0 || (call.kind !== 'execute' && listOf(call.locations).length > 0);
 
@@ -55,7 +55,7 @@ export function commandOf(call: Fields): string | undefined {
   return undefined;
 }
 
-/** The title, out of its backticks if it stands in some. */
+/** The title, without the backticks around it. */
 export const titleOf = (call: Fields) =>
   wordsOf(call.title)
     .trim()
@@ -88,7 +88,7 @@ export function detailsOf(call: Fields, cwd: string, told: string): string {
   return details !== '' || command !== undefined ? details : inputOf(call, told);
 }
 
-/** The input of a tool, without what was told already. */
+/** The input of a tool, without the part that was shown already. */
 function inputOf(call: Fields, told: string): string {
   const left = Object.entries(recordOf(call.rawInput)).filter(
     ([, value]) => !(typeof value === 'string' && (value === '' || told.includes(value))),

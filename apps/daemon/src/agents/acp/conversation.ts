@@ -1,6 +1,6 @@
 /**
- * One conversation at a live agent: its turn, its open questions, and to which task both belong at the moment. Knows no process but
- * the one that it was given, and does not open or reopen anything.
+ * One conversation at a live agent: its turn, its open questions, and the task to which both belong at the moment. Knows only the
+ * process that it was given, and does not open or reopen anything.
  */
 import { randomUUID } from 'node:crypto';
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
@@ -18,7 +18,7 @@ import type { Asking } from './questions.ts';
 import { verdictOf } from './verdict.ts';
 
 export interface ConversationTimings {
-  /** How long an agent may take to end a cancelled turn before its process is ended. */
+  /** The time an agent has to end a cancelled turn before its process is ended. */
   cancelMs: number;
   /** How long a question waits for its answer. */
   questionMs: number;
@@ -35,7 +35,7 @@ export interface ConversationOptions {
   askAtDesk?: AskAtDesk | undefined;
 }
 
-/** What begins a turn. */
+/** The input that begins a turn. */
 export type Said = Pick<Turn, 'taskId' | 'message' | 'images'>;
 
 export interface Conversation {
@@ -47,7 +47,7 @@ export interface Conversation {
   form(request: Fields, signal: AbortSignal): Promise<CreateElicitationResponse>;
   /**
    * Words for a conversation that may have an open question. 'done': they answered it, and the task has had its end (or was
-   * cancelled). 'free': they did not; nothing runs any more, and they are the next message.
+   * cancelled). 'free': they did not; nothing runs any longer, and they are the next message.
    */
   answer(
     said: Pick<Turn, 'taskId' | 'message' | 'answer'>,
@@ -56,36 +56,36 @@ export interface Conversation {
   ): Promise<'done' | 'free'>;
   /** A turn, up to its end or its first question. */
   prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
-  /** Nobody will answer the question of this task. */
+  /** The question of this task will never be answered. */
   abandon(taskId: string): void;
   asking(): boolean;
   idle(): boolean;
-  /** Its process lives and is not on its way out. */
+  /** Its process lives and is not shutting down. */
   usable(): boolean;
-  /** Told whenever it becomes idle, and when it stops to be. */
+  /** The listener is called whenever it becomes idle or busy. */
   onIdle(listener: (idle: boolean) => void): void;
   end(): Promise<void>;
   /** The process is gone. */
   lost(): void;
 }
 
-/** A turn at the agent. Tasks come and go: each answer brings a new one. */
+/** A turn at the agent. Its task changes: each answer brings a new one. */
 interface ActiveTurn {
   taskId: string;
   report: TurnReport;
   narrator: Narrator;
-  /** Its task goes on: there is somebody to be asked. After a question there is nobody until the next words come. */
+  /** Its task runs, so questions can be asked. After a question this is false until the next words arrive. */
   attached: boolean;
-  /** Ends of this turn are for nobody: it was cancelled, or the user said something else. */
+  /** Ends of this turn are ignored: it was cancelled, or the user sent another message. */
   detached: boolean;
-  /** Words wait for its end, which is still told: it asks nothing more. */
+  /** Words wait for its end, which is still reported: it asks no further question. */
   overtaken: boolean;
   cancelling: boolean;
   /** The newest answer was a no. */
   rejected: boolean;
   /** Resolves the current task: it has had its end, or its question. */
   release: () => void;
-  /** When nothing of the turn is left. */
+  /** Settles when the turn has fully finished. */
   settled: Promise<void>;
 }
 
@@ -94,13 +94,13 @@ interface OpenQuestion {
   resolve: (response: unknown) => void;
   /** The user has been asked, with the end of a task. */
   shown: boolean;
-  /** Names it. Another one when it is asked in other words. */
+  /** Its name. A reworded question gets another one. */
   uuid: string;
   expires: string;
   forget: () => void;
 }
 
-/** What an answer means to a question: by the id of an option, else by its words. */
+/** The reply that an answer gives to a question: by the id of an option, else by its words. */
 function replyOf(asking: Asking<unknown>, words: string, option: string | undefined) {
   if (option === undefined) return asking.reply(words);
   if (asking.choose) return asking.choose(option);
@@ -109,18 +109,18 @@ function replyOf(asking: Asking<unknown>, words: string, option: string | undefi
 }
 
 const maxQuestions = 100;
-/** Taken back, or left open by a turn or a process that has ended. */
+/** Withdrawn, or left open by a turn or a process that has ended. */
 const noLongerAsked = 'the agent no longer waits for an answer.';
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
   const questions: OpenQuestion[] = [];
-  /** Permissions that are asked for at this machine. */
+  /** Permissions that are open at this machine. */
   const asked = new Set<AbortController>();
   let turn: ActiveTurn | undefined;
   let idleListener: (idle: boolean) => void = () => undefined;
 
-  /** A call that a permission shows: some agents say it nowhere else. */
+  /** A call that a permission shows: some agents report it nowhere else. */
   const tell = (active: ActiveTurn, call: Fields) => {
     active.report.call?.(call);
     active.narrator.call(call);
@@ -132,13 +132,13 @@ export function createConversation(options: ConversationOptions): Conversation {
     question.forget();
     question.resolve(response);
   };
-  /** The task that ended with a question goes on: whatever comes now is told as its own. */
+  /** The task that ended with a question continues: all that follows is reported as its own. */
   const reattach = (active: ActiveTurn, why: string, uuid?: string) => {
     if (active.attached || active.detached) return;
     active.attached = true;
     active.report.withdrawn?.(why, uuid);
   };
-  /** The agent goes on without this answer. The next question, if there is one, takes the place of this one. */
+  /** The agent continues without this answer. The next question, if there is one, replaces this one. */
   const takeBack = (question: OpenQuestion, why: string) => {
     const wasShown = question.shown;
     put(question, question.asking.cancelled);
@@ -157,11 +157,11 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   const shownAs = ({ asking, uuid, expires }: OpenQuestion, why = '') => ({ ...asking.question(why), uuid, expires });
 
-  /** Shows the oldest open question to the user, which ends the current task. Without a task nobody would see it. */
+  /** Shows the oldest open question to the user, which ends the current task. Without a task it could not be shown. */
   const show = (active: ActiveTurn, again?: { why: string }) => {
     const [question] = questions;
     if (!question || !active.attached || active.detached) return;
-    // A question never changes: in other words it is another one.
+    // A question never changes: a reworded one is another one.
     if (again) question.uuid = randomUUID();
     question.shown = true;
     active.attached = false;
@@ -174,7 +174,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     const active = turn;
     if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
     if (active.detached || active.overtaken) {
-      // The user has gone on to something else; this turn only has to end.
+      // The user has moved on; this turn only has to end.
       agent.notify('session/cancel', { sessionId });
       return Promise.resolve(asking.cancelled);
     }
@@ -200,7 +200,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     });
   };
 
-  /** The question stays on this machine; the task goes on, and apps hear why nothing happens. */
+  /** The question stays on this machine; the task continues, and apps see why nothing happens. */
   const askHere = async <R>(asking: Asking<R>, at: AskAtDesk, signal: AbortSignal, call: Fields): Promise<R> => {
     const active = turn;
     if (!active || active.detached) return asking.cancelled;
@@ -276,7 +276,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         Object.assign(active, { taskId, report, attached: true });
         if (reply.kind !== 'decline') {
           if (reply.kind === 'ask') {
-            // What is asked next is part of what was answered.
+            // A follow-up question takes the place of the answered one.
             questions.unshift(...questions.splice(questions.indexOf(question), 1));
             show(active, { why: reply.why ?? '' });
           } else {
@@ -287,11 +287,11 @@ export function createConversation(options: ConversationOptions): Conversation {
           await follow(active, signal, released);
           return 'done';
         }
-        // What the agent still does is shown, but the end belongs to the turn of these words.
+        // Further work of the agent is shown, but the end belongs to the turn of these words.
         active.detached = true;
         put(question, reply.response);
       }
-      // A turn that goes on without its question ends as usual, and the words are next. One that was refused does not end here.
+      // A turn that continues without its question ends as usual, and the words are next. A refused one does not end here.
       if (active.attached && !active.detached) active.overtaken = true;
       else active.detached = true;
       dropQuestions();

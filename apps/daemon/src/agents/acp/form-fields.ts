@@ -12,14 +12,14 @@ export interface FormField {
   required: boolean;
   /** Choices as they are shown, what each of them is for the agent, and what it means. */
   choices: { label: string; value: ElicitationContentValue; about: string }[];
-  /** Where words go that are none of the choices; without it they are no answer. */
+  /** The field for words that match none of the choices; without it they are no answer. */
   words?: string;
 }
 
-/** The answer that the words give the agent, or the reason why they are none. */
+/** The value that the words give the agent, or the reason why they give none. */
 export type Value = { value: ElicitationContentValue } | { why: string };
 
-/** In their order. A field that only takes words of one's own instead of a choice is part of the field with the choices. */
+/** In their order. A field that only accepts free text instead of a choice is part of the field with the choices. */
 export function fieldsOf(schema: Fields): FormField[] {
   const properties = recordOf(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -41,7 +41,7 @@ export function fieldsOf(schema: Fields): FormField[] {
   return fields.filter(({ name }) => !beside.has(name));
 }
 
-/** By the name that Claude Code gives to the field for own words, or by the note of Codex on it. */
+/** By the name that Claude Code gives to the field for free text, or by the note of Codex on it. */
 function ownWordsOf(name: string, properties: Fields): string | undefined {
   return Object.entries(properties).find(
     ([other, value]) =>
@@ -90,7 +90,7 @@ const formats: Readonly<Record<string, { is: (text: string) => boolean; name: st
 };
 const isTime = (text: string) => !Number.isNaN(Date.parse(text));
 
-/** A sentence; empty when there is nothing to keep to. */
+/** A sentence; empty when there is no bound. */
 function boundsOf({ schema, choices }: FormField): string {
   const { type } = schema;
   if (type === 'array') return `Choose ${range(schema.minItems, schema.maxItems, 'one or more')}, separated by commas.`;
@@ -124,13 +124,13 @@ export function valueOf(field: FormField, words: string): Value {
   if (schema.type === 'array') {
     const whole = chosen(words, labels);
     const picks = new Set(whole >= 0 ? [whole] : words.split(',').map((word) => chosen(word, labels)));
-    if (picks.has(-1)) return { why: 'not all of it is among the choices' };
+    if (picks.has(-1)) return { why: 'part of it is not among the choices' };
     if (outside(picks.size, schema.minItems, schema.maxItems)) return { why: boundsOf(field) };
     return { value: [...picks].map((pick) => String(choices[pick]?.value)) };
   }
   if (choices.length > 0) {
     const choice = choices[chosen(words, labels)];
-    return choice ? { value: choice.value } : { why: 'it is none of the choices' };
+    return choice ? { value: choice.value } : { why: 'it is not one of the choices' };
   }
   if (schema.type === 'integer' || schema.type === 'number') {
     const number = Number(words);

@@ -28,7 +28,7 @@ export function askForm(request: Fields): Asking<CreateElicitationResponse> {
   });
 }
 
-/** `message` stands above every field. */
+/** `message` precedes every field. */
 export function askFields<R>(message: string, fields: readonly FormField[], responses: Responses<R>): Asking<R> {
   const content: Record<string, ElicitationContentValue> = {};
   let at = 0;
@@ -38,7 +38,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
     const rest = fields.slice(at);
     return rest.length > 1 && rest.every(({ required }) => !required) ? [labels.skip, labels.skipRest] : [labels.skip];
   };
-  /** The options: the choices, or the default of a field without any, and what a form offers besides. */
+  /** The options: the choices, or the default of a field without any, and the general options of a form. */
   const offered = (field: FormField): string[] => {
     const fallback = field.choices.length > 0 ? '' : defaultOf(field);
     const own = fallback === '' ? field.choices.slice(0, maxChoices).map(({ label }) => label) : [fallback];
@@ -77,7 +77,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
       const value = valueOf(field, words);
       if ('value' in value) content[field.name] = value.value;
       else if (field.words !== undefined) content[field.words] = words;
-      else return { kind: 'ask', why: `“${oneLine(words)}” is no answer here: ${value.why}` };
+      else return { kind: 'ask', why: `“${oneLine(words)}” is not a valid answer: ${value.why}` };
       return next();
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Sessions that an agent tells of when it is asked (`session/list`), and their words by its replay (`session/load`): for agents whose
- * files nobody here can read. Asking costs a process, so it is done seldom: when files of the agent have changed, or after a long
+ * Sessions that an agent lists on request (`session/list`), and their words by its replay (`session/load`): for agents whose
+ * files have no reader. Asking costs a process, so it is done seldom: when files of the agent have changed, or after a long
  * while. A session is loaded only to be read, when it has anything new, and never to find that out.
  */
 import { statSync } from 'node:fs';
@@ -22,9 +22,9 @@ export interface ListingTimings {
   listGapMs: number;
   /** A list is older than this at most, whether or not files changed. */
   relistMs: number;
-  /** What a list, or a replay, may take. */
+  /** The limit of a list, or of a replay. */
   answerMs: number;
-  /** An agent may put the end of a turn of ours a little later than we do: that much later is nothing new. */
+  /** An agent may record the end of a turn of ours a little later than we do: within this time it is nothing new. */
   slackMs: number;
 }
 
@@ -52,7 +52,7 @@ interface Replay {
 export function listedSessions({ agent, marks, clock, log, ...options }: ListingOptions): Outside {
   const timings = { ...defaults, ...options.timings };
   let listed = new Map<string, OutsideSession>();
-  /** Of the sessions that were read last. */
+  /** The replays of the sessions that were read last. */
   const replays = new Map<string, Replay>();
   const coming = new Map<string, Promise<void>>();
   let asking: Promise<boolean> | undefined;
@@ -60,7 +60,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   let seen: string | undefined;
   /** The agent has no list. */
   let mute = false;
-  /** How often the agent was asked. Of a session without a time only that can be said: it may have changed since the last list. */
+  /** Number of lists so far. A session without a time may have changed since the last list. */
   let lists = 0;
   const stampOfSession = ({ lastActivity }: OutsideSession) => lastActivity || `list ${lists}`;
 
@@ -82,13 +82,13 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       const before = JSON.stringify([...listed.values()]);
       listed = new Map(found.map((session) => [session.sessionId, session]));
       lists++;
-      log.info('sessions at the desk listed', { sessions: listed.size });
+      log.info('local sessions listed', { sessions: listed.size });
       return JSON.stringify([...listed.values()]) !== before;
     } catch (error) {
-      log.warn('sessions at the desk not listed', { why: reasonOf(error).slice(0, 300) });
+      log.warn('local sessions not listed', { why: reasonOf(error).slice(0, 300) });
       return false;
     } finally {
-      // What the process itself wrote is nothing new.
+      // Changes by this process itself are not new.
       askedAt = elapsedOn(clock);
       seen = moved();
       asking = undefined;
@@ -99,7 +99,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
     const { sessionId, projectPath, lastActivity } = session;
     const stamp = stampOfSession(session);
     const updates: PastUpdate[] = [];
-    // A replay has no times: all that is known is when the session changed last.
+    // A replay has no times: only the last change of the session is known.
     const at = lastActivity || new Date(clock.now()).toISOString();
     let bytes = 0;
     try {
@@ -113,7 +113,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
           updates.push({ update, at });
           bytes += JSON.stringify(update).length;
           if (bytes <= maxReplayBytes) return;
-          // Too much to be kept until it is read: the older half of it goes.
+          // Too much to keep until it is read: the older half is dropped.
           updates.splice(0, Math.ceil(updates.length / 2));
           bytes = JSON.stringify(updates).length;
         },
@@ -158,7 +158,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   };
 }
 
-/** All pages; an entry of another shape says nothing. */
+/** All pages; an entry of another shape is ignored. */
 async function pagesOf(list: (params: Fields) => Promise<Fields>): Promise<OutsideSession[]> {
   const found: OutsideSession[] = [];
   let cursor: unknown;

@@ -1,6 +1,6 @@
 /**
- * What an agent tells during a turn, from the updates of ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
- * processes nor questions. Tolerant: an update of an unknown kind or shape says nothing.
+ * The updates of an agent during a turn, from ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
+ * processes nor questions. Tolerant: an update of an unknown kind or shape is ignored.
  */
 import { fieldBytes, keepTail } from '@relay/daemon-kit';
 import { contentOf, describeCall, hasInput } from './calls.ts';
@@ -13,9 +13,9 @@ export interface Listener {
 }
 
 export interface Told {
-  /** The last message of the agent that says something, since `said` was asked last. */
+  /** The last message of the agent with text, since `said` was called last. */
   answer: string;
-  /** Something was told besides words since then: a tool was called. */
+  /** Something happened besides words since then: a tool was called. */
   acted: boolean;
   /** The agent itself marked the turn as failed. */
   failed: boolean;
@@ -26,7 +26,7 @@ export interface Narrator {
   /** A tool call as a permission request shows it. */
   call(call: Fields): void;
   told(): Told;
-  /** The words since this was asked last. They go with a question: `told` starts empty again. */
+  /** The words since the previous call. They go with a question: `told` starts empty again. */
   said(): string;
 }
 
@@ -66,7 +66,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     messageId = id ?? messageId;
     current += text;
     unasked += text;
-    // Cut now and then: a flood of small chunks must not be copied with each of them.
+    // Cut from time to time: a flood of small chunks must not be copied with each of them.
     if (current.length > 2 * fieldBytes.message) current = keepTail(current, fieldBytes.message);
     if (unasked.length > 2 * fieldBytes.message) unasked = keepTail(unasked, fieldBytes.message);
     emit(text);
@@ -87,7 +87,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       messageId = undefined;
     }
     const [action, target] = describeCall(merged, cwd);
-    // Announced before its input is known: it will be said again.
+    // Announced before its input is known: it will be reported again.
     const waiting = merged.status === 'pending' && !hasInput(merged);
     const words = `${action}\n${target}`;
     if (!waiting && !entry.finished && words !== entry.told) {
@@ -99,7 +99,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     if (piece !== '') emit(piece);
     if (!entry.finished && (merged.status === 'completed' || merged.status === 'failed')) {
       entry.finished = true;
-      // What it brought about may be as large as a file.
+      // The result may be as large as a file.
       entry.call = {};
       const result = contentOf(merged.content, cwd);
       if (result !== '') emit(`${result.trimEnd()}\n`);
@@ -141,7 +141,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       messageId = undefined;
       const said = keepTail(unasked, fieldBytes.message).trim();
       unasked = '';
-      // It goes with the question, and is no answer to what comes after it.
+      // It belongs to the question, and is no answer to anything after it.
       answer = '';
       acted = false;
       return said;

@@ -1,4 +1,4 @@
-/** What agents say about a session besides what they do in it: slash commands, and how full the context is. */
+/** Facts about a session besides its messages: slash commands, and how full the context is. */
 import type { Agent } from '@relay/daemon-kit';
 import { AgentFailure } from './process.ts';
 import type { Fields } from './content.ts';
@@ -30,7 +30,7 @@ export function createNotes(): Notes {
       const known = contexts.get(sessionId);
       return known
         ? Promise.resolve(known)
-        : Promise.reject(new AgentFailure('The agent has not told how full the context of this session is.'));
+        : Promise.reject(new AgentFailure('The agent has not reported how full the context of this session is.'));
     },
   };
 }

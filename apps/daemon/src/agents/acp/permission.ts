@@ -53,7 +53,7 @@ export function askPermission(request: Fields, cwd: string): Asking<RequestPermi
   };
 }
 
-/** A question of the agent's own stands as it is; anything else is a request to be allowed. */
+/** A question of the agent's own is shown unchanged; anything else is a request for permission. */
 function promptOf(call: Fields, options: readonly PermissionOption[], cwd: string): string {
   const title = titleOf(call);
   if (title.endsWith('?')) return title;
@@ -62,7 +62,7 @@ function promptOf(call: Fields, options: readonly PermissionOption[], cwd: strin
   return /^(allow|permit|grant)\s/i.test(intent) ? `${intent}?` : `Allow: ${intent}?`;
 }
 
-/** The questions stand beside the request, and the answers go beside the outcome, by index. Own words are an answer too. */
+/** The questions are sent beside the request, and the answers go beside the outcome, by index. Own words are an answer too. */
 function ownQuestions(
   request: Fields,
   options: readonly PermissionOption[],

@@ -1,8 +1,8 @@
-/** The numbers of live agent processes, in a file, so that a daemon that was killed leaves none of them behind for good. */
+/** The numbers of live agent processes, in a file, so that the agents of a killed daemon can be ended later. */
 import { type Log, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
 
 export interface PidRecord {
-  /** What the file held when it was opened. */
+  /** The numbers in the file when it was opened. */
   left: readonly number[];
   write(processes: Iterable<{ pid: number | undefined }>): void;
 }
@@ -16,7 +16,7 @@ export function pidRecord(file: string | undefined, log: Log): PidRecord {
       try {
         replaceOwnerFile(file, `${JSON.stringify(pids)}\n`);
       } catch (error) {
-        log.warn('agent processes not written down', { why: reasonOf(error) });
+        log.warn('agent processes not recorded', { why: reasonOf(error) });
       }
     },
   };

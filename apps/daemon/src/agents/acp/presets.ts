@@ -1,15 +1,15 @@
 /**
- * The agents that this daemon knows by name: how they are started, which version was tested, and what is odd about each. Data
- * only; the adapter asks for a quirk by its name and has never heard of an agent.
+ * The agents that this daemon knows by name: their command, the tested version, and the quirks of each. Data
+ * only; the adapter checks a quirk by its name and knows no agent.
  */
 export interface Quirks {
-  /** `session/load` destroys or cannot be trusted: a session is only gone on with while its process lives. */
+  /** `session/load` is destructive or unreliable: a session is only continued while its process lives. */
   neverReload?: true;
   /** `session/resume` is advertised but answers "method not found"; `session/load` works. */
   resumeIsLoad?: true;
-  /** After a rejected permission the turn ends with `cancelled`; it is complete all the same. */
+  /** After a rejected permission the turn ends with `cancelled`, although it is complete. */
   rejectCancels?: true;
-  /** A turn that ends without words and without a tool is an error of the model that is not told. */
+  /** A turn that ends without words and without a tool is an unreported error of the model. */
   silentFailure?: true;
   /** An answer that begins like this is an error of the model. */
   errorText?: RegExp;
@@ -21,17 +21,17 @@ export interface Preset {
   title: string;
   /** 1: every feature was run. 2: run, with gaps. 3: start, cancel and permissions only. */
   tier: 1 | 2 | 3;
-  /** npm package and the version that was tested. Other versions work as far as they keep to the protocol. */
+  /** npm package and the tested version. Other versions work as far as they keep to the protocol. */
   package: string;
   version: string;
   command: string;
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** What to do when the agent says that nobody is logged in. */
+  /** Advice for a person who is not logged in at the agent. */
   login: string;
   /** The lowest Node.js version it runs on, where it needs one. */
   node?: string;
-  /** Which reader knows the agent's own files; without one it is asked for its list (`session/list`). */
+  /** The reader of the agent's own files; without one the agent is asked for its list (`session/list`). */
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
   /** Without a reader: files that change with its sessions, below `{home}` or `{data}` (XDG), so that it is asked only then. */
   marks?: readonly string[];

@@ -1,4 +1,4 @@
-/** Asks an agent what it can do and whether somebody is logged in, in an empty folder, and ends it again. */
+/** Asks an agent for its capabilities and whether it is logged in, in an empty folder, and ends it. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type AgentAbilities, startAgentProcess } from './process.ts';
 export interface Probe {
   /** undefined when the agent could not even be started. */
   abilities?: AgentAbilities;
-  /** Why it cannot be used. */
+  /** The reason why it cannot be used. */
   problem?: string;
 }
 

@@ -21,11 +21,11 @@ import { messageStream } from './wire.ts';
 export interface AgentProcessTimings extends KillTimings {
   /** From the start of the process to its answer to `initialize`. */
   initializeMs: number;
-  /** What an agent may take to open a session. */
+  /** The time an agent has to open a session. */
   openMs: number;
-  /** How long the exit of a process is waited for once its pipes are closed, so that the reason can be told. */
+  /** The time to wait for the exit of a process once its pipes are closed, so that the reason can be reported. */
   exitMs: number;
-  /** How long an agent may take to end by itself when its input ends. */
+  /** The time an agent has to end by itself when its input ends. */
   leaveMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface AgentProcessOptions {
   /** The whole environment. */
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** What to do when nobody is logged in. */
+  /** Advice for a person who is not logged in. */
   login: string;
   clock: Clock;
   timings: AgentProcessTimings;
@@ -49,14 +49,14 @@ export interface AgentProcessOptions {
 export interface AgentProcess {
   /** undefined when the program could not be started. */
   pid: number | undefined;
-  /** Resolves with what the agent can do. */
+  /** Resolves with the capabilities of the agent. */
   ready: Promise<AgentAbilities>;
   /** False once it has ended, is being ended, or has closed its side of the connection. */
   usable(): boolean;
   /** Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. */
   request(method: string, params: unknown, limitMs?: number): Promise<Fields>;
   notify(method: string, params: unknown): void;
-  /** Resolves when the process has ended, by itself or not, with a sentence about how. */
+  /** Resolves when the process has ended, by itself or not, with a sentence that says how. */
   gone: Promise<string>;
   /** Lets the agent leave by itself, then ends it and everything it started. */
   end(): Promise<void>;
@@ -75,7 +75,7 @@ export interface AgentAbilities {
   version: string;
 }
 
-/** Why the agent did not do what it was asked to. The message is for people. */
+/** The reason why the agent did not do as asked. The message is for people. */
 export class AgentFailure extends Error {
   /** The code of JSON-RPC; undefined when the process ended or no answer came. */
   readonly code: number | undefined;
@@ -88,7 +88,7 @@ export class AgentFailure extends Error {
 
 export const errorCodes = { authRequired: -32000, methodNotFound: -32601 } as const;
 
-/** Kept of what the agent printed to its standard error. */
+/** Bytes kept of the agent's standard error. */
 const complaintBytes = 16 * 1024;
 
 export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
@@ -129,7 +129,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     const said = lastLines(complaint.text());
     return said === '' ? sentence : `${sentence}\n${said}`;
   };
-  // What it started must not outlive it.
+  // Its children must not outlive it.
   const gone = exited.then(async (sentence) => {
     if (pid !== undefined) await endGroup(pid, clock, timings);
     return withComplaint(sentence);
@@ -151,7 +151,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
       return new AgentFailure(`The agent is not logged in. ${options.login} (${sentenceIn(reasonOf(error))})`, code);
     }
     if (code !== undefined) return new AgentFailure(sentenceOf(error), code, { cause: error });
-    // The connection closes before it is known how the process ended.
+    // The connection closes before the process reports how it ended.
     let how: string | undefined;
     await settledWithin(
       clock,
@@ -183,7 +183,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: 'relay-daemon', version: '1.0.0' },
-      // No fs and no terminal: agents work on this disk by themselves, and worse through us. Forms: without them some do not offer
+      // No fs and no terminal: agents work on this disk themselves, and worse through a client. Forms: without them some do not offer
       // their questions. Notices: without them warnings end up in the answer.
       clientCapabilities: { elicitation: { form: {} }, session: { notices: {} } },
     },
@@ -242,7 +242,7 @@ function connect(
       onPermission(params, signal),
     )
     .onRequest(methods.client.elicitation.create as string, recordOf, ({ params, signal }) => onForm(params, signal))
-    // Extensions of single agents are not for us.
+    // Extensions of single agents are ignored.
     .onNotification('*', () => undefined)
     .connect(stream);
   connection.closed.catch(() => undefined);
@@ -277,7 +277,7 @@ const codeOf = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined;
 };
 
-/** The message of a JSON-RPC error with what stands beside it, each as a sentence. */
+/** The message of a JSON-RPC error with its details, each as a sentence. */
 function sentenceOf(error: unknown): string {
   const data = recordOf(error).data;
   const { details, message, reason } = recordOf(data);

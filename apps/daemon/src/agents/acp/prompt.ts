@@ -1,18 +1,18 @@
-/** What the user says, as the content of an ACP prompt: the text, then one block per image. */
+/** The message of the user as the content of an ACP prompt: the text, then one block per image. */
 import { type AgentAbilities, AgentFailure } from './process.ts';
 
 type Block = { type: 'text'; text: string } | { type: 'image'; mimeType: string; data: string };
 
 const head = /^data:(image\/[a-z0-9.+-]+);base64,/i;
 
-/** @throws AgentFailure when the agent takes no images, or one is no data URL */
+/** @throws AgentFailure when the agent accepts no images, or one is no data URL */
 export function promptOf(words: string, images: readonly string[], can: Pick<AgentAbilities, 'images'>): Block[] {
   if (images.length > 0 && !can.images) {
     throw new AgentFailure('This agent does not accept images. Send the message without them.');
   }
   const blocks = images.map((image): Block => {
     const [prefix, mimeType] = head.exec(image.slice(0, 100)) ?? [];
-    if (prefix === undefined || mimeType === undefined) throw new AgentFailure('An image is no base64 data URL.');
+    if (prefix === undefined || mimeType === undefined) throw new AgentFailure('An image is not a base64 data URL.');
     return { type: 'image', mimeType, data: image.slice(prefix.length) };
   });
   return [{ type: 'text', text: words }, ...blocks];

@@ -4,17 +4,17 @@
  */
 import type { Question } from '@relay/daemon-kit';
 
-/** What the words of the user make of a question. */
+/** The effect of the user's words on a question. */
 export type Reply<R> =
-  /** The agent goes on with this. */
+  /** The agent continues with this. */
   | { kind: 'answer'; response: R; rejected?: boolean }
-  /** The question as it stands now must be asked before the agent can go on. `why`: these words were no answer to the one before. */
+  /** The question in its current form must be asked before the agent can continue. `why`: these words did not answer the one before. */
   | { kind: 'ask'; why?: string }
-  /** No answer: the agent is told no, and the words are the next message of the conversation. */
+  /** No answer: the request is declined, and the words are the next message of the conversation. */
   | { kind: 'decline'; response: R };
 
 export interface Asking<R> {
-  /** The question as it stands now. `said` is what the agent said before it. */
+  /** The question in its current form. `said`: the agent's words before it. */
   question(said: string): Question;
   reply(words: string): Reply<R>;
   /** The same for the id of an option; undefined when there is none with it. Without it the numbers of the options are their ids. */
@@ -24,8 +24,8 @@ export interface Asking<R> {
 }
 
 /**
- * A question as people see it. What they read in the conversation holds all of it, so that it shows afterwards what was answered: what was
- * said, the question, and what it is about.
+ * A question as people see it. Its text in the conversation is complete, so that the answer can be understood afterwards: the earlier
+ * words, the question, and its subject.
  */
 export const questionOf = (said: string, prompt: string, about: string, options: readonly string[]): Question => ({
   prompt,

@@ -1,4 +1,4 @@
-/** The text of an error for people: the sentence inside of what an agent passes on as JSON, and the last lines of what it printed. Pure. */
+/** The text of an error for people: the sentence inside the JSON that an agent passes on, and the last lines of its output. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { keepHead, keepTail } from '@relay/daemon-kit';
 import { listOf, recordOf, wordsOf } from './content.ts';
@@ -8,7 +8,7 @@ const complaintBytes = 2 * 1024;
 const complaintLines = 10;
 const maxDepth = 5;
 
-/** `API Error: 404 {"error":{"message":"no such model"}}` becomes `API Error: 404 no such model`. Text without such JSON stays as it is. */
+/** `API Error: 404 {"error":{"message":"no such model"}}` becomes `API Error: 404 no such model`. Text without such JSON is unchanged. */
 export function sentenceIn(text: string, depth = 0): string {
   const said = keepHead(text, maxBytes);
   const from = said.search(/\[\s*\{|\{/);

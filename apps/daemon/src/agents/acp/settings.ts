@@ -1,6 +1,6 @@
 /**
- * What can be chosen in a session, as ACP tells it: config options, else modes and models. What the person chose is kept, and chosen again when
- * the session gets another process. Knows no process but the one that it is given. Values from the wire are read by shape.
+ * The settings of a session, from ACP: config options, else modes and models. The person's choices are kept, and applied again when
+ * the session gets another process. Knows only the process that it is given. Values from the wire are read by shape.
  */
 import { SettingRefused } from '@relay/daemon-kit';
 import type { Setting, SettingChange } from '@relay/protocol';
@@ -8,9 +8,9 @@ import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { AgentProcess } from './process.ts';
 
 export interface Settings {
-  /** Undefined while the agent has told nothing of this session. */
+  /** Undefined while the agent has reported nothing about this session. */
   of(sessionId: string): readonly Setting[] | undefined;
-  /** The answer with which the agent opened a session, or opened it again. */
+  /** The reply with which the agent opened or reopened a session. */
   opened(sessionId: string, answer: Fields): void;
   /** Any `session/update`; those about something else are ignored. */
   heard(sessionId: string, update: Fields): void;
@@ -18,7 +18,7 @@ export interface Settings {
   inMode(sessionId: string, modeId: string): void;
   /** @throws SettingRefused, AgentFailure */
   change(agent: AgentProcess, sessionId: string, change: SettingChange): Promise<readonly Setting[]>;
-  /** What the person chose, where it does not hold. */
+  /** The person's choices that are not in effect. */
   forgotten(sessionId: string): SettingChange[];
   onChange: (listener: (sessionId: string) => void) => void;
 }
@@ -64,7 +64,7 @@ export function createSettings(limitMs: number): Settings {
       if (config.length > 0) tell(sessionId, { settings: config, isConfig: true });
       else {
         const settings = [...modesOf(answer), ...modelsOf(answer)];
-        // An agent that resumes a session may say nothing of what it said before.
+        // An agent that resumes a session may omit settings that it reported before.
         if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
       }
     },

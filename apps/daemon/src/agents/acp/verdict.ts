@@ -1,4 +1,4 @@
-/** How a turn ended, from the stop reason of ACP and what was told: an answer, an error, or nothing because it was cancelled. Pure. */
+/** How a turn ended, from the stop reason of ACP and the updates: an answer, an error, or nothing because it was cancelled. Pure. */
 import type { Fields } from './content.ts';
 import type { Told } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
@@ -7,11 +7,11 @@ import type { Quirks } from './presets.ts';
 export type Verdict = { kind: 'complete'; result: string } | { kind: 'error'; error: string };
 
 const notes: Readonly<Record<string, string>> = {
-  max_tokens: 'The agent stopped here: the answer reached the limit of its length.',
-  max_turn_requests: 'The agent stopped here: it reached the number of steps that a turn may take.',
+  max_tokens: 'The agent stopped here: the answer reached the maximum length.',
+  max_turn_requests: 'The agent stopped here: it reached the maximum number of steps of a turn.',
 };
 
-const notAllowed = 'The agent stopped, because it was not allowed to go on.';
+const notAllowed = 'The agent stopped, because it was not allowed to continue.';
 
 /** `rejected`: the newest answer of the user in this turn was a no. */
 export function verdictOf(
@@ -21,7 +21,7 @@ export function verdictOf(
 ): Verdict {
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
   const failed = told.failed || quirks.errorText?.test(told.answer);
-  if (failed) return { kind: 'error', error: sentenceIn(told.answer) || 'The agent failed without saying why.' };
+  if (failed) return { kind: 'error', error: sentenceIn(told.answer) || 'The agent failed without giving a reason.' };
   switch (reason) {
     case 'end_turn':
       return spoken(told, { quirks, rejected });
@@ -29,14 +29,14 @@ export function verdictOf(
     case 'max_turn_requests':
       return { kind: 'complete', result: [told.answer, notes[reason]].filter(Boolean).join('\n\n') };
     case 'refusal':
-      return { kind: 'error', error: `The agent refused to go on.${told.answer ? `\n${told.answer}` : ''}` };
+      return { kind: 'error', error: `The agent refused to continue.${told.answer ? `\n${told.answer}` : ''}` };
     case 'cancelled':
       if (rejected && quirks.rejectCancels) {
         return { kind: 'complete', result: told.answer || notAllowed };
       }
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
-      // A reason that this daemon does not know yet: what was said still counts.
+      // A reason that this daemon does not know yet: the words still count.
       return told.answer
         ? spoken(told, { quirks, rejected })
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };

@@ -1,5 +1,5 @@
 /**
- * One ACP message per line, over the pipes of a process. Unlike the SDK's own stream it does not answer what is no message: an
+ * One ACP message per line, over the pipes of a process. Unlike the SDK's own stream it does not reply to a line that is no message: an
  * agent that prints warnings to its standard output would be written to for every line, and a flood of them could block both.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -13,7 +13,7 @@ export interface WireOptions {
   /** A line that is no message; only the first twenty are shown. */
   onNoise?: (line: string) => void;
   /**
-   * A notification, the moment it is read: before any response that the agent sent after it. True when it was for you; else it is
+   * A notification, the moment it is read: before any response that the agent sent after it. True when it was handled; else it is
    * passed on.
    */
   onNotification?: (method: string, params: unknown) => boolean;
@@ -23,7 +23,7 @@ export interface WireOptions {
 const defaultLineBytes = 32 * 1024 * 1024;
 const maxNoise = 20;
 
-/** Bytes in, whole lines out. A line beyond the limit throws. The rest without a line break is dropped: it was torn. */
+/** Bytes in, whole lines out. A line beyond the limit throws. A rest without a line break is dropped: it is incomplete. */
 export function lineSplitter(maxLineBytes: number): (chunk: Buffer) => string[] {
   let parts: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** A call of a tool of Claude Code as its adapter tells it in ACP: title, kind, places, and what a change would do. Pure; reads by shape. */
+/** A tool call of Claude Code as its adapter reports it in ACP: title, kind, places and changes. Pure; reads by shape. */
 import { relative } from 'node:path';
 import { type Row, recordOf, textIn } from './native.ts';
 

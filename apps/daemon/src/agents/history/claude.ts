@@ -1,4 +1,4 @@
-/** Claude Code: `projects/<folder>/<session>.jsonl`. The name of the folder is lossy; the working directory stands in the rows. */
+/** Claude Code: `projects/<folder>/<session>.jsonl`. The name of the folder is lossy; the working directory is in the rows. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -57,19 +57,19 @@ const isSaid = (row: Row) =>
   row.isApiErrorMessage !== true;
 const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
 
-/** What the person said; commands of the terminal and what they print are kept as words of the user too. */
+/** The person's words; commands of the terminal and their output are kept as words of the user too. */
 function saidIn(row: Row): string {
   const words = wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
   return /^\s*<(command-|local-command-|system-reminder)/.test(words) ? '' : words;
 }
 
-/** Tools that are told as a plan, or not at all. */
+/** Tools that are shown as a plan, or not at all. */
 const silent = /^Task(Create|Update|List|Get)$/;
 
-/** One row after the other → updates of ACP, as the adapter of this agent tells them. */
+/** One row after the other → updates of ACP, in the form of this agent's adapter. */
 function createReader(): (row: Row) => Row[] {
   const calls = new Map<string, string>();
-  /** The call that other agents work for. */
+  /** The call that subagents work for. */
   let parent = '';
 
   const called = (row: Row, block: Row): Row[] => {
@@ -111,7 +111,7 @@ function createReader(): (row: Row) => Row[] {
       if (block.type === 'thinking') return chunk('thought', id, textIn(block, 'thinking'));
       return block.type === 'text' ? chunk('AGENT', id, textIn(block, 'text')) : [];
     });
-    // Of a turn the last word counts: what is told of it must not change any more.
+    // The last word of a turn counts: text that was sent must no longer change.
     const isLast = row.isSidechain !== true && message.stop_reason === 'end_turn';
     return isLast ? [...told, ...usageOf(recordOf(message.usage))] : told;
   };

@@ -1,4 +1,4 @@
-/** A completed item of Codex as its adapter tells it in ACP. Pure; reads by shape. An item of an unknown type says nothing. */
+/** A completed item of Codex as its adapter reports it in ACP. Pure; reads by shape. An item of an unknown type is ignored. */
 import { type Row, recordOf, textIn } from './native.ts';
 
 export function toolOf(id: string, item: Row): Row[] {
@@ -50,7 +50,7 @@ export function toolOf(id: string, item: Row): Row[] {
   }
 }
 
-/** The command that a model asked for, and that did not run; nothing for other calls. `words`: its arguments, as JSON. */
+/** The command that a model requested and that did not run; nothing for other calls. `words`: its arguments, as JSON. */
 export function refusedCall(id: string, words: string): Row[] {
   let given: Row;
   try {
@@ -64,7 +64,7 @@ export function refusedCall(id: string, words: string): Row[] {
   return [{ ...call, title: command, rawInput: { command } }];
 }
 
-/** The command itself, where it stands alone in the call of a shell. */
+/** The command itself, if it is the only one in the call of a shell. */
 function commandOf(item: Row): string {
   const words: unknown[] = Array.isArray(item.command) ? item.command : [item.command];
   const texts = words.filter((word): word is string => typeof word === 'string');
@@ -76,7 +76,7 @@ function commandOf(item: Row): string {
 const pathOf = (place: string) =>
   place.startsWith('file://') ? decodeURIComponent(place.slice('file://'.length)) : place;
 
-/** Of a change of a file only its patch is written down: its lines are the texts before and after. */
+/** A file change is recorded only as its patch: its lines are the texts before and after. */
 function diffOf(
   path: string,
   change: Row,

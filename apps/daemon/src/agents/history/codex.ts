@@ -16,7 +16,7 @@ export const codexFormat: Format = {
   },
   begins: (row) => /^(task|turn)_started$/.test(eventOf(row)),
   updates(rows) {
-    // Newer files say everything twice.
+    // Newer files record everything twice.
     const isNew = rows.some(({ row }) => eventOf(row) === 'item_completed');
     const refused = createRefused();
     let used: Row[] = [];
@@ -29,7 +29,7 @@ export const codexFormat: Format = {
       const index = events++;
       if (type === 'token_count') used = usageOf(recordOf(payload.info));
       if (type === 'turn_aborted') return [{ sessionUpdate: cancelledUpdate }];
-      // Of a turn the last word counts: what is told of it must not change any more.
+      // The last word of a turn counts: text that was sent must no longer change.
       if (isOver.test(type)) return used.splice(0);
       if (!isNew) return olderOf(payload, index);
       if (type !== 'item_completed') return planOf(payload);
@@ -50,7 +50,7 @@ export const codexFormat: Format = {
 
 const eventOf = (row: Row) => (row.type === 'event_msg' ? textIn(recordOf(row.payload), 'type') : '');
 
-/** A command that was not allowed is written down as the model asked for it, and never as an item. */
+/** A command that was not allowed is recorded as the model requested it, and never as an item. */
 function createRefused(): (row: Row) => Row[] {
   const asked = new Map<string, string>();
   return (row) => {

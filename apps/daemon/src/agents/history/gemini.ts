@@ -1,4 +1,4 @@
-/** Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`; the folder of the project stands in `.project_root` beside it. */
+/** Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`; the folder of the project is in `.project_root` beside it. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -27,7 +27,7 @@ function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
   let talk: PlacedRow[] = [];
   for (const { row, place } of rows) {
     const all = recordOf(row.$set).messages;
-    // The conversation was written anew.
+    // The conversation was rewritten.
     if (Array.isArray(all)) talk = all.map((message) => ({ row: recordOf(message), place }));
     else if (row.type === 'user' || row.type === 'gemini') talk.push({ row, place });
   }

@@ -1,6 +1,6 @@
 /**
- * Readers of the files in which agents keep their sessions. Read only: nothing is opened for writing, moved or touched, and no agent is
- * asked, since loading a session moves its time in some of them. Each agent has a format; what is common to them is here. A file is read
+ * Readers of the files in which agents keep their sessions. Read only: nothing is opened for writing, moved or modified, and no agent is
+ * asked, since loading a session changes its time in some of them. Each agent has a format; the common part is here. A file is read
  * from its end, a part at a time, so that one of any size costs no more than a small one.
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -32,20 +32,20 @@ export interface Format {
   root: (env: NodeJS.ProcessEnv) => string;
   depth: number;
   isSession: (name: string) => boolean;
-  /** What rows at the beginning and at the end of the file say of its session. `path`: of the file. Undefined for one that holds none. */
+  /** The facts about a session in rows at the beginning and end of its file. `path`: of the file. Undefined for a file without a session. */
   about: (rows: readonly Row[], path: string) => About | undefined;
   /** A turn begins with this row: a part may begin there. */
   begins: (row: Row) => boolean;
-  /** What happened, as ACP says it. Of a call that begins before these rows nothing is told. */
+  /** The events as updates of ACP. A call that begins before these rows is left out. */
   updates: (rows: readonly PlacedRow[]) => PastUpdate[];
-  /** The last turn is not over. */
+  /** The last turn has not ended. */
   open: (rows: readonly Row[]) => boolean;
-  /** Sessions in which the agent itself says that a turn runs. */
+  /** Sessions in which the agent itself reports a running turn. */
   busy?: (env: NodeJS.ProcessEnv) => ReadonlySet<string>;
 }
 
 const maxSessions = 500;
-/** New and changed files are read this long per look, newest first; the rest comes with the next look. */
+/** New and changed files are read this long per scan, newest first; the rest follows with the next scan. */
 const scanBudgetMs = 250;
 const headBytes = 256 * 1024;
 const titleCharacters = 80;
@@ -83,7 +83,7 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
   const summaryOf = (path: string, modifiedMs: number): Entry['session'] => {
     try {
       const end = rowsBefore(path);
-      // Of a large file what stands at its ends is enough to know it by.
+      // The ends of a large file are enough to identify it.
       const head = end.start === 0 ? [] : rowsAtBeginning(path, headBytes);
       const rows = [...head, ...end.rows];
       const about = format.about(bare(rows), path);
@@ -118,7 +118,7 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
         .flatMap(({ session }) => (session ? [{ ...session, isActive: busy?.has(session.sessionId) ?? false }] : []))
         .sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : -1));
     },
-    // Not looked for: a session without a file would be searched every second.
+    // Not searched: a session without a file would be searched every second.
     stamp(sessionId) {
       const path = pathOf.get(sessionId);
       return path === undefined ? undefined : stampOf(path)[0]?.stamp;
@@ -135,7 +135,7 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
 function partOf(format: Format, path: string, before: number | undefined): OutsidePart | undefined {
   const { rows, start } = rowsBefore(path, before);
   const first = start === 0 ? 0 : rows.findIndex(({ row }) => format.begins(row));
-  // A turn that is larger than a part is told in several.
+  // A turn that is larger than a part is split into several.
   const part = rows.slice(Math.max(first, 0));
   const head = start === 0 ? [] : rowsAtBeginning(path, headBytes);
   const about = format.about(bare([...head, ...rows]), path);
@@ -205,7 +205,7 @@ export const textIn = (row: Row, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Text of a message as it is kept: a text, or a list of blocks of which those that `fits` allows count. */
+/** Text of a message as it is kept: a text, or a list of blocks, filtered by `fits`. */
 export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => true): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -214,7 +214,7 @@ export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => 
     .join('');
 }
 
-/** Words as ACP says them; nothing for none. */
+/** Words as an update of ACP; nothing for an empty text. */
 export function chunk(role: 'USER' | 'AGENT' | 'thought', id: string, text: string): Row[] {
   if (text === '') return [];
   const kinds = { USER: 'user_message_chunk', AGENT: 'agent_message_chunk', thought: 'agent_thought_chunk' };

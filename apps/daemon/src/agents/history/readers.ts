@@ -1,4 +1,4 @@
-/** Which agent's files are read by what. */
+/** The reader of each agent's files. */
 import type { Outside } from '@relay/daemon-kit';
 import type { Preset } from '../acp/presets.ts';
 import { claudeFormat } from './claude.ts';

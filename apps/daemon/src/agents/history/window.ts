@@ -1,4 +1,4 @@
-/** Rows of a file of JSON lines, a part of it at a time. A line that is torn, foreign or too long is no row, and costs no other. */
+/** Rows of a file of JSON lines, a part of it at a time. An incomplete, foreign or too long line is no row, and affects no other. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export interface Window {
 }
 
 export const windowBytes = 4 * 1024 * 1024;
-/** A line that is longer is passed over. */
+/** A longer line is skipped. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 0x0a;
 
@@ -28,7 +28,7 @@ export function rowsBefore(path: string, end: number = Infinity, bytes: number =
       const from = Math.max(0, to - length);
       const chunk = chunkOf(file, from, to);
       const cut = from === 0 ? 0 : chunk.indexOf(newline) + 1;
-      // Nothing but the end of a line: more of it, or, when it is too long, what stands before it.
+      // Only the end of a line: read more of it, or, when it is too long, the part before it.
       const isWhole = from === 0 || (cut > 0 && cut < chunk.length);
       if (isWhole) return { rows: rowsOf(chunk, cut, from), start: from + cut };
       if (length >= maxLineBytes) return { rows: [], start: from };
@@ -77,7 +77,7 @@ function rowIn(line: string): Row | undefined {
     const row: unknown = JSON.parse(line);
     return typeof row === 'object' && row !== null ? (row as Row) : undefined;
   } catch {
-    // The last line may be torn, or just be written.
+    // The last line may be incomplete, or being written.
     return undefined;
   }
 }

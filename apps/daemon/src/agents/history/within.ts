@@ -1,4 +1,4 @@
-/** What an agent keeps by itself, as far as it happened inside the folders that the user allowed: the rest is neither listed nor read. */
+/** The sessions that an agent keeps by itself inside the folders that the user allowed: the rest is neither listed nor read. */
 import type { Outside } from '@relay/daemon-kit';
 import { type ProjectRules, isAllowed } from '../project.ts';
 
