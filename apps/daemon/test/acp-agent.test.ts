@@ -560,7 +560,7 @@ describe('a session whose process has ended', () => {
   });
 
   it.each<[string, DemoOptions, string]>([
-    ['can do neither', { env: { DEMO_AGENT_WITHOUT: 'resume,load' } }, 'cannot go on with an earlier session'],
+    ['can do neither', { env: { DEMO_AGENT_WITHOUT: 'resume,load' } }, 'cannot continue an earlier session'],
     ['must never reload', { quirks: { neverReload: true } }, 'Start a new session'],
   ])('ends a task with a clear ERROR when the agent %s', async (_name, options, error) => {
     const { connection, session } = await restarted(options);

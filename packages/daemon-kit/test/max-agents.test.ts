@@ -138,6 +138,6 @@ describe('the number of agents at work', () => {
     expect(await connection.event('ERROR', 't2')).toMatchObject({ error: 'The daemon was stopped.' });
     home.daemon(relay, patient().agent, { storeDir: crashed });
     const next = await relay.connection();
-    expect((await next.event('ERROR', 't2')).error).toContain('The daemon died');
+    expect((await next.event('ERROR', 't2')).error).toContain('The daemon crashed');
   });
 });
