@@ -85,7 +85,7 @@ describe('an app and an agent', () => {
     const { id } = await update(({ status }) => status === 'idle');
     expect(await call('GET', id, '/context')).toMatchObject({
       status: 502,
-      body: { code: 'DEVICE_ERROR', error: expect.stringContaining('has not told how full') },
+      body: { code: 'DEVICE_ERROR', error: expect.stringContaining('has not reported how full') },
     });
     expect((await call('GET', id, '/commands')).body).toEqual({ commands: [] });
     const { body } = await call('POST', id, '/messages', { content: 'usage' });
