@@ -60,7 +60,7 @@ export function NewDevice() {
           <Copy text={daemonCommands.install(place.publicUrl)} label="the command that installs" />
           <p>For macOS, Linux and WSL, with Node 20.19 or newer. It installs relay-daemon for your user alone.</p>
         </Step>
-        <Step n={2} title="Approve it here">
+        <Step n={2} title="Connect it to your account">
           <Copy text={daemonCommands.register(place.publicUrl)} label="the command that registers" />
           <p>
             It shows a link and a code. Open the link and check that both codes match. Have a code?{' '}
