@@ -9,6 +9,7 @@ const usage = `Usage: npm run check [-- --no-tests]
 Runs, in this order, and stops at the first failure:
   build        every package compiles
   format       prettier finds nothing to change
+  words        plain English: none of the words and sentences that docs/glossary.md replaces
   lint         eslint, with typed rules
   types        tsc over sources and tests
   boundaries   who may import whom (.dependency-cruiser.cjs)
@@ -53,6 +54,11 @@ const steps = [
     name: 'format',
     run: () => node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
     advice: 'Run `npm run format`.',
+  },
+  {
+    name: 'words',
+    run: () => node('scripts/check-words.mjs'),
+    advice: 'Rewrite the lines; docs/glossary.md says what to write instead.',
   },
   { name: 'lint', run: npm('lint'), advice: 'Fix what eslint names; `npx eslint --fix .` does some of it.' },
   { name: 'types', run: npm('typecheck'), advice: 'Fix the types; tests and tools count.' },

@@ -133,7 +133,7 @@ export const routes = {
   },
   me: {
     ...endpoints.me,
-    summary: 'Who is asking',
+    summary: 'The caller',
     success: { 200: people.Me },
     errors: [],
   },
@@ -213,7 +213,7 @@ export const routes = {
   },
   markRead: {
     ...endpoints.markRead,
-    summary: 'What the agent said is read, on every device of the user',
+    summary: 'Mark the messages of the agent as read, on every device of the user',
     scope: 'sessions:write',
     body: conversation.MarkRead,
     success: { 200: Session },
@@ -276,7 +276,7 @@ export const routes = {
   },
   listCommands: {
     ...endpoints.listCommands,
-    summary: 'What the agent understands after a slash',
+    summary: 'The slash commands of the agent',
     scope: 'sessions:read',
     success: { 200: conversation.CommandList },
     errors: ['SESSION_NOT_FOUND'],
@@ -297,7 +297,7 @@ export const routes = {
   },
   readSummary: {
     ...endpoints.readSummary,
-    summary: 'What the session is about, from the daemon',
+    summary: 'The subject of the session, from the daemon',
     scope: 'sessions:read',
     success: { 200: conversation.SessionSummary },
     errors: [
@@ -311,7 +311,7 @@ export const routes = {
   },
   readSettings: {
     ...endpoints.readSettings,
-    summary: 'What can be chosen in the session (mode, model, …), from the daemon',
+    summary: 'The settings of the session (mode, model, …), from the daemon',
     scope: 'sessions:read',
     success: { 200: settings.SessionSettings },
     errors: [
@@ -357,7 +357,7 @@ export const routes = {
   },
   readQueue: {
     ...endpoints.readQueue,
-    summary: 'What waits in a session, in the order in which it will be sent',
+    summary: 'The messages that wait in a session, in the order in which they will be sent',
     scope: 'sessions:read',
     success: { 200: queue.SessionQueue },
     errors: ['SESSION_NOT_FOUND'],
@@ -438,7 +438,7 @@ export const routes = {
   },
   readCode: {
     ...endpoints.readCode,
-    summary: 'Who asks to be registered',
+    summary: 'The machine that asks to be registered',
     scope: 'devices:write',
     success: { 200: people.CodeDetail },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
@@ -459,7 +459,7 @@ export const routes = {
   },
   listWatched: {
     ...endpoints.listWatched,
-    summary: 'What the user watches',
+    summary: 'The sessions that the user watches',
     scope: 'sessions:read',
     success: { 200: people.WatchList },
     errors: [],

@@ -137,10 +137,15 @@ function operations(): JsonObject {
     hearDaemon: operation(
       'receive',
       'daemon',
-      'What the daemon and its agent do.',
+      'Reports of the daemon and its agent.',
       except(fromDaemon, 'from-daemon.pong', 'from-daemon.messages'),
     ),
-    updateApp: operation('send', 'attention', 'What happens.', except(attention, 'attention.auth_ok')),
+    updateApp: operation(
+      'send',
+      'attention',
+      'Events of sessions and devices.',
+      except(attention, 'attention.auth_ok'),
+    ),
     renewCredential: operation(
       'receive',
       'attention',

@@ -10,8 +10,8 @@ import { errorsOf, isRateLimited, pathParameters } from './route-facts.ts';
 const tags = {
   sessions: 'Conversations, their messages and tasks.',
   devices: 'Machines that run a daemon, and how they are registered.',
-  watching: 'What a user wants to be told about, and what was told.',
-  account: 'Who is asking, and tickets for the WebSocket.',
+  watching: 'The sessions that a user wants to be notified about, and the notifications.',
+  account: 'The caller, and tickets for the WebSocket.',
   system: 'Health and documents.',
 } as const;
 type Tag = keyof typeof tags;

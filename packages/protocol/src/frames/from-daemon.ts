@@ -126,7 +126,7 @@ export const SlashCommandSet = record('SlashCommandSet', 'The commands of the se
 
 export const ReportSlashCommands = frame(
   'report_slash_commands',
-  'What may be written after a slash. Either `commands`, which take the place of those of the same session, or `sets`, which take the place of all sets of the device.',
+  'The slash commands. Either `commands`, which take the place of those of the same session, or `sets`, which take the place of all sets of the device.',
   {
     session_id: lenient(opaque("With `commands`: the agent's native session id; absent or empty: the whole device")),
     commands: maybe(
@@ -182,7 +182,7 @@ export const ContextResponse = frame('context_response', 'Answer to `context_req
   error: lenient(text('Why the daemon could not answer')),
 });
 
-export const ForceQuitResult = frame('force_quit_result', 'What became of a `force_quit_session`.', {
+export const ForceQuitResult = frame('force_quit_result', 'The outcome of a `force_quit_session`.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   status: text('released, not_held, busy, foreign, shared, unknown_session or failed; others may come', {

@@ -95,14 +95,16 @@ export const replies = {
       newestUuid: nullable(opaque('Last uuid')),
     },
   ),
-  session_context: versioned('session_context', 'What the daemon answered.', {
+  session_context: versioned('session_context', 'The answer of the daemon.', {
     context: text('The context as JSON', { maxLength: limits.contextBytes }),
   }),
-  session_settings: versioned('session_settings', 'What can be chosen, as the daemon says.', { settings: settingList }),
-  session_summary: versioned('session_summary', 'What the daemon told of the session.', {
+  session_settings: versioned('session_settings', 'The settings, as the daemon reports them.', {
+    settings: settingList,
+  }),
+  session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),
-  session_released: versioned('session_released', 'What the daemon did.', {
+  session_released: versioned('session_released', 'The outcome of the release.', {
     result: text('One of the results of `force_quit_result`'),
     detail: maybe(text('For people')),
   }),

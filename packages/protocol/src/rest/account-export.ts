@@ -47,7 +47,7 @@ const device = record('ExportedDevice', 'A device of the person.', {
   createdAt: time('When it was registered'),
   connections: ConnectionList.properties.connections,
   commands: list(
-    record('ExportedCommands', 'What its agent understands after a slash.', {
+    record('ExportedCommands', 'The slash commands of its agent.', {
       sessionId: maybe(line("Only in this session: the agent's own id")),
       project: maybe(text('Only in this folder', { maxLength: limits.pathCharacters })),
       commands: CommandList.properties.commands,

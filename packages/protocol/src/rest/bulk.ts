@@ -2,7 +2,7 @@
 import { type Static, Type, count, flag, id, limits, maybe, oneOf, record, text, time } from '../schema.ts';
 import { sessionStatuses } from './conversation.ts';
 
-export const ChangeSessions = record('ChangeSessions', 'What to do with the sessions that a filter means.', {
+export const ChangeSessions = record('ChangeSessions', 'An action on all sessions that a filter selects.', {
   action: oneOf(['archive', 'unarchive', 'delete'], 'What to do'),
   filter: Type.Object(
     {
@@ -18,7 +18,7 @@ export const ChangeSessions = record('ChangeSessions', 'What to do with the sess
   ),
 });
 
-export const ChangedSessions = record('ChangedSessions', 'What was done.', {
+export const ChangedSessions = record('ChangedSessions', 'The result of the action.', {
   changed: count(`How many sessions were changed; at most ${limits.bulkSessions} in one call`),
   more: flag('More sessions fit the filter: call again'),
 });

@@ -47,13 +47,13 @@ export type TaskKind = (typeof taskKinds)[number];
 export const messageRoles = ['USER', 'AGENT', 'SYSTEM'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-export const Progress = record('Progress', 'What the agent does right now.', {
+export const Progress = record('Progress', 'The current action of the agent.', {
   action: line('What it does'),
   target: text('What it does it to; may be empty', { maxLength: limits.pathCharacters }),
   at: time('When it said so'),
 });
 
-export const Prompt = record('Prompt', 'What the agent asks, while the session is `waiting`.', {
+export const Prompt = record('Prompt', 'The question of the agent, while the session is `waiting`.', {
   id: maybe(id('Names the question: an answer that gives it is never applied to another one')),
   kind: maybe(word(promptKinds, 'Kind, where the daemon says it')),
   prompt: text('The question', { maxLength: limits.messageBytes }),
@@ -235,7 +235,7 @@ export const CancelSession = Type.Object(
       ),
     ),
   },
-  { title: 'CancelSession', description: 'What to cancel; may be left out.' },
+  { title: 'CancelSession', description: 'The task to cancel; may be left out.' },
 );
 
 export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
@@ -250,7 +250,7 @@ export const UpdateSession = Type.Object(
     archived: maybe(flag('Hide or show')),
     pinned: maybe(flag('Pin, or take the pin away')),
   },
-  { title: 'UpdateSession', description: 'What to change; at least one field.', minProperties: 1 },
+  { title: 'UpdateSession', description: 'The changes; at least one field.', minProperties: 1 },
 );
 
 export const MarkRead = Type.Object(
@@ -273,7 +273,7 @@ export const Task = record('Task', 'One run inside a session.', {
   note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
 });
 
-export const CommandList = record('CommandList', 'What the agent of a session understands after a slash.', {
+export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {
   commands: list(
     record('Command', 'A command.', {
       name: line('Without the slash'),
@@ -311,13 +311,13 @@ const summaryFields = {
   status: text('working, waiting_for_input, completed, errored or stale; others may come; may be empty'),
   statusDetail: maybe(text('More, for people')),
 };
-export const Summary = record('Summary', 'What a session is about, as its daemon says.', summaryFields);
-export const SessionSummary = record('SessionSummary', 'What a session is about, as its daemon says.', {
+export const Summary = record('Summary', 'The subject of a session, as its daemon reports it.', summaryFields);
+export const SessionSummary = record('SessionSummary', 'The subject of a session, as its daemon reports it.', {
   sessionId: sessionId('Canonical session id'),
   ...summaryFields,
 });
 
-export const ReleasedSession = record('ReleasedSession', 'What became of a request to release a session.', {
+export const ReleasedSession = record('ReleasedSession', 'The outcome of a request to release a session.', {
   sessionId: sessionId('Canonical session id'),
   result: text(
     'released: what held it is gone. not_held: nothing did. busy: it is in the middle of a turn. foreign: something else than the agent of this user holds it. shared: the same program runs other sessions. unknown_session: the device has no such session. failed. Others may come',

@@ -25,7 +25,7 @@ export type DeviceStatus = (typeof deviceStatuses)[number];
 export const DeviceConflict = Type.Object(
   {
     machines: list(
-      record('ConflictMachine', 'What is known of one of them; texts are empty where nothing is.', {
+      record('ConflictMachine', 'One of the two daemons; unknown texts are empty.', {
         hostname: text('Host name, where its daemon tells it', { maxLength: limits.hostnameCharacters }),
         address: line('Network address it connects from'),
         daemonVersion: line('What its daemon declared'),
@@ -107,7 +107,7 @@ export const RequestCode = Type.Object(
   },
 );
 
-export const DeviceCode = record('DeviceCode', 'What the daemon shows and polls with, in both spellings.', {
+export const DeviceCode = record('DeviceCode', 'The codes that a daemon shows and polls with, in both spellings.', {
   device_code: line('Secret of the daemon, for polling'),
   user_code: line('What the person types, `XXXX-XXXX`'),
   verification_uri: text('Where to type it', { maxLength: limits.pathCharacters }),
@@ -143,7 +143,7 @@ export const DeviceCredential = record(
   },
 );
 
-export const CodeDetail = record('CodeDetail', 'Who asks to be registered.', {
+export const CodeDetail = record('CodeDetail', 'The machine that asks to be registered.', {
   userCode: line('`XXXX-XXXX`'),
   hostname: line('Host name of the machine'),
   agentType: line('Agent type name'),
@@ -172,7 +172,9 @@ export const WatchList = record('WatchList', 'Sessions the user watches.', {
   ),
 });
 
-export const WatchRequest = record('WatchRequest', 'Which session.', { sessionId: sessionId('Session id or alias') });
+export const WatchRequest = record('WatchRequest', 'The session to watch.', {
+  sessionId: sessionId('Session id or alias'),
+});
 
 export const WatchState = record('WatchState', 'Whether the session is watched now.', {
   sessionId: sessionId('Canonical session id'),
@@ -214,7 +216,7 @@ export const Ticket = record('Ticket', 'A single-use credential for `/ws/attenti
   expiresIn: count('Seconds'),
 });
 
-export const Me = record('Me', 'Who is asking.', {
+export const Me = record('Me', 'The caller.', {
   id: id('User id'),
   email: maybe(line('E-mail address, if the issuer says')),
   name: maybe(line('Name, if the issuer says')),

@@ -14,11 +14,15 @@ export const QueuedTask = record('QueuedTask', 'A message that waits.', {
   expiresAt: time('When it stops waiting'),
 });
 
-export const SessionQueue = record('SessionQueue', 'What waits in a session, in the order in which it will be sent.', {
-  sessionId: sessionId('Canonical session id'),
-  v: queueVersion,
-  tasks: list(QueuedTask, 'First in line first; without the task that runs'),
-});
+export const SessionQueue = record(
+  'SessionQueue',
+  'The messages that wait in a session, in the order in which they will be sent.',
+  {
+    sessionId: sessionId('Canonical session id'),
+    v: queueVersion,
+    tasks: list(QueuedTask, 'First in line first; without the task that runs'),
+  },
+);
 
 export const ChangeQueued = Type.Object(
   {
@@ -26,7 +30,7 @@ export const ChangeQueued = Type.Object(
     before: maybe(id('Move it before this task of the queue')),
     after: maybe(id('Move it behind this task of the queue; not together with `before`')),
   },
-  { title: 'ChangeQueued', description: 'What to change; at least one field.', minProperties: 1 },
+  { title: 'ChangeQueued', description: 'The changes; at least one field.', minProperties: 1 },
 );
 
 export type QueuedTask = Static<typeof QueuedTask>;

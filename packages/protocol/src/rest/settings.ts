@@ -37,7 +37,7 @@ export const SettingChange = record('SettingChange', 'Another value for one sett
   value: id('Id of one of its options'),
 });
 
-export const SessionSettings = record('SessionSettings', 'What can be chosen in a session, as its agent says now.', {
+export const SessionSettings = record('SessionSettings', 'The settings of a session, as its agent reports them now.', {
   sessionId: sessionId('Canonical session id'),
   settings: settingList,
 });

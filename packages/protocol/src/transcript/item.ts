@@ -70,7 +70,7 @@ export const parts = {
     parent: maybe(id('Id of the call that this one belongs to')),
     open,
   }),
-  plan: part('plan', 'PlanPart', 'What the agent means to do. One item per turn, replaced.', {
+  plan: part('plan', 'PlanPart', 'The plan of the agent. One item per turn, replaced.', {
     entries: list(
       record('PlanEntry', 'A step.', {
         text: text('Step', { maxLength: transcriptLimits.planBytes }),
@@ -109,7 +109,9 @@ export const parts = {
     ),
   }),
   image: part('image', 'ImagePart', 'A picture of the agent.', image),
-  error: part('error', 'ErrorPart', 'What went wrong, in `content`. In the plain list.', { code: maybe(line('Code')) }),
+  error: part('error', 'ErrorPart', 'An error, with its text in `content`. In the plain list.', {
+    code: maybe(line('Code')),
+  }),
   mark: part('mark', 'MarkPart', 'Something that happened between the words.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
     text: maybe(text('For people', { maxLength: transcriptLimits.inputBytes })),

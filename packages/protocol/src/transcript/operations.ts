@@ -33,7 +33,7 @@ export const operations = {
   print: operation(
     'print',
     'PrintOperation',
-    'What an app that reads no items is shown of this frame, as `task_output`, in the place of what its operations add. Changes no item.',
+    'The text of this frame for apps that read no items, as `task_output`, in the place of the text that its operations add. Changes no item.',
     { text: text('May be empty', { maxLength: transcriptLimits.operationBytes }) },
   ),
 } as const;

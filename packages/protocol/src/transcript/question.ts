@@ -21,7 +21,7 @@ export const Hunk = record('Hunk', 'Lines of a file that changed, as a unified d
   lines: list(text('Begins with a space, `-` or `+`', { maxLength: transcriptLimits.diffBytes }), 'Lines'),
 });
 
-export const Diff = record('Diff', 'What became of one file.', {
+export const Diff = record('Diff', 'The change of one file.', {
   path: path('Relative to the project where it is inside of it'),
   change: word(['add', 'edit', 'delete', 'move'], 'What happened to it'),
   from: maybe(path('Where it was before a move')),
@@ -30,7 +30,7 @@ export const Diff = record('Diff', 'What became of one file.', {
   hunks: maybe(list(Hunk, 'None when the file is binary or too large')),
 });
 
-export const Subject = record('Subject', 'What a permission is about.', {
+export const Subject = record('Subject', 'The subject of a permission.', {
   type: word(['command', 'edit', 'tool'], 'Kind'),
   command: maybe(text('The command', { maxLength: transcriptLimits.inputBytes })),
   cwd: maybe(path('Where it would run')),
@@ -71,7 +71,7 @@ export const QuestionField = record('QuestionField', 'A field of a form.', {
   max: maybe(number('Greatest number, length or count')),
 });
 
-export const Question = record('Question', 'What the agent asks.', {
+export const Question = record('Question', 'A question of the agent.', {
   uuid: id('Uuid of its item'),
   title: text('The question', { maxLength: limits.messageBytes }),
   kind: word(promptKinds, 'Kind'),
