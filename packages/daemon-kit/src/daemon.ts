@@ -262,6 +262,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       bring,
       journal,
       questions,
+      namesQuestions: tellsPrompts,
       log,
       clock,
       timings,

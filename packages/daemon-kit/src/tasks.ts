@@ -56,6 +56,8 @@ export interface TasksOptions {
   bring?: (sessionId: string) => Promise<void> | undefined;
   journal: Journal;
   questions: Questions;
+  /** Whether the relay names the question that a message answers: one that names none then answers none. */
+  namesQuestions: () => boolean;
   voice: Voice;
   log: Log;
   clock: Clock;
@@ -102,7 +104,7 @@ interface Task {
   images: readonly string[];
   projectPath: string;
   /** The open question that it answers. A choice is never applied to another one. */
-  answer?: { question: string; option?: string; isChoice: boolean } | undefined;
+  answer?: { question: string; option?: string; digest?: string | undefined; isChoice: boolean } | undefined;
   /** Uuid of its message's item, chosen by the relay. */
   messageUuid?: string | undefined;
   /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */
@@ -120,7 +122,8 @@ const maxRememberedIds = 10_000;
 export const maxAgentsDefault = 8;
 
 export function createTasks(options: TasksOptions): Tasks {
-  const { agent, store, transcripts, sync, bring, journal, questions, voice, log, clock, timings } = options;
+  const { agent, store, transcripts, sync, bring, journal, questions, namesQuestions, voice, log, clock, timings } =
+    options;
   /** Held from the opening of a conversation, or the start of a turn, until the turn has fully finished. */
   const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
   let cancelTelling: Cancel = () => undefined;
@@ -264,14 +267,17 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const run = (task: Task) => {
     task.phase = 'running';
-    if (task.answer && !isOpen(task.sessionId, task.answer.question)) {
-      if (task.answer.isChoice) {
+    if (task.answer && !isOpen(task.sessionId, task.answer.question, task.answer.digest)) {
+      // Words are a message, unless it would be taken for the answer to another question.
+      if (task.answer.isChoice || questionsOf(task.sessionId).length > 0) {
         finish(task, tooLate);
         void watch(task);
         return;
       }
       delete task.answer;
     }
+    // The relay has no open question: it was dismissed while we were away, or its answer was lost.
+    if (!task.answer && namesQuestions()) dismiss(task.sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(task.sessionId);
     questions.forget(task.sessionId);
     const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
@@ -475,6 +481,18 @@ export function createTasks(options: TasksOptions): Tasks {
     return question.uuid;
   };
 
+  /** Ends the turn that holds the questions of this session: no answer to them will come. */
+  const dismiss = (sessionId: string) => {
+    if (questionsOf(sessionId).length === 0) return;
+    const asker = questions.waiting().find((one) => one.sessionId === sessionId)?.taskId;
+    questions.gone(sessionId, 'it was dismissed.');
+    told(() => transcripts.cancel(sessionId));
+    superseded(sessionId);
+    if (asker === undefined) return;
+    questions.over(asker);
+    agent.abandon?.(asker);
+  };
+
   const questionsOf = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
   /** `digest`: of the question as the person saw it, where it was given. */
   const isOpen = (sessionId: string, uuid: string, digest?: string): boolean => {
@@ -520,9 +538,9 @@ export function createTasks(options: TasksOptions): Tasks {
       const isChoice = option !== undefined || fields !== undefined;
       const isGone = asked !== undefined && !isOpen(sessionId, asked, frame.digest);
       const answer =
-        asked === undefined || isGone
+        asked === undefined
           ? undefined
-          : { question: asked, ...(option === undefined ? {} : { option }), isChoice };
+          : { question: asked, ...(option === undefined ? {} : { option }), digest: frame.digest, isChoice };
       // Words for a question that is closed are a message; without the name of a question they may be no choice either.
       const refusal = asked === undefined ? questions.refusal(sessionId, message) : undefined;
       if (refusal !== undefined || (isGone && isChoice)) {

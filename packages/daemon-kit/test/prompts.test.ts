@@ -12,6 +12,7 @@ afterEach(() => home.clear());
 /** An agent whose turns the test plays: it holds its questions, as agents behind ACP do. */
 async function begun(declares = ['transcript', 'prompts']) {
   const turns: { turn: Turn; report: TurnReport }[] = [];
+  const abandoned: string[] = [];
   let wake = (): void => undefined;
   const agent: Agent = {
     tellsUpdates: true,
@@ -33,6 +34,7 @@ async function begun(declares = ['transcript', 'prompts']) {
       wake();
       return { ended, cancel: () => Promise.resolve(end()) };
     },
+    abandon: (taskId) => void abandoned.push(taskId),
   };
   const relay = await home.relay({ declares });
   const storeDir = home.folder();
@@ -44,7 +46,7 @@ async function begun(declares = ['transcript', 'prompts']) {
   };
   connection.send({ type: 'task_start', task_id: 't1', instruction: 'Fix it' });
   const { session_id: sessionId } = await connection.event('SESSION_STARTED', 't1');
-  return { relay, daemon, agent, connection, storeDir, sessionId: sessionId ?? '', next, ...(await next()) };
+  return { relay, daemon, agent, connection, storeDir, sessionId: sessionId ?? '', next, abandoned, ...(await next()) };
 }
 
 const permission = (uuid: string, prompt = 'Run the tests?') => ({
@@ -152,6 +154,37 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([
       ['q1', 'answered'],
       ['q2', 'answered'],
+    ]);
+  });
+
+  it.each([
+    ['is gone', 'q0', {}],
+    ['was shown with other words', 'q1', { digest: 'x' }],
+  ])('takes no words that were written for one that %s', async (_what, asked, more) => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    answer(connection, sessionId, 't2', { prompt_uuid: asked, ...more });
+    expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    expect(states(await page(connection, sessionId))).toEqual([['q1', 'open']]);
+    answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
+    expect((await next()).turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
+  });
+
+  it('takes no words that name no question: the relay has none, so it was dismissed', async () => {
+    const { connection, report, sessionId, next, abandoned } = await begun();
+    report.wait(permission('q1', 'First?'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    report.further?.(permission('q2', 'Second?'));
+    await connection.event('PROMPT_OPEN', 't1');
+    answer(connection, sessionId, 't2', {});
+    const { turn } = await next();
+    expect(turn).toMatchObject({ taskId: 't2', message: 'Yes' });
+    expect(turn.answer).toBeUndefined();
+    expect(abandoned).toEqual(['t1']);
+    expect(states(await page(connection, sessionId))).toEqual([
+      ['q1', 'superseded'],
+      ['q2', 'superseded'],
     ]);
   });
 
