@@ -88,7 +88,11 @@ describeWith('postgresql', 'while the database is away', () => {
     const cold = await startRelay({ identity: true, database, config: { authSecret: [...relay.config.authSecret] } });
     const bodies: Partial<Record<RouteName, object>> = {
       createSession: { deviceId: 'd', message: 'm' },
+      changeSessions: { action: 'archive', filter: { deviceId: 'd' } },
       sendMessage: { content: 'm' },
+      answerPrompt: { text: 't' },
+      changeSetting: { id: 'mode', value: 'plan' },
+      changeQueued: { content: 'm' },
       updateSession: { title: 't' },
       updateDevice: { name: 'n' },
       watch: { sessionId: 'd:a:n' },
