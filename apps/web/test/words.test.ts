@@ -6,14 +6,14 @@ const refusal = (code: string, message = '', retryAfterSeconds?: number) => ({ c
 describe('what a person is told', () => {
   it('goes by the code', () => {
     expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(
-      'The machine is offline. Start its daemon, then try again.',
+      'The machine is offline. Start it, then try again.',
     );
   });
 
   it('is what the relay said, for a code that is not known', () => {
     expect(sentenceFor(refusal('NEW_CODE', 'Do this.'))).toBe('Do this.');
-    expect(sentenceFor(refusal('NEW_CODE'))).toBe('That did not work. Try again.');
-    expect(taskSentence('NEW_CODE')).toBe('The task did not complete. Send your message again.');
+    expect(sentenceFor(refusal('NEW_CODE'))).toBe('That didn’t work. Try again.');
+    expect(taskSentence('NEW_CODE')).toBe('This didn’t complete. Send your message again.');
   });
 
   it('says how long to wait', () => {

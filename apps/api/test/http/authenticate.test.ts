@@ -149,7 +149,11 @@ describe('while the database is away', () => {
 
   const bodies: Partial<Record<RouteName, unknown>> = {
     createSession: { deviceId: 'x', message: 'y' },
+    changeSessions: { action: 'archive', filter: { deviceId: 'x' } },
     sendMessage: { content: 'x' },
+    answerPrompt: { text: 'x' },
+    changeSetting: { id: 'x', value: 'y' },
+    changeQueued: { content: 'x' },
     updateSession: { title: 'x' },
     updateDevice: { name: 'x' },
     requestCode: { hostname: 'h', agent_type: 'a' },
@@ -159,7 +163,8 @@ describe('while the database is away', () => {
     deleteMe: { confirm: 'delete my account' },
   };
   const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
-  const pathOf = (route: Route) => route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac');
+  const pathOf = (route: Route) =>
+    route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac').replace(/:\w+/, 'x');
 
   it('what needs it is 503 with a time to come back, never 401, and the rest goes on', async () => {
     database.lose();

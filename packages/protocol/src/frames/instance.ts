@@ -8,7 +8,7 @@
  */
 import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
-import { SettingChange, settingList } from '../rest/settings.ts';
+import { ChosenSetting, settingList } from '../rest/settings.ts';
 import { version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -58,7 +58,7 @@ export const commands = {
     'Ask the daemon what can be chosen in a session, or choose; answered by `session_settings` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
-      change: maybe(SettingChange),
+      change: maybe(ChosenSetting),
     },
   ),
   ask_summary: versioned(

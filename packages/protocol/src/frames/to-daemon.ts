@@ -3,7 +3,7 @@
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
-import { SettingChange } from '../rest/settings.ts';
+import { ChosenSetting } from '../rest/settings.ts';
 import { FieldValues, version } from '../transcript/index.ts';
 
 /** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
@@ -123,7 +123,7 @@ export const SettingsRequest = frame(
   {
     request_id: id('Echoed by the answer'),
     session_id: id("The agent's native session id"),
-    change: maybe(SettingChange),
+    change: maybe(ChosenSetting),
   },
 );
 

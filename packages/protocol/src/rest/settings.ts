@@ -32,10 +32,13 @@ export const Setting = record('Setting', 'Something to choose.', {
 
 export const settingList = list(Setting, 'In the order of the agent', { maxItems: settingLimits.settings });
 
-export const SettingChange = record('SettingChange', 'Another value for one setting.', {
-  id: id('Id of the setting'),
-  value: id('Id of one of its options'),
-});
+const choice = { id: id('Id of the setting'), value: id('Id of one of its options') };
+
+/** The body of the route. */
+export const SettingChange = record('SettingChange', 'Another value for one setting.', choice);
+
+/** The same in a frame: the pages of both planes have a heading each. */
+export const ChosenSetting = record('ChosenSetting', 'Another value for one setting, as an app chose it.', choice);
 
 export const SessionSettings = record('SessionSettings', 'The settings of a session, as its agent reports them now.', {
   sessionId: sessionId('Canonical session id'),
