@@ -130,9 +130,7 @@ describe('a question at a real relay', () => {
     await restart();
     const failed = await update(({ id, status }) => id === waiting.id && status === 'failed');
     expect(failed.prompt).toBeUndefined();
-    expect(live().at(-1)).toMatch(
-      /^SYSTEM The daemon was stopped\. The question of the agent can no longer be answered/,
-    );
+    expect(live().at(-1)).toMatch(/^SYSTEM The daemon was stopped\. The agent’s question can no longer be answered/);
     const taskId = await tell('Allow');
     await update(({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'failed');
     expect(live().at(-1)).toMatch(/^SYSTEM “Allow: Delete everything\?” can no longer be answered/);
