@@ -213,7 +213,7 @@ describe('several questions at once', () => {
     expect(out).toMatch(/The agent asks \(1 of 2\): /);
     expect(out).toContain('Run it?\n  $ npm test  (in /garden)\n  1) Allow\n  2) Reject\n');
     expect(out).toContain('  M src/a.ts +1 -1\n    @@ -1 +1 @@\n    -old\n    +new\n');
-    expect(out).toContain(`--question ${one.uuid} --option <number>, or with words`);
+    expect(out).toContain(`--question ${one.uuid} --option <number>, or a text`);
     expect(await stage.own.json(['answer', id, '--option', '1'])).toMatchObject({
       exit: 2,
       error: expect.stringContaining('2 questions are open'),

@@ -121,7 +121,7 @@ describe('relay tail', () => {
     await tellHistory(daemon, ['USER', 'begin']);
     await program.says('begin');
     stage.world.front.cut();
-    await program.says('Something may have been missed');
+    await program.says('Some events may have been missed');
     await tellHistory(daemon, ['USER', 'begin'], ['AGENT', 'missed until now']);
     await program.says('missed until now');
     program.child.kill('SIGINT');
