@@ -206,8 +206,8 @@ describeWith('chromium', 'the log', () => {
     await evaluate(`{ ${log} log.scrollTop -= 400; }`);
     await frames(20);
     const place = await firstRow();
-    await person.page.getByRole('link', { name: 'Sessions' }).first().click();
-    await person.heading('Sessions');
+    await person.page.getByRole('link', { name: 'Machines' }).first().click();
+    await person.heading('Machines');
     await person.page.goBack();
     await opened();
     await frames(20);
