@@ -153,7 +153,7 @@ describe('relay-daemon run', () => {
       'first',
       'answer to first',
       'stay',
-      expect.stringContaining('died'),
+      expect.stringContaining('crashed'),
     ]);
     after.send({ type: 'task_resume', task_id: 't3', session_id: sessionId ?? '', message: 'again' });
     expect(await after.event('TASK_COMPLETE', 't3')).toMatchObject({ result: 'answer to again' });

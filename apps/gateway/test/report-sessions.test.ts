@@ -91,7 +91,7 @@ describe('report_sessions', () => {
       ],
     });
     await tick(daemon, app);
-    expect((await versions())).toEqual(expect.arrayContaining(before));
+    expect(await versions()).toEqual(expect.arrayContaining(before));
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'same'))).toBe(1);
     expect(await counted(relay, 'relay_reports_total', { outcome: 'same' })).toBe(2);
   });
