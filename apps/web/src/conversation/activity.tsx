@@ -26,10 +26,12 @@ export const isWorking = ({ lastTask, status }: Session): boolean =>
 function doing(session: Session, device: Device | undefined): string | undefined {
   const { lastTask, progress } = session;
   if (!isWorking(session)) return undefined;
-  if (lastTask?.state === 'queued')
+  // The last task may wait behind one that runs.
+  const isRunning = session.runningSince !== undefined || lastTask?.state === 'running';
+  if (lastTask?.state === 'queued' && !isRunning)
     return device?.status === 'offline' ? words.dock.waiting(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
-  if (lastTask?.state !== 'running' || !progress) return words.dock.working;
+  if (!isRunning || !progress) return words.dock.working;
   return progress.target === '' ? progress.action : `${progress.action} ${progress.target}`;
 }
 
