@@ -5,6 +5,7 @@ import {
   type Database,
   type Outcome,
   addNotification,
+  cancelledAmong,
   endTask,
   findAskedTask,
   readSessions,
@@ -108,6 +109,10 @@ export function createEndings(deps: EndingDeps): Endings {
       else if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     memory.rememberEnd(taskId);
+    // It was cancelled before its question arrived, which no app ever shows.
+    if (ended === 'late' && outcome.kind === 'waiting')
+      for (const id of await cancelledAmong(database, [connection.deviceId], [taskId]))
+        connection.send({ type: 'task_cancel', task_id: id });
     if (notified || isAgain) deps.notify();
     if (asked && (isNew || ended === 'confirmed'))
       deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');

@@ -8,6 +8,7 @@ import {
   type Database,
   addNotification,
   closePrompt,
+  dismissedAmong,
   openBeside,
   supersedeOmitted,
   withDevice,
@@ -27,7 +28,7 @@ export const isPromptEvent = (event: DaemonEvent): event is PromptEvent =>
 
 export interface Prompts {
   handle(connection: DaemonConnection, event: PromptEvent): Promise<void>;
-  /** The first `status` of a connection: a question that it omits is gone. */
+  /** The first `status` of a connection: a question that it omits is gone, and one that was dismissed meanwhile is dismissed again. */
   firstStatus(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
 }
 
@@ -84,10 +85,12 @@ export function createPrompts(deps: PromptDeps): Prompts {
   return {
     handle: (connection, event) =>
       event.event_type === 'PROMPT_OPEN' ? opened(connection, event) : closed(connection, event),
-    firstStatus: async (connection, { open_prompts: open }) => {
+    firstStatus: async (connection, { open_prompts: open, running_tasks: running }) => {
       if (!connection.capabilities.includes(capabilities.prompts) || open === undefined || open === null) return;
       const keys = await withOwned(database, connection, (tx) => supersedeOmitted(tx, connection.deviceId, open));
       await publisher.sessions(keys ?? []);
+      for (const id of await dismissedAmong(database, connection.deviceId, open))
+        if (!running.includes(id)) connection.send({ type: 'task_cancel', task_id: id });
     },
   };
 }

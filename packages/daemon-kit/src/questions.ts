@@ -1,7 +1,7 @@
 /**
- * The newest question of each session, on disk: whether it can still be answered. For agents that hold a question in a
- * turn of their own, so that it can be withdrawn and does not outlive its process (rules, 5.10, 5.11). A choice for a question that is
- * closed is refused; other words are a message. A file that cannot be read or written costs this record and nothing else.
+ * The newest question of each session, on disk: which task asked it, and whether it can still be answered. An agent that holds it in
+ * a turn of its own can withdraw it, and it does not outlive that process (rules, 5.10, 5.11); every agent's can be dismissed. A choice
+ * for a question that is closed is refused; other words are a message. A file that cannot be read or written costs this record and nothing else.
  */
 import { keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';

@@ -429,7 +429,7 @@ export function createTasks(options: TasksOptions): Tasks {
       if (!isSaid) frame = frameOf(id, sessionId, noted(end, notKept(reasonOf(error))));
     }
     journal.ended(frame);
-    if (agent.holdsQuestions && frame.event_type === 'WAIT_FOR_USER') {
+    if (frame.event_type === 'WAIT_FOR_USER') {
       const labels = (frame.options ?? []).map(({ label }) => label);
       questions.asked(sessionId, { taskId: id, prompt: frame.prompt, labels });
     } else questions.over(id);
@@ -589,6 +589,7 @@ export function createTasks(options: TasksOptions): Tasks {
           if (asker === taskId) {
             questions.gone(sessionId, 'it was dismissed.');
             told(() => transcripts.cancel(sessionId));
+            superseded(sessionId);
           }
         questions.over(taskId);
         agent.abandon?.(taskId);
@@ -607,6 +608,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (pid !== undefined) agent.reap?.({ taskId, pid });
         const error = 'The daemon crashed while this task was running. How much of it was done is unknown.';
         conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+        superseded(sessionId);
       }
       dropQuestions('The daemon was restarted.');
     },

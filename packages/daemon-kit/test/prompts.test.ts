@@ -9,14 +9,14 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent whose turns the test plays: it holds its questions, as agents behind ACP do. */
-async function begun(declares = ['transcript', 'prompts']) {
+/** An agent whose turns the test plays. It holds its questions, as agents behind ACP do, unless told otherwise. */
+async function begun(declares = ['transcript', 'prompts'], holdsQuestions = true) {
   const turns: { turn: Turn; report: TurnReport }[] = [];
   const abandoned: string[] = [];
   let wake = (): void => undefined;
   const agent: Agent = {
     tellsUpdates: true,
-    holdsQuestions: true,
+    holdsQuestions,
     start(turn, report) {
       let end = (): void => undefined;
       const ended = new Promise<void>((resolve) => (end = resolve));
@@ -207,6 +207,58 @@ describe('a question', () => {
     connection.send({ type: 'task_cancel', task_id: 't1' });
     expect(await connection.event('PROMPT_CLOSED')).toMatchObject({ uuid: 'q1', state: 'superseded' });
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
+  });
+
+  it('of an agent that holds none is superseded too when it is dismissed, also after a restart', async () => {
+    const { connection, report, relay, daemon, agent, storeDir, sessionId, abandoned } = await begun(undefined, false);
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    await daemon.stop();
+    home.daemon(relay, agent, { storeDir });
+    const again = await relay.connection();
+    expect((await again.frame('status')).open_prompts).toEqual(['q1']);
+    again.send({ type: 'task_cancel', task_id: 't1' });
+    expect(await again.event('PROMPT_CLOSED')).toMatchObject({ uuid: 'q1', state: 'superseded' });
+    expect((await again.status()).open_prompts).toEqual([]);
+    expect(states(await page(again, sessionId))).toEqual([['q1', 'superseded']]);
+    expect(abandoned).toEqual(['t1']);
+    // Nothing of a late choice reaches the agent, whether it names the question or not.
+    answer(again, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
+    expect(await again.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    answer(again, sessionId, 't3', {});
+    expect((await again.event('ERROR', 't3')).error).toContain('it was dismissed.');
+  });
+
+  it.each(['complete', 'error'] as const)('is superseded by the end of its turn (%s)', async (how) => {
+    const { connection, report, sessionId } = await begun();
+    report.further?.(permission('q1', 'First?'));
+    report.further?.(permission('q2', 'Second?'));
+    await connection.event('PROMPT_OPEN', 't1');
+    report[how]('That was it.');
+    const { message_uuid: last } = await connection.event(how === 'complete' ? 'TASK_COMPLETE' : 'ERROR', 't1');
+    expect((await connection.status()).open_prompts).toEqual([]);
+    const items = await page(connection, sessionId);
+    expect(states(items)).toEqual([
+      ['q1', 'superseded'],
+      ['q2', 'superseded'],
+    ]);
+    expect(items.at(-1)!.uuid).toBe(last);
+  });
+
+  it('beside one that is answered too late stays open', async () => {
+    const { connection, report, sessionId, next } = await begun();
+    report.wait(permission('q1', 'First?'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    report.further?.(permission('q2', 'Second?'));
+    await connection.event('PROMPT_OPEN', 't1');
+    answer(connection, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
+    const second = await next();
+    second.report.error('The first one is gone.', 'PROMPT_SUPERSEDED');
+    expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    expect(states(await page(connection, sessionId))).toEqual([
+      ['q1', 'answered'],
+      ['q2', 'open'],
+    ]);
   });
 
   it('has no name for a relay that accepts none', async () => {

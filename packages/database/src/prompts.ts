@@ -113,6 +113,21 @@ export async function supersedeOmitted(db: Db, deviceId: string, open: readonly 
 }
 
 /**
+ * Tasks of this device whose cancellation did not arrive: these questions are superseded, their daemon still asks them, and the newest task
+ * that was sent in their session is cancelled.
+ */
+export async function dismissedAmong(db: Db, deviceId: string, asked: readonly string[]): Promise<string[]> {
+  if (asked.length === 0) return [];
+  const rows = await db.sql.query<{ id: string }>`
+    SELECT t.id FROM (SELECT DISTINCT p.session_key FROM prompts p
+      WHERE p.device_id = ${deviceId} AND p.state = 'superseded' AND p.uuid = ANY(${asked}::text[])) q
+    CROSS JOIN LATERAL (SELECT n.id, n.state FROM tasks n WHERE n.session_key = q.session_key AND n.sent_at IS NOT NULL
+      ORDER BY n.sent_at DESC, n.seq DESC LIMIT 1) t
+    WHERE t.state = 'cancelled'`;
+  return rows.map((row) => row.id);
+}
+
+/**
  * A question `p` of a session `s` whose turn is over: an instance of an older release, which knows no questions, ended the turn during a
  * rollout and removed it from the session alone. A minute old at least, and with no task that could still move it.
  */

@@ -171,18 +171,21 @@ export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
 
 /**
  * Cancels the sent or running task of a session; else, while it waits for its user, the oldest answer being sent or the question
- * itself, which is dismissed with the task that asked; else the first queued task. With `onlyRunning` no queued one. Returns its id and
- * whether the daemon must get a cancellation, or undefined when there is nothing to cancel. Also releases a queue held by an unknown delivery.
+ * itself, which is dismissed with the task that asked; else, where its turn continues without its question (rules, 5.13), the task that
+ * asked; else the first queued task. With `onlyRunning` no queued one. Returns its id and whether the daemon must get a cancellation, or
+ * undefined when there is nothing to cancel. Also releases a queue held by an unknown delivery.
  */
 export async function cancelTask(
   db: Db,
   key: string,
   { onlyRunning = false } = {},
 ): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
+  const asker = sql`(SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1)`;
+  const newest = sql`(SELECT id FROM tasks WHERE session_key = s.key AND sent_at IS NOT NULL ORDER BY sent_at DESC, seq DESC LIMIT 1)`;
   const [victim] = await db.sql.query<{ id: string; state: string }>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE s.key = ${key} AND (t.state IN ${underWay} OR (${isDue('t')} AND NOT ${onlyRunning})
-      OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1)))
+      OR (s.status = 'waiting' AND t.id = ${asker}) OR (s.status = 'active' AND t.state = 'waiting' AND t.id = ${newest}))
     ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
   if (!victim) {

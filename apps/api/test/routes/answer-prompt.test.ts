@@ -273,6 +273,63 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     );
   });
 
+  it('a turn that goes on without its question is active, and a cancel ends it', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const asked = permission(`a-${native}`, 'A?');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
+    await asking(id, 'A?');
+    daemon.event(taskId, 'PROMPT_CLOSED', { session_id: native, uuid: asked.uuid, state: 'superseded' });
+    await app.next(
+      'session_update',
+      ({ session }) => (session as Seen).id === id && (session as Seen).status === 'active',
+    );
+    expect(await relay.call('POST', path(id, '/cancel'), { body: { which: 'running' } })).toMatchObject({
+      status: 202,
+      body: { taskId, state: 'cancelled' },
+    });
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+    expect(await read(id)).toMatchObject({ status: 'idle', lastTask: { id: taskId, state: 'cancelled' } });
+    expect((await relay.call('POST', path(id, '/cancel'))).body).toMatchObject({ code: 'NO_RUNNING_TASK' });
+  });
+
+  it('a dismissal that was lost with its connection is repeated before the next message', async () => {
+    const [dismissed, kept] = [await run(daemon), await run(daemon)];
+    for (const { taskId, native } of [dismissed, kept])
+      daemon.event(taskId, 'WAIT_FOR_USER', {
+        prompt: `${native}?`,
+        session_id: native,
+        question: permission(`q-${native}`, `${native}?`),
+      });
+    await asking(dismissed.id, `${dismissed.native}?`);
+    await asking(kept.id, `${kept.native}?`);
+    await daemon.drop();
+    expect((await relay.call('POST', path(dismissed.id, '/cancel'))).body).toMatchObject({ taskId: dismissed.taskId });
+    const sent = await say(dismissed.id, { content: 'another thing' });
+    daemon = await connectDaemon(relay, {
+      registration: daemon.registration,
+      headers: named,
+      hello: [{ type: 'status', running_tasks: [], open_prompts: [`q-${dismissed.native}`, `q-${kept.native}`] }],
+    });
+    await resumed(daemon, sent.body.taskId);
+    const told = daemon.inbox.all.filter(({ type }) => type === 'task_cancel' || type === 'task_resume');
+    expect(told.map((frame) => [frame.type, frame.task_id])).toEqual([
+      ['task_cancel', dismissed.taskId],
+      ['task_resume', sent.body.taskId],
+    ]);
+  });
+
+  it('the question of a task that was cancelled before it arrived is dismissed', async () => {
+    const { taskId, id, native } = await run(daemon);
+    await daemon.drop();
+    expect((await relay.call('POST', path(id, '/cancel'))).body).toMatchObject({ taskId });
+    daemon = await connectDaemon(relay, { registration: daemon.registration, headers: named, hello: [] });
+    const question = permission(`q-${native}`, 'Late?');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Late?', session_id: native, question });
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+    expect(await read(id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
+    daemon.send({ type: 'status', running_tasks: [], open_prompts: [] });
+  });
+
   it('A5: what a daemon comes back without is superseded, and the late answer says so; what it still asks stays', async () => {
     const [gone, kept] = [await run(daemon), await run(daemon)];
     for (const { taskId, native } of [gone, kept])

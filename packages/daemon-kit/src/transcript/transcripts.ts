@@ -171,6 +171,13 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
   });
 
+  /** The end of a turn: no answer to its questions will come. */
+  const unanswered = (sessionId: string): Change[] =>
+    store
+      .open(sessionId)
+      .filter(({ part }) => part.kind === 'question')
+      .map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } }));
+
   const over = (sessionId: string) => {
     streamOf(sessionId).flush();
     talks.delete(sessionId);
@@ -192,7 +199,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   /** The item of the words that end a turn: the last ones, or one of its own. */
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
-    const changes = talk === undefined ? [] : closing(sessionId, talk, 'ended');
+    const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
     if (last && result.includes(last.content.trim()) && last.content.trim() !== '') {
       changes.push({ op: 'set', uuid: last.uuid, part: {}, ...(last.content === result ? {} : { content: result }) });
       write(sessionId, changes, { sync: true, messages: [last.uuid] });
@@ -219,7 +226,10 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
       const turn = talk === undefined ? {} : { turn: talk.turn };
       const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
-      write(sessionId, [...(talk ? closing(sessionId, talk, 'interrupted') : []), error], { sync: true });
+      const closed = talk ? closing(sessionId, talk, 'interrupted') : [];
+      // An answer that came too late ends nothing but itself.
+      if (talk && ending.code !== 'PROMPT_SUPERSEDED') closed.push(...unanswered(sessionId));
+      write(sessionId, [...closed, error], { sync: true });
     }
     if (talk) {
       speak(sessionId, talk, uuid);
@@ -314,16 +324,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     cancel(sessionId) {
       const talk = talks.get(sessionId);
       if (!talk) return;
-      const questions = store.open(sessionId).filter(({ part }) => part.kind === 'question');
-      write(
-        sessionId,
-        [
-          ...closing(sessionId, talk, 'cancelled'),
-          ...questions.map(({ uuid }): Change => ({ op: 'set', uuid, part: { state: 'superseded' } })),
-          ...talk.mapper.mark('cancelled', cancelledText),
-        ],
-        { sync: true },
-      );
+      const changes = [
+        ...closing(sessionId, talk, 'cancelled'),
+        ...unanswered(sessionId),
+        ...talk.mapper.mark('cancelled', cancelledText),
+      ];
+      write(sessionId, changes, { sync: true });
       speak(sessionId, talk);
       over(sessionId);
     },
