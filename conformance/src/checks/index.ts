@@ -11,6 +11,7 @@ import { errors, failures } from './errors.ts';
 import { events } from './events.ts';
 import { history } from './history.ts';
 import { limits } from './limits.ts';
+import { questions } from './questions.ts';
 import { registration } from './registration.ts';
 import { reports } from './reports.ts';
 import { service } from './service.ts';
@@ -35,6 +36,7 @@ export const checks: readonly Check[] = [
   ...watching,
   ...capabilities,
   ...transcript,
+  ...questions,
   ...delivery,
   ...attention,
   ...errors,

@@ -19,6 +19,8 @@ interface Faults {
   transcript?: 'right' | 'own uuid' | 'other page' | 'older version';
   /** Declares questions with a name. */
   prompts?: 'right' | 'takes any';
+  /** Declares settings. */
+  settings?: 'right' | 'takes any' | 'changes nothing' | 'foreign value';
 }
 
 /** A daemon in a few lines that answers every task at once, with the given faults. */
@@ -29,8 +31,9 @@ function daemonWith(faults: Faults): Subject {
       const running = new Set<string>();
       const seen = new Set<string>();
       let stopped = false;
+      let mode = 'ask';
       const connect = () => {
-        const declared = [faults.transcript ? 'transcript' : '', faults.prompts ? 'prompts' : ''].filter(Boolean);
+        const declared = (['transcript', 'prompts', 'settings'] as const).filter((name) => faults[name]);
         const headers = {
           Authorization: `Bearer ${refreshToken}`,
           'X-Device-ID': deviceId,
@@ -115,6 +118,18 @@ function daemonWith(faults: Faults): Subject {
             const { request_id, changed } = frame;
             send({ type: 'messages', request_id, v: 6, messages: changed === undefined ? items : [] });
           }
+          if (frame.type === 'settings_request') {
+            const { request_id, session_id, change } = frame;
+            const reply = { type: 'settings_response', request_id, session_id };
+            if (session_id !== 's1') return send({ ...reply, error: 'no such session' });
+            const { id, value } = (change ?? { id: 'mode', value: mode }) as { id: string; value: string };
+            if (faults.settings !== 'takes any' && (id !== 'mode' || !['ask', 'code'].includes(value)))
+              return send({ ...reply, code: 'INVALID_SETTING', error: 'no' });
+            if (faults.settings !== 'changes nothing') mode = value;
+            const options = ['ask', 'code'].map((name) => ({ id: name, name }));
+            const current = faults.settings === 'foreign value' ? 'plan' : mode;
+            send({ ...reply, settings: [{ id: 'mode', kind: 'mode', name: 'Mode', value: current, options }] });
+          }
           if (frame.type === 'task_cancel') {
             running.delete(task);
             status();
@@ -156,6 +171,10 @@ describe('a faulty daemon', () => {
     ['applies a choice to another question', { prompts: 'takes any' }, 'with `prompts`'],
     ['claims to know every version', { transcript: 'right' }, 'answers `changed`'],
     ['lists no open question', { prompts: 'right' }, 'lists a question'],
+    ['keeps a question that is dismissed', { prompts: 'right' }, 'closes a question'],
+    ['accepts any value', { settings: 'takes any' }, 'answers settings_request'],
+    ['does not make a change', { settings: 'changes nothing' }, 'answers settings_request'],
+    ['has a value that is no option', { settings: 'foreign value' }, 'answers settings_request'],
     ['does not answer pings', { silent: true }, 'answers ping'],
   ])('is found when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
@@ -167,6 +186,8 @@ describe('a faulty daemon', () => {
     ['with `transcript`', { transcript: 'right' }],
     ['with `prompts`', { prompts: 'right' }],
     ['with `transcript`', {}],
+    ['answers settings_request', { settings: 'right' }],
+    ['answers settings_request', {}],
   ])('is not found by the check "%s" when it is right: %j', async (words, faults) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults))).problem).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 /** Everything needed to check a daemon, whatever language it is written in: a relay whose answers the test writes, and the rules. */
-export { type CheckWorld, type DaemonCheck, type DeviceIdentity, type Subject, daemonChecks } from './checks.ts';
+export type { CheckWorld, DaemonCheck, DeviceIdentity, Subject } from './check.ts';
+export { daemonChecks } from './checks.ts';
 export { programSubject, variablesOf } from './program.ts';
 export { type Answer, type Call, DoubleConnection, type RelayDouble, startRelayDouble } from './relay-double.ts';
 export { type CheckResult, runDaemonCheck, runDaemonChecks } from './run.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeviceIdentity, Subject } from './checks.ts';
+import type { DeviceIdentity, Subject } from './check.ts';
 
 /** The names of the variables: RELAY_SERVER, RELAY_DEVICE_ID, RELAY_REFRESH_TOKEN, RELAY_AGENT_TYPE, and RELAY_HOME for files. */
 export const variablesOf = (identity: DeviceIdentity, folder: string) => ({

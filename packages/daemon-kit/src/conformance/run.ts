@@ -1,6 +1,7 @@
 /** Runs the checks one after the other, each with a daemon of its own at a relay of its own. */
 import { randomUUID } from 'node:crypto';
-import { type DaemonCheck, type Subject, daemonChecks } from './checks.ts';
+import type { DaemonCheck, Subject } from './check.ts';
+import { daemonChecks } from './checks.ts';
 import { startRelayDouble } from './relay-double.ts';
 
 export interface CheckResult {

@@ -1,0 +1,83 @@
+/** A rule for a daemon as one check, and the steps that several checks share. */
+import { randomUUID } from 'node:crypto';
+import type { FromDaemon } from '@relay/protocol';
+import type { DoubleConnection, RelayDouble } from './relay-double.ts';
+
+export interface Subject {
+  /** Starts the daemon at this relay. Resolves when it has ended. */
+  start(at: DeviceIdentity): { stop: () => Promise<void> };
+}
+
+export interface DeviceIdentity {
+  server: string;
+  deviceId: string;
+  refreshToken: string;
+  agentType: string;
+}
+
+export interface CheckWorld {
+  relay: RelayDouble;
+  identity: DeviceIdentity;
+  /** The first connection, after its first `status` and `report_sessions`. */
+  connection: DoubleConnection;
+}
+
+export interface DaemonCheck {
+  /** A sentence about the daemon. */
+  name: string;
+  /** Section of the interface specification, or a rule of docs/rules.md. */
+  rule: string;
+  /** The capabilities that the relay declares. A daemon that does not declare them passes: the check does not concern it. */
+  declares?: readonly string[];
+  run(world: CheckWorld): Promise<void>;
+}
+
+class Broken extends Error {}
+/** @throws Broken */
+export function must(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Broken(what);
+}
+export const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+export const id = (name: string) => `${name}-${randomUUID()}`;
+
+export const begin = (connection: DoubleConnection, instruction: string, taskId = id('task')) => {
+  connection.send({ type: 'task_start', task_id: taskId, instruction });
+  return taskId;
+};
+export const tell = (connection: DoubleConnection, session: string, message: string) => {
+  const taskId = id('task');
+  connection.send({ type: 'task_resume', task_id: taskId, session_id: session, message });
+  return taskId;
+};
+/** A finished first turn. */
+export async function conversation(connection: DoubleConnection): Promise<string> {
+  const taskId = begin(connection, 'hello');
+  const { session_id: session } = await connection.event('SESSION_STARTED', taskId);
+  await connection.event('TASK_COMPLETE', taskId);
+  await connection.status();
+  return session ?? '';
+}
+export async function page(
+  connection: DoubleConnection,
+  session: string,
+  query: {
+    limit: number;
+    before_uuid?: string;
+    after_uuid?: string;
+    parts?: boolean;
+    changed?: number | null | undefined;
+  },
+): Promise<FromDaemon<'messages'>> {
+  const requestId = id('request');
+  connection.send({ type: 'get_messages', request_id: requestId, session_id: session, ...query });
+  const answer = await connection.frame('messages');
+  must(answer.request_id === requestId, 'the answer echoes request_id');
+  return answer;
+}
+export const declares = ({ headers }: DoubleConnection, name: string): boolean =>
+  [headers['x-daemon-capabilities'] ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .some((declared) => declared.trim() === name);
+export const uuids = (answer: FromDaemon<'messages'>) => (answer.messages ?? []).map(({ uuid }) => uuid);
