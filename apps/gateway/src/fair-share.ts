@@ -4,21 +4,25 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-const maxRestMs = 2000;
+/** How much of the time a person gets: after a piece of work that took t, the next one waits for `factor` times t, `maxMs` at most. */
+export interface Rest {
+  readonly factor: number;
+  readonly maxMs: number;
+}
 
 export interface FairShare {
   /**
-   * Runs `work` after all that came before it for this person, and after the rest that the work before it earned: `restFactor` times as
-   * long as it took, two seconds at most. Resolves and rejects as `work` does, before its own rest.
+   * Runs `work` after all that came before it for this person, and after the rest that the work before it earned. Resolves and rejects as
+   * `work` does, before its own rest.
    */
-  run<T>(ownerId: string, restFactor: number, work: () => Promise<T> | T): Promise<T>;
+  run<T>(ownerId: string, rest: Rest, work: () => Promise<T> | T): Promise<T>;
 }
 
 export function createFairShare(): FairShare {
   /** Until the rest after the newest work of a person is over. */
   const busy = new Map<string, Promise<unknown>>();
   return {
-    run: (ownerId, restFactor, work) => {
+    run: (ownerId, rest, work) => {
       let tookMs = 0;
       const timed = async () => {
         const beganAt = performance.now();
@@ -32,7 +36,7 @@ export function createFairShare(): FairShare {
       const done = before ? before.then(timed) : timed();
       const rested = done
         .catch(() => undefined)
-        .then(() => delay(Math.min(tookMs * restFactor, maxRestMs), undefined, { ref: false }))
+        .then(() => delay(Math.min(tookMs * rest.factor, rest.maxMs), undefined, { ref: false }))
         .then(() => {
           if (busy.get(ownerId) === rested) busy.delete(ownerId);
         });

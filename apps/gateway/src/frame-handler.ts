@@ -55,7 +55,7 @@ export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameH
     if (!connection.acceptsFrames) return;
     try {
       const done = large.is(text)
-        ? large.decode(connection, text).then((frame) => handle(connection, frame))
+        ? large.handle(connection, text, (frame) => handle(connection, frame))
         : handle(connection, connection.decode(text));
       return done?.catch((error: unknown) => fail(connection, text, error));
     } catch (error) {

@@ -4,15 +4,20 @@ import type { FairShare } from './fair-share.ts';
 
 /** About a millisecond of decoding. */
 const largeCharacters = 256 * 1024;
-/** Large frames of one person are decoded during a twentieth of the time at most. */
-const restFactor = 19;
+/** Large frames of one person take a fortieth of the time at most: fewer than 5 of 100 requests of others meet one. */
+const rest = { factor: 39, maxMs: 30_000 };
 /** Of one person, on this instance. Four frames of the largest size. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 
+type Handle = (frame: Received | undefined) => void | Promise<void>;
+
 export interface LargeFrames {
   is(text: string): boolean;
-  /** As `connection.decode`, when its turn comes. Closes the connection with `overloaded` when too much of this person waits already. */
-  decode(connection: DaemonConnection, text: string): Promise<Received | undefined>;
+  /**
+   * Decodes and handles a frame when its turn comes; its rest is as long as what both keep the event loop busy. Resolves and rejects as
+   * `handle` does. Closes the connection with `overloaded` when too much of this person waits already.
+   */
+  handle(connection: DaemonConnection, text: string, handle: Handle): Promise<void>;
 }
 
 export function createLargeFrames(share: FairShare): LargeFrames {
@@ -25,15 +30,17 @@ export function createLargeFrames(share: FairShare): LargeFrames {
   };
   return {
     is: (text) => text.length >= largeCharacters,
-    decode: async (connection, text) => {
+    handle: async (connection, text, handle) => {
       const { ownerId } = connection;
+      let handled: void | Promise<void> = undefined;
       try {
         if (add(ownerId, text.length) > maxWaitingCharacters) connection.close('overloaded');
-        else return await share.run(ownerId, restFactor, () => connection.decode(text));
+        // Not awaited in its turn: a report waits for turns of its own.
+        else await share.run(ownerId, rest, () => void (handled = handle(connection.decode(text))));
       } finally {
         add(ownerId, -text.length);
       }
-      return undefined;
+      await handled;
     },
   };
 }

@@ -29,7 +29,7 @@ export interface ReportDeps {
 export type Report = Received<FromDaemon<'report_sessions'>>;
 
 /** Reports of one person are written during a quarter of the time at most. */
-const restAfterPart = 3;
+const restAfterPart = { factor: 3, maxMs: 2000 };
 
 /** Returns the handler of reports. */
 export function createReports(deps: ReportDeps): (connection: DaemonConnection, report: Report) => Promise<void> {

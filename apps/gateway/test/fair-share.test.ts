@@ -2,6 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createFairShare } from '../src/fair-share.ts';
 
+const none = { factor: 0, maxMs: 0 };
+
 describe('the fair share', () => {
   const gate = () => {
     let open = () => {};
@@ -14,12 +16,12 @@ describe('the fair share', () => {
     const done: string[] = [];
     const [first, second] = [gate(), gate()];
     const all = [
-      share.run('alice', 0, async () => (await first.opened, done.push('first of alice'))),
-      share.run('alice', 0, async () => (await second.opened, done.push('second of alice'))),
-      share.run('alice', 0, () => done.push('third of alice')),
+      share.run('alice', none, async () => (await first.opened, done.push('first of alice'))),
+      share.run('alice', none, async () => (await second.opened, done.push('second of alice'))),
+      share.run('alice', none, () => done.push('third of alice')),
     ];
     second.open();
-    await share.run('bob', 0, () => done.push('bob'));
+    await share.run('bob', none, () => done.push('bob'));
     expect(done).toEqual(['bob']);
     first.open();
     await Promise.all(all);
@@ -33,13 +35,13 @@ describe('the fair share', () => {
       const until = performance.now() + forMs;
       while (performance.now() < until);
     };
-    // The longest rest there is, so that a slow machine does not change the order.
-    await share.run('alice', 1000, () => busy(20));
-    const next = share.run('alice', 0, () => done.push('alice'));
+    // A long rest, so that a slow machine does not change the order.
+    await share.run('alice', { factor: 1000, maxMs: 2000 }, () => busy(20));
+    const next = share.run('alice', none, () => done.push('alice'));
     // Each of them gives way to timers that are due: without a rest, alice would be among the first.
     for (let n = 0; n < 10; n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      await share.run(`other ${n}`, 0, () => done.push('other'));
+      await share.run(`other ${n}`, none, () => done.push('other'));
     }
     await next;
     expect(done).toEqual([...Array<string>(10).fill('other'), 'alice']);
@@ -47,7 +49,7 @@ describe('the fair share', () => {
 
   it('goes on after work that failed, and hands the failure to the one who asked', async () => {
     const share = createFairShare();
-    await expect(share.run('alice', 0, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    await expect(share.run('alice', 0, () => 'next')).resolves.toBe('next');
+    await expect(share.run('alice', none, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(share.run('alice', none, () => 'next')).resolves.toBe('next');
   });
 });

@@ -9,30 +9,33 @@ describe('large frames', () => {
   const text = 'x'.repeat(size);
   const connectionOf = (ownerId: string) => {
     const closed: string[] = [];
+    const handled: unknown[] = [];
     const connection = {
       ownerId,
       close: (why: string) => void closed.push(why),
       decode: () => ({ type: 'pong' }),
     } as unknown as DaemonConnection;
-    return { connection, closed };
+    return { connection, closed, handled, handle: (frame: unknown) => void handled.push(frame) };
   };
 
   it('S3: close a connection when four of the largest wait already, and only those of that person', async () => {
     const share = createFairShare();
     const large = createLargeFrames(share);
     let release = () => {};
-    const held = share.run('alice', 0, () => new Promise<void>((resolve) => (release = resolve)));
+    const held = share.run('alice', { factor: 0, maxMs: 0 }, () => new Promise<void>((resolve) => (release = resolve)));
     const alice = connectionOf('alice');
-    const waiting = Array.from({ length: 4 }, () => large.decode(alice.connection, text));
+    const waiting = Array.from({ length: 4 }, () => large.handle(alice.connection, text, alice.handle));
     expect(alice.closed).toEqual([]);
-    await expect(large.decode(alice.connection, text)).resolves.toBeUndefined();
+    await large.handle(alice.connection, text, alice.handle);
     expect(alice.closed).toEqual(['overloaded']);
     const bob = connectionOf('bob');
-    await expect(large.decode(bob.connection, text)).resolves.toEqual({ type: 'pong' });
+    await large.handle(bob.connection, text, bob.handle);
+    expect(bob.handled).toEqual([{ type: 'pong' }]);
     release();
     await held;
-    await expect(Promise.all(waiting)).resolves.toEqual(Array(4).fill({ type: 'pong' }));
-    await expect(large.decode(alice.connection, text)).resolves.toEqual({ type: 'pong' });
+    await Promise.all(waiting);
+    await large.handle(alice.connection, text, alice.handle);
+    expect(alice.handled).toEqual(Array(5).fill({ type: 'pong' }));
     expect(alice.closed).toHaveLength(1);
   });
 

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { RelayError, limits, parseJson } from '@relay/protocol';
+import { BodyPace } from './body-pace.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const empty = Buffer.alloc(0);
@@ -21,6 +22,9 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
   br: createBrotliDecompress,
 };
 
+/** Of this process, whose event loop it protects. */
+const pace = new BodyPace();
+
 const incomplete = () =>
   new RelayError('INVALID_REQUEST', 'The body did not arrive completely, or not in its Content-Encoding.');
 const stalled = (stallMs: number) =>
@@ -35,16 +39,18 @@ function decodedOf(request: Request): Readable {
   return request.pipe(decoder());
 }
 
-/** Collects at most `maxBytes`. The stream may go on when it rejects. */
-function collect(request: Request, maxBytes: number, stallMs: number): Promise<Buffer> {
+/** Collects at most `maxBytes`, as fast as `payer` may send. The stream may go on when it rejects. */
+function collect(request: Request, payer: string, maxBytes: number, stallMs: number): Promise<Buffer> {
   // Something read it before, or there is nothing to read.
   if (request.readableEnded) return Promise.resolve(empty);
   const source = decodedOf(request);
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let rest: NodeJS.Timeout | undefined;
     const settle = (act: () => void) => {
       clearTimeout(timer);
+      clearTimeout(rest);
       source.removeListener('data', onData).removeListener('end', onEnd);
       request.removeListener('aborted', onBroken);
       act();
@@ -52,8 +58,13 @@ function collect(request: Request, maxBytes: number, stallMs: number): Promise<B
     const onData = (chunk: Buffer) => {
       timer.refresh();
       bytes += chunk.length;
-      if (bytes > maxBytes) settle(() => reject(tooLarge(maxBytes)));
-      else chunks.push(chunk);
+      if (bytes > maxBytes) return settle(() => reject(tooLarge(maxBytes)));
+      chunks.push(chunk);
+      const restMs = pace.charge(payer, chunk.length);
+      if (restMs > 0) {
+        source.pause();
+        rest = setTimeout(() => (timer.refresh(), source.resume()), restMs);
+      }
     };
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks, bytes)));
     const onBroken = () => settle(() => reject(incomplete()));
@@ -64,9 +75,15 @@ function collect(request: Request, maxBytes: number, stallMs: number): Promise<B
   });
 }
 
-/** Forgets what still comes, and cuts the connection if the body does not end soon. */
-function linger(request: Request, response: Response): void {
+/** Forgets what still comes, as fast as `payer` may send, and cuts the connection if the body does not end soon. */
+export function linger(request: Request, response: Response, payer: string): void {
   request.unpipe();
+  request.on('data', (chunk: Buffer) => {
+    const restMs = pace.charge(payer, chunk.length);
+    if (restMs === 0) return;
+    request.pause();
+    setTimeout(() => request.resume(), restMs).unref();
+  });
   request.resume();
   response.once('finish', () => {
     if (request.complete) return;
@@ -76,27 +93,27 @@ function linger(request: Request, response: Response): void {
   });
 }
 
-/** Reads bodies of at most `maxBytes`, whatever is in them. */
+/** Reads bodies of at most `maxBytes`, whatever is in them, as fast as `payer`, a person or an address, may send (rules, 6.7). */
 export function bodyReader(
   maxBytes: number,
   stallMs = defaultStallMs,
-): (request: Request, response: Response) => Promise<Buffer> {
+): (request: Request, response: Response, payer: string) => Promise<Buffer> {
   /**
    * No body at all is an empty buffer. After a rejection the rest of the body is not waited for.
    * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST, REQUEST_TIMEOUT
    */
-  return async (request, response) => {
+  return async (request, response, payer) => {
     try {
       if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-      return await collect(request, maxBytes, stallMs);
+      return await collect(request, payer, maxBytes, stallMs);
     } catch (error) {
-      linger(request, response);
+      linger(request, response, payer);
       throw error;
     }
   };
 }
 
-type ReadJson = (request: Request, response: Response) => Promise<Record<string, unknown>>;
+type ReadJson = (request: Request, response: Response, payer: string) => Promise<Record<string, unknown>>;
 
 /**
  * Reads JSON. Only what a large field holds may make a body larger than the usual.
@@ -105,11 +122,11 @@ type ReadJson = (request: Request, response: Response) => Promise<Record<string,
 export function jsonReader(largeField?: string): ReadJson {
   if (largeField === undefined) {
     const read = bodyReader(limits.requestBodyBytes);
-    return async (request, response) => jsonIn(request, await read(request, response));
+    return async (request, response, payer) => jsonIn(request, await read(request, response, payer));
   }
   const read = bodyReader(limits.imageRequestBytes);
-  return async (request, response) => {
-    const bytes = await read(request, response);
+  return async (request, response, payer) => {
+    const bytes = await read(request, response, payer);
     if (bytes.length <= limits.requestBodyBytes) return jsonIn(request, bytes);
     const body = orTooLarge(() => jsonIn(request, bytes));
     if (bytes.length - lengthOf(body[largeField]) > limits.requestBodyBytes) throw tooLarge(limits.requestBodyBytes);

@@ -21,7 +21,7 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import { networkOfRequest } from './address.ts';
 import { authenticateUser, requireScope } from './authenticate.ts';
-import { jsonReader } from './body.ts';
+import { jsonReader, linger } from './body.ts';
 import { toRelayError } from './errors.ts';
 import type { RateLimits } from './rate-limit.ts';
 
@@ -133,7 +133,9 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
       if (request.url.includes('%00'))
         throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
       const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
-      const body = route.body ? await readJson(request, response) : undefined;
+      const body = route.body
+        ? await readJson(request, response, principal ? `user:${principal.userId}` : address)
+        : undefined;
       if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
       return handler({ request, response, principal, params: request.params, body, query, limits: rateLimits });
     };
@@ -203,6 +205,9 @@ export function answerError(
     request.socket.destroy();
     return;
   }
+  // A body that was refused unread: without this, Node reads it to its end, as fast as it comes.
+  if (!request.complete && request.listenerCount('data') === 0)
+    linger(request, response, `address:${networkOfRequest(request)}`);
   for (const [name, value] of Object.entries(known.headers)) response.setHeader(name, value);
   if (known.retryAfter !== undefined) response.setHeader('Retry-After', String(known.retryAfter));
   response.status(known.status).json(known.body);

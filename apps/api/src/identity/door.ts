@@ -107,7 +107,7 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
         headers: { Allow: methods.join(', ') },
       });
     }
-    const body = await readBody(request, response);
+    const body = await readBody(request, response, `address:${networkOfRequest(request)}`);
     refuseNonsense(request, body);
     const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)), {
       hearsConsent: request.path === '/oauth2/consent',

@@ -35,8 +35,8 @@ async function pour(socket: Socket, chunk: Buffer): Promise<void> {
 
 describe('K7: a body without end', () => {
   let relay: TestRelay;
-  const head = (more: string) =>
-    `POST /api/sessions HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${relay.token()}\r\nContent-Type: application/json\r\n${more}\r\n`;
+  const head = (more: string, person = 'alice') =>
+    `POST /api/sessions HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${relay.token(person)}\r\nContent-Type: application/json\r\n${more}\r\n`;
 
   beforeAll(async () => {
     relay = await startRelay();
@@ -60,10 +60,18 @@ describe('K7: a body without end', () => {
     expect(heard()).toMatch(/^HTTP\/1\.1 413 /);
   });
 
+  it('S3: of a request that is refused unread is cut too', async () => {
+    const { socket, closed, heard } = dial(relay.apis[0]!.url);
+    socket.write('POST /api/sessions HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await Promise.all([pour(socket, Buffer.alloc(64 * 1024, 0x20)), closed]);
+    expect(heard()).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
   it('K7: leaves the connection to the next request when it ends soon', async () => {
     const { socket, heard } = dial(relay.apis[0]!.url);
     const body = ' '.repeat(17 * 1024 * 1024);
-    socket.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
+    // A person whose burst is whole.
+    socket.write(`${head(`Content-Length: ${body.length}\r\n`, 'bob')}${body}`);
     socket.write('GET /health HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n');
     await once(socket, 'close');
     expect(heard()).toMatch(/413 [^]*HTTP\/1\.1 200 /);
@@ -77,7 +85,7 @@ describe('R4: a body that stalls', () => {
   it('R4: is given up and answered, and the connection is cut', async () => {
     const read = bodyReader(1024, 50);
     server = createServer((request, response) => {
-      read(request as Request, response as Response).then(
+      read(request as Request, response as Response, 'alice').then(
         () => response.end('read'),
         (error: unknown) => response.writeHead(error instanceof RelayError ? error.status : 500).end('refused'),
       );
