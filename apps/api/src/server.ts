@@ -11,6 +11,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { createAttentionDoor } from './attention/door.ts';
 import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
+import { LateRefusals } from './http/late-refusals.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
@@ -59,7 +60,8 @@ export function createApi(deps: ApiDeps): Api {
   });
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);
   const operations: Operations = { ...deps, publisher, tell: teller.tell };
-  const door = createAttentionDoor(deps);
+  const late = new LateRefusals();
+  const door = createAttentionDoor(deps, late);
   const transports = deps.transports ?? [logTransport(logger)];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
   const lag = watchOutboxLag({ database: deps.database, metrics, logger, pollMs: config.outboxPollMs });
@@ -140,7 +142,7 @@ export function createApi(deps: ApiDeps): Api {
     ...deviceRoutes(operations),
     ...peopleRoutes(operations),
   };
-  mountRoutes(app, handlers, deps, createRateLimits(config, backplane));
+  mountRoutes(app, handlers, deps, createRateLimits(config, backplane, late));
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {

@@ -1,5 +1,5 @@
-/** Entries of a report that are written in one transaction: some ten milliseconds in the embedded database. */
-const together = 100;
+/** Entries of a report that are written in one transaction: some twenty milliseconds in the embedded database. */
+const together = 50;
 
 /**
  * Hands over `items` in parts, in order, one after another; at least one, which is empty without items. `work` answers whether to go on.

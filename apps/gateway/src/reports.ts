@@ -46,18 +46,20 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
     const applying = inParts(newestFirst(reported), async (facts, isLast) => {
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
-      const applied = await share.run(connection.ownerId, restAfterPart, () =>
-        withOwned(database, connection, async (tx, device) => {
-          const changes = await applyReport(tx, device, facts, reading);
+      const applied = await share.run(connection.ownerId, restAfterPart, async () => {
+        const changes = await withOwned(database, connection, async (tx, device) => {
+          const written = await applyReport(tx, device, facts, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
-          return changes;
-        }),
-      );
+          return written;
+        });
+        if (!changes) return undefined;
+        for (const key of changes.keys) memory.forgetRecord(key);
+        await news.add(changes.keys);
+        return changes;
+      });
       if (!applied) return false;
       leftOut += applied.leftOut;
       const { keys } = applied;
-      for (const key of keys) memory.forgetRecord(key);
-      await news.add(keys);
       for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
       return true;
     });

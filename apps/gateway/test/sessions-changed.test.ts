@@ -9,7 +9,7 @@ describe('sessions_changed', () => {
   let modern: TestApp;
   let plain: TestApp;
 
-  /** Three parts of 100: what counts is the whole report. */
+  /** Six parts: what counts is the whole report. */
   const entries = 300;
   /** `changed` of its sessions, spread over all parts, have this title. */
   const report = (title: string, changed: number) => {

@@ -14,6 +14,7 @@ import { tellToReload } from '@relay/attention';
 import type { ApiDeps } from '../deps.ts';
 import { verifyUserToken } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
+import type { LateRefusals } from '../http/late-refusals.ts';
 import { AppConnection } from './connection.ts';
 import { createDeliveries } from './delivery.ts';
 import { authenticateApp } from './upgrade.ts';
@@ -30,7 +31,7 @@ export interface AttentionDoor {
 
 const path = '/ws/attention';
 
-export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
+export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): AttentionDoor {
   const { config, logger } = deps;
   const prepare = createDeliveries();
   const keepalive = { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs };
@@ -96,7 +97,12 @@ export function createAttentionDoor(deps: ApiDeps): AttentionDoor {
       frameRate,
       verify: (token) => verifyUserToken(token, deps.jwtVerifier),
     });
-    enter(connection);
+    try {
+      enter(connection);
+    } catch (error) {
+      await late.pause(`user:${connection.principal.userId}`);
+      throw error;
+    }
     let heartbeat: Heartbeat | undefined;
     try {
       await connection.subscribe(deps.backplane);

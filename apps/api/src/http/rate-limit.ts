@@ -7,6 +7,7 @@ import type { Response } from 'express';
 import { RelayError } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
+import type { LateRefusals } from './late-refusals.ts';
 import { type Counted, type Limiter, createSharedLimiters } from './shared-limiter.ts';
 
 export interface RateLimits {
@@ -32,6 +33,7 @@ const guessesPerAddress = 20;
 export function createRateLimits(
   config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>,
   backplane: Pick<Shared, 'count'>,
+  late: LateRefusals,
 ): RateLimits {
   const limiter = createSharedLimiters(backplane);
   const requests = limiter('requests', config.rateLimitPerMinute, config.rateWindowMs);
@@ -43,7 +45,9 @@ export function createRateLimits(
   const consume = async (limit: Limiter, response: Response, who: string) => {
     const counted = await limit.count(who);
     show(response, limit.points, counted);
-    if (counted.over) throw tooMany(counted);
+    if (!counted.over) return;
+    await late.pause(who);
+    throw tooMany(counted);
   };
 
   return {

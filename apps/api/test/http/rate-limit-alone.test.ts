@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type RedisBackplane, createRedisBackplane } from '@relay/backplane';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import type { Response } from 'express';
+import { LateRefusals } from '../../src/http/late-refusals.ts';
 import { type RateLimits, createRateLimits } from '../../src/http/rate-limit.ts';
 
 describeWith('redis-server', 'rate limits of two instances', () => {
@@ -20,7 +21,7 @@ describeWith('redis-server', 'rate limits of two instances', () => {
       ),
     );
     const limits = { rateLimitPerMinute: 4, sessionCreatePerMinute: 4, rateWindowMs: 3_600_000 };
-    instances = backplanes.map((backplane) => createRateLimits(limits, backplane));
+    instances = backplanes.map((backplane) => createRateLimits(limits, backplane, new LateRefusals()));
   });
   afterAll(async () => {
     await Promise.all(backplanes.map((backplane) => backplane.close()));

@@ -1,0 +1,31 @@
+/**
+ * Refusals that come late (rules, 6.10): a client that asks on and on although it is refused waits for each answer, so that its loop
+ * takes little of what others need. One that stops after the first refusals notices nothing.
+ */
+
+const windowMs = 60_000;
+const promptRefusals = 100;
+const lateMs = 1000;
+/** Of this instance. Each holds a socket; beyond it answers are prompt again. */
+const maxWaiting = 1000;
+const maxPeople = 10_000;
+
+export class LateRefusals {
+  /** Of each person or address: refusals in its window. */
+  readonly #refused = new Map<string, { count: number; until: number }>();
+  #waiting = 0;
+
+  /** Counts a refusal. Resolves when it may be answered: at once for the first 100 in a minute, a second later from then on. */
+  async pause(who: string): Promise<void> {
+    const now = performance.now();
+    if (this.#refused.size >= maxPeople) this.#refused.clear();
+    const known = this.#refused.get(who);
+    const refused = known && known.until > now ? known : { count: 0, until: now + windowMs };
+    this.#refused.set(who, refused);
+    refused.count += 1;
+    if (refused.count <= promptRefusals || this.#waiting >= maxWaiting) return;
+    this.#waiting += 1;
+    await new Promise<void>((resolve) => void setTimeout(resolve, lateMs).unref());
+    this.#waiting -= 1;
+  }
+}
