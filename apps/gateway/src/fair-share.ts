@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How much of the time a person gets: after a piece of work that took t, the next one waits for `factor` times t, `maxMs` at most. */
+/** The share of a person: after a piece of work that took t, the next one waits for `factor` times t, `maxMs` at most. */
 export interface Rest {
   readonly factor: number;
   readonly maxMs: number;

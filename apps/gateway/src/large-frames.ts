@@ -35,7 +35,7 @@ export function createLargeFrames(share: FairShare): LargeFrames {
       let turn: { done: void | Promise<void> };
       try {
         if (add(ownerId, text.length) > maxWaitingCharacters) return connection.close('overloaded');
-        // What `handle` waits for is not part of its turn: a report waits for turns of its own.
+        // Waits of `handle` are not part of its turn: a report waits for turns of its own.
         turn = await share.run(ownerId, rest, () => ({ done: handle(connection.decode(text)) }));
       } finally {
         add(ownerId, -text.length);

@@ -30,7 +30,7 @@ export class BodyPace {
 
   #forgetRested(now: number): void {
     for (const [payer, paidAt] of this.#paidAt) if (paidAt <= now - burstMs) this.#paidAt.delete(payer);
-    // So many at once are strangers: each begins anew.
+    // So many at once are strangers: each begins with a whole burst.
     if (this.#paidAt.size >= maxPayers) this.#paidAt.clear();
   }
 }
