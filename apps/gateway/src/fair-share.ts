@@ -4,11 +4,17 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The share of a person: after a piece of work that took t, the next one waits for `factor` times t, `maxMs` at most. */
+/**
+ * The share of a person: after a piece of work that took t, the next one waits for `factor` times t, and longer the more wait behind it;
+ * `maxMs` at most.
+ */
 export interface Rest {
   readonly factor: number;
   readonly maxMs: number;
 }
+
+/** With so many waiting, a person's machines are a few that came back together; with more, each rest grows in proportion. */
+const calmWaiting = 8;
 
 export interface FairShare {
   /**
@@ -19,12 +25,20 @@ export interface FairShare {
 }
 
 export function createFairShare(): FairShare {
+  /** Pieces of work of each person that wait for their turn. */
+  const waiting = new Map<string, number>();
+  const wait = (ownerId: string, by: 1 | -1): void => {
+    const count = (waiting.get(ownerId) ?? 0) + by;
+    if (count > 0) waiting.set(ownerId, count);
+    else waiting.delete(ownerId);
+  };
   /** Until the rest after the newest work of a person is over. */
   const busy = new Map<string, Promise<unknown>>();
   return {
     run: (ownerId, rest, work) => {
       let tookMs = 0;
       const timed = async () => {
+        wait(ownerId, -1);
         const beganAt = performance.now();
         try {
           return await work();
@@ -32,11 +46,15 @@ export function createFairShare(): FairShare {
           tookMs = performance.now() - beganAt;
         }
       };
+      wait(ownerId, 1);
       const before = busy.get(ownerId);
       const done = before ? before.then(timed) : timed();
       const rested = done
         .catch(() => undefined)
-        .then(() => delay(Math.min(tookMs * rest.factor, rest.maxMs), undefined, { ref: false }))
+        .then(() => {
+          const crowd = Math.max(1, (waiting.get(ownerId) ?? 0) / calmWaiting);
+          return delay(Math.min(tookMs * rest.factor * crowd, rest.maxMs), undefined, { ref: false });
+        })
         .then(() => {
           if (busy.get(ownerId) === rested) busy.delete(ownerId);
         });

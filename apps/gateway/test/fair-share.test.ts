@@ -47,6 +47,26 @@ describe('the fair share', () => {
     expect(done).toEqual([...Array<string>(10).fill('other'), 'alice']);
   });
 
+  it('S3: rests longer while many pieces of one person wait', async () => {
+    const restOf = async (pieces: number) => {
+      const share = createFairShare();
+      const busy = () => {
+        const until = performance.now() + 5;
+        while (performance.now() < until);
+      };
+      const first = share.run('alice', { factor: 2, maxMs: 60_000 }, busy);
+      let restMs = 0;
+      const second = share.run('alice', none, () => (restMs = performance.now()));
+      for (let n = 2; n < pieces; n += 1) void share.run('alice', none, () => undefined);
+      await first;
+      const endedAt = performance.now();
+      await second;
+      return restMs - endedAt;
+    };
+    // Ten times as many as are calm: each rest is about ten times as long, on a machine of any speed.
+    expect(await restOf(80)).toBeGreaterThan(3 * Math.min(await restOf(2), 20));
+  });
+
   it('goes on after work that failed, and hands the failure to the one who asked', async () => {
     const share = createFairShare();
     await expect(share.run('alice', none, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
