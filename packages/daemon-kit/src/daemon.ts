@@ -290,8 +290,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       },
     });
     const settled = (ends: readonly FinalEvent[]) => {
-      journal.settled(ends.map(({ task_id: taskId }) => taskId));
-      for (const { task_id: taskId } of ends) tasks.heard(taskId);
+      for (const taskId of journal.delivered(ends)) tasks.heard(taskId);
     };
     const commands = rememberCommands(agent, (frame) => void send(frame));
     tellSettings(agent, clock, (frame) => void (declared.has(relayCapabilities.settings) && send(frame)));

@@ -8,7 +8,7 @@ import type { DaemonEvent } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
-/** The events that end a task; each task has exactly one. */
+/** The events that end a task. Each task has exactly one, unless its turn continues after a question. */
 export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'> & {
   task_id: string;
   /** Missing when the task ended before its session had a name. */
@@ -53,8 +53,13 @@ export interface Journal {
   began(taskId: string, sessionId: string): void;
   process(taskId: string, pid: number): void;
   ended(frame: FinalEvent): void;
-  /** Delivered, or cancelled: nothing is owed. */
+  /** Cancelled: nothing is owed. */
   settled(taskIds: readonly string[]): void;
+  /**
+   * The relay has saved these ends, as `ended` got them or `owed` returned them. A later end of the same task stays owed. Returns the ids of
+   * the tasks of which nothing more is owed.
+   */
+  delivered(ends: readonly FinalEvent[]): string[];
   /** Ends that the relay has not yet saved, as far as this daemon knows; oldest first. */
   owed(): FinalEvent[];
 }
@@ -123,6 +128,11 @@ export function openJournal({
     }
   };
 
+  const settled = (taskIds: readonly string[]) => {
+    const known = taskIds.filter((taskId) => entries.has(taskId));
+    if (known.length > 0) write({ settled: known });
+  };
+
   const shrink = () => {
     const owed = [...entries].filter(([, entry]) => entry.frame);
     let bytes = owed.reduce((sum, [, entry]) => sum + entry.bytes, 0);
@@ -156,9 +166,11 @@ export function openJournal({
       write({ ended: frame });
       shrink();
     },
-    settled(taskIds) {
-      const known = taskIds.filter((taskId) => entries.has(taskId));
-      if (known.length > 0) write({ settled: known });
+    settled,
+    delivered(ends) {
+      const done = ends.filter((end) => entries.get(end.task_id)?.frame === end).map(({ task_id: taskId }) => taskId);
+      settled(done);
+      return done;
     },
     owed: () => [...entries.values()].flatMap(({ frame }) => (frame ? [frame] : [])),
   };

@@ -592,6 +592,7 @@ export function createTasks(options: TasksOptions): Tasks {
             superseded(sessionId);
           }
         questions.over(taskId);
+        journal.settled([taskId]);
         agent.abandon?.(taskId);
       }
       voice.status();

@@ -35,6 +35,18 @@ describe('the journal', () => {
     expect(open(file).journal.owed()).toEqual([]);
   });
 
+  it('owes the later end of a task although an earlier one is delivered', () => {
+    const file = newFile();
+    const { journal } = open(file);
+    const [first, second] = [complete('a', 'asked'), complete('a', 'asked anew')];
+    journal.ended(first);
+    journal.ended(second);
+    expect(journal.delivered([first])).toEqual([]);
+    expect(open(file).journal.owed()).toEqual([second]);
+    expect(journal.delivered([second])).toEqual(['a']);
+    expect(open(file).journal.owed()).toEqual([]);
+  });
+
   it('knows which tasks a killed process left running, and their process', () => {
     const file = newFile();
     const { journal } = open(file);

@@ -5,7 +5,7 @@
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
 import { releaseQueue } from './session-status.ts';
 import { move } from './move.ts';
-import { isNamed, openPrompt, readPrompt } from './prompts.ts';
+import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
 import type { Ending, MoveName } from './task-moves.ts';
 import { isDue, isOverdue, underWay } from './task-states.ts';
@@ -85,8 +85,11 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const ending = endingOf(outcome, known?.state === 'answered');
   const go = async (name: MoveName, noted: string | null) => {
     const [moved] = await move(db, name, sql`t.id = ${taskId}`, { ...ending, note: noted });
-    if (asked && moved?.shown && isNamed(asked.prompt))
-      await openPrompt(db, moved.sessionKey, { prompt: asked.prompt, taskId }, asked.alone ?? true);
+    if (!asked || !moved || !isNamed(asked.prompt)) return;
+    const { sessionKey: key, shown } = moved;
+    if (shown) await openPrompt(db, key, { prompt: asked.prompt, taskId }, asked.alone ?? true);
+    // An answer to the question before it is on its way, and the daemon will refuse it.
+    else if (asked.alone === false) await openBeside(db, key, asked.prompt);
   };
   if (task.state === 'sent' || task.state === 'running') {
     const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';

@@ -273,6 +273,26 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     );
   });
 
+  it('a question that is asked anew is open although an answer to the one before it is on its way', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const [first, second] = [permission(`a-${native}`, 'A?'), permission(`b-${native}`, 'B?')];
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: first });
+    await asking(id, 'A?');
+    const given = await answer(id, first.uuid, { option: 'yes' });
+    await resumed(daemon, given.body.taskId);
+    daemon.event(taskId, 'PROMPT_CLOSED', { session_id: native, uuid: first.uuid, state: 'superseded' });
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'B?', session_id: native, question: second });
+    await asking(id, 'B?');
+    daemon.event(given.body.taskId as string, 'ERROR', { error: 'The question is closed.', code: 'PROMPT_SUPERSEDED' });
+    await app.next(
+      'session_update',
+      ({ session }) => (session as Seen).id === id && (session as Seen).status === 'waiting',
+    );
+    expect(await read(id)).toMatchObject({ status: 'waiting', prompt: { id: second.uuid } });
+    const other = await answer(id, second.uuid, { option: 'no' });
+    expect(await resumed(daemon, other.body.taskId)).toMatchObject({ prompt_uuid: second.uuid, option_id: 'no' });
+  });
+
   it('a turn that goes on without its question is active, and a cancel ends it', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');
