@@ -282,6 +282,17 @@ export function* linesBackwards(path: string): Generator<string> {
   }
 }
 
+/** The uuid of every item. */
+export function uuidsIn(path: string): Set<string> {
+  const uuids = new Set<string>();
+  for (const line of linesBackwards(path)) {
+    // The first name in every row; a quote inside a text is escaped.
+    const [, uuid] = /"uuid":"([^"\\]+)"/.exec(line) ?? [];
+    if (uuid !== undefined) uuids.add(uuid);
+  }
+  return uuids;
+}
+
 /** Items as they are now, found from the end of the file until `enough` says so after a row. */
 export function readBackwards(
   path: string,

@@ -22,6 +22,7 @@ import {
   readBackwards,
   readSession,
   rowOf,
+  uuidsIn,
 } from './session-file.ts';
 import { type Extent, changedSince, messageOf, pageBackwards } from './session-pages.ts';
 
@@ -84,11 +85,13 @@ export interface Store {
   advance(sessionId: string): void;
   /** The current version; 0 for a session that has none. */
   version(sessionId: string): number;
+  /** Whether the session has an item with this uuid. */
+  holds(sessionId: string, uuid: string): boolean;
   /** Items that may still change, in order. */
   open(sessionId: string): Item[];
   /** Uuids of all open questions. */
   asking(): string[];
-  /** Rewrites a file of which more than half was replaced by later rows. */
+  /** After a turn: forgets the uuids, and rewrites a file of which more than half was replaced by later rows. */
   tidy(sessionId: string): void;
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
@@ -125,6 +128,8 @@ interface Session extends Extent {
   resting: boolean;
   gaps: Gap[];
   open: Map<string, Stored>;
+  /** Of all items, while a turn writes. */
+  uuids?: Set<string> | undefined;
   bytes: number;
   /** Approximate size of a rewritten file, in bytes. */
   needed: number;
@@ -214,8 +219,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     const fresh = new Map<string, Stored>();
     for (const change of changes) {
       const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
-      const known =
-        fresh.get(uuid) ?? session.open.get(uuid) ?? (change.op === 'put' ? undefined : closedItem(session, uuid));
+      const known = fresh.get(uuid) ?? session.open.get(uuid) ?? closedItem(session, uuid);
       const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, known) } : change;
       const item = itemAfter(known?.item, op, v);
       if (!item) continue;
@@ -242,6 +246,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       throw error;
     }
     for (const [uuid, stored] of fresh) {
+      session.uuids?.add(uuid);
       if (isClosed(stored.item)) session.open.delete(uuid);
       else session.open.set(uuid, stored);
     }
@@ -250,9 +255,13 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     return { ops, v };
   };
 
-  /** Rare: a closed item changes again. */
+  const uuidsOf = (session: Session) => (session.uuids ??= uuidsIn(session.path));
+
+  /** Rare: a closed item changes again, or an agent uses a name twice. The item keeps its place. */
   const closedItem = (session: Session, uuid: string): Stored | undefined =>
-    readBackwards(session.path, session.old, (found) => found.has(uuid)).get(uuid);
+    uuidsOf(session).has(uuid)
+      ? readBackwards(session.path, session.old, (found) => found.has(uuid)).get(uuid)
+      : undefined;
 
   const placed = (session: Session, item: NewItem, known: Stored | undefined): Item => {
     const { uuid, role, content, timestamp = time(), turn, part } = item;
@@ -300,6 +309,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     write,
     advance: (sessionId) => advance(sessionOf(sessionId)),
     version: (sessionId) => sessions.get(sessionId)?.v ?? 0,
+    holds: (sessionId, uuid) => uuidsOf(sessionOf(sessionId)).has(uuid),
     open: (sessionId) =>
       [...(sessions.get(sessionId)?.open.values() ?? [])]
         .map(({ item }) => item)
@@ -310,6 +320,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       ),
     tidy(sessionId) {
       const session = sessionOf(sessionId);
+      delete session.uuids;
       if (session.open.size === 0 && session.bytes > tidyBytes && session.needed < session.bytes / 2) rewrite(session);
     },
     entitle(sessionId, title) {
@@ -327,6 +338,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       const changes = fresh.map((item): Change => ({ op: 'put', item }));
       const messages = fresh.filter(({ part }) => isPlain({ part })).map(({ uuid }) => uuid);
       const { ops, v } = write(sessionId, changes, { sync: true, messages });
+      delete session.uuids;
       if (onWritten) onWritten(ops, v);
       else advance(session);
       return fresh.length;

@@ -172,6 +172,32 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(messages.every((message) => !('part' in message))).toBe(true);
   });
 
+  it('keeps its words although the agent gave an earlier message the same name', async () => {
+    const agent: Agent = {
+      tellsUpdates: true,
+      start({ message }, report) {
+        report.update?.(text(`I heard: ${message}`, 'm1'));
+        report.complete(`I heard: ${message}`);
+        return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
+      },
+    };
+    const relay = await home.relay({ declares: ['transcript'] });
+    home.daemon(relay, agent);
+    const connection = await relay.connection();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'One' });
+    const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't1');
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: sessionId, message: 'Two' });
+    await connection.event('TASK_COMPLETE', 't2');
+    const { messages } = await page(connection, sessionId ?? '');
+    expect(messages.map(({ content, seq }) => [content, seq])).toEqual([
+      ['One', 1],
+      ['I heard: One', 2],
+      ['Two', 3],
+      ['I heard: Two', 4],
+    ]);
+    expect(heard(connection).items).toEqual(messages);
+  });
+
   it('that is cancelled keeps its words, and shows the cancel', async () => {
     const { connection, report, sessionId } = await begun();
     report.update?.(text('Half an ans', 'm1'));

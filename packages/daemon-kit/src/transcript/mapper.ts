@@ -27,6 +27,8 @@ export interface MapperOptions {
   now: () => number;
   /** Words of the user are included, and each begins a turn: in a replay. */
   replay?: boolean;
+  /** Whether an earlier turn has an item with this uuid: some agents count their messages anew in each. */
+  isTaken?: (uuid: string) => boolean;
   /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
   unnamed?: () => string;
 }
@@ -91,7 +93,16 @@ const showEveryMs = 2000;
 const plainId = (_role: string, id: string, part: number) => (part === 1 ? id : `${id}#${part}`);
 
 export function createMapper(options: MapperOptions): Mapper {
-  const { sessionId, cwd, idOf = plainId, detail, thoughts, now, unnamed = randomUUID } = options;
+  const {
+    sessionId,
+    cwd,
+    idOf = plainId,
+    detail,
+    thoughts,
+    now,
+    unnamed = randomUUID,
+    isTaken = () => false,
+  } = options;
   let { turn } = options;
   /** The last thing in this turn with an id of the agent. An item without an id is named after it. */
   let beside: string | undefined;
@@ -124,10 +135,14 @@ export function createMapper(options: MapperOptions): Mapper {
 
   const uuidOf = (role: 'USER' | 'AGENT', messageId: string | undefined, kind: string): string => {
     if (messageId === undefined) return unnamed();
-    const part = counted(`${kind} ${messageId}`);
-    const name = idOf(role, messageId, part);
-    beside = kind === 'thought' ? `thought:${name}` : name;
-    return foreignUuid(sessionId, beside);
+    for (let before = ''; ;) {
+      const name = idOf(role, messageId, counted(`${kind} ${messageId}`));
+      beside = kind === 'thought' ? `thought:${name}` : name;
+      const uuid = foreignUuid(sessionId, beside);
+      // The names of some agents have no parts.
+      if (!isTaken(uuid) || name === before) return uuid;
+      before = name;
+    }
   };
 
   const counted = (key: string): number => {
@@ -142,8 +157,11 @@ export function createMapper(options: MapperOptions): Mapper {
   const uuidBeside = (kind: string): string => {
     if (beside === undefined) return unnamed();
     const name = `${kind}:${beside}`;
-    const count = counted(name);
-    return foreignUuid(sessionId, count === 1 ? name : `${name}#${count}`);
+    for (;;) {
+      const count = counted(name);
+      const uuid = foreignUuid(sessionId, count === 1 ? name : `${name}#${count}`);
+      if (!isTaken(uuid)) return uuid;
+    }
   };
 
   /** A replay continues with the next turn. */

@@ -282,6 +282,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           detail: settings.detail === 'outline' ? 'outline' : 'full',
           thoughts: settings.thoughts,
           now: () => clock.now(),
+          isTaken: (uuid) => store.holds(sessionId, uuid),
         });
       const content = keepHead(message, fieldBytes.message);
       talks.delete(sessionId);
@@ -348,6 +349,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         write(sessionId, changes, { sync: true });
         streamOf(sessionId).flush();
         streams.delete(sessionId);
+        store.tidy(sessionId);
       }
     },
     written: (sessionId, ops, v) => streamOf(sessionId).push(ops, v),
