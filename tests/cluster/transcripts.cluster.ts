@@ -35,6 +35,8 @@ function differing(came: readonly Item[], expected: readonly Item[]): string[] {
   const texts = Array.from({ length: Math.max(came.length, expected.length) }, (_, n) =>
     [came[n], expected[n]].map((item) => JSON.stringify(item) ?? 'none'),
   );
+  if (texts.length > 0 && came.at(-1)?.uuid !== expected.at(-1)?.uuid)
+    return [`ends with ${texts.at(-1)!.join(', expected ').slice(0, 1000)}`];
   return texts
     .filter(([one, other]) => one !== other)
     .slice(0, 2)
@@ -159,6 +161,8 @@ describe('transcripts, while frames are lost and daemon, gateways and apis are k
     expect([...lists.keys()].sort()).toEqual(sessions.map(({ id }) => id).sort());
     await run();
     for (const [id, list] of lists) {
+      const { messages: newest } = await pageOf(id, { limit: 50 });
+      expect(differing(newest, list.slice(-50))).toEqual([]);
       for (const app of apps) {
         const copy = app.copies.get(id)!;
         await until(

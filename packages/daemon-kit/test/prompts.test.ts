@@ -229,6 +229,22 @@ describe('a question', () => {
     expect((await again.event('ERROR', 't3')).error).toContain('it was dismissed.');
   });
 
+  it('of an agent that holds none ends the turn with its tools, and a restart interrupts nothing', async () => {
+    const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun(undefined, false);
+    report.update?.({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', status: 'in_progress' });
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    const before = await page(connection, sessionId);
+    expect(before.map(({ part }) => [part.kind, part.status ?? part.state])).toEqual([
+      ['user', undefined],
+      ['tool', 'completed'],
+      ['question', 'open'],
+    ]);
+    await daemon.stop();
+    home.daemon(relay, agent, { storeDir });
+    expect(await page(await relay.connection(), sessionId)).toEqual(before);
+  });
+
   it.each(['complete', 'error'] as const)('is superseded by the end of its turn (%s)', async (how) => {
     const { connection, report, sessionId } = await begun();
     report.further?.(permission('q1', 'First?'));

@@ -246,8 +246,9 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     const { question, about, before } = ending;
     const part = { kind: 'question', question, state: 'open' };
     const turn = talk === undefined ? {} : { turn: talk.turn };
-    const isKept = talk?.lost === undefined;
-    const changes = talk === undefined ? [] : isKept ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
+    // An agent that holds its question goes on with its tools after the answer; the turn of any other is over.
+    const goesOn = talk?.lost === undefined && !options.keepsQuestions;
+    const changes = talk === undefined ? [] : goesOn ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
     talk?.mapper.forget();
     // A question asked beside another one is there already, and did not change.
     const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
