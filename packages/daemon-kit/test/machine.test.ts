@@ -1,9 +1,10 @@
-/** The machine below the daemon: a full disk, a clock that jumps. */
+/** The machine below the daemon: a disk that is full or read-only, a clock that jumps. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Agent, type Clock, systemClock } from '../src/index.ts';
+import { describeWith } from '@relay/testing/needs';
+import { type Agent, type Clock, type TurnReport, openStore, systemClock } from '../src/index.ts';
 import { echo, house } from './house.ts';
 
 const home = house();
@@ -18,6 +19,112 @@ const naming = (agent: Agent): Agent => {
     open: () => Promise.resolve({ sessionId: `s${++count}` }),
   };
 };
+
+describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', () => {
+  const mount = (...args: string[]) => expect(spawnSync('mount', args)).toMatchObject({ status: 0 });
+  const mounts: string[] = [];
+  afterEach(() => {
+    for (const folder of mounts.splice(0)) spawnSync('umount', ['--lazy', folder]);
+  });
+
+  /** A turn that has said a few words when its disk becomes read-only. */
+  const begin = async () => {
+    const storeDir = home.folder();
+    mount('-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', storeDir);
+    mounts.push(storeDir);
+    const reports: TurnReport[] = [];
+    const ends: (() => void)[] = [];
+    const start: Agent['start'] = (_turn, report) => {
+      reports.push(report);
+      const ended = new Promise<void>((resolve) => ends.push(resolve));
+      return { ended, cancel: () => Promise.resolve(ends.at(-1)?.()) };
+    };
+    const relay = await home.relay({ declares: ['transcript'] });
+    home.daemon(relay, naming({ tellsUpdates: true, start }), { storeDir });
+    const connection = await relay.connection();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'Water the garden' });
+    await connection.event('SESSION_STARTED', 't1');
+    const say = (text: string) =>
+      reports.at(-1)?.update?.({
+        sessionUpdate: 'agent_message_chunk',
+        messageId: `m${reports.length}`,
+        content: { type: 'text', text },
+      });
+    const complete = async (taskId: string, result: string) => {
+      reports.at(-1)?.complete(result);
+      ends.at(-1)?.();
+      return connection.event('TASK_COMPLETE', taskId);
+    };
+    say('Before. ');
+    const file = join(storeDir, 'sessions', 's1.jsonl');
+    const before = readFileSync(file, 'utf8');
+    mount('-o', 'remount,ro', storeDir);
+    return {
+      connection,
+      storeDir,
+      file,
+      before,
+      say,
+      complete,
+      heal: () => mount('-o', 'remount,rw', storeDir),
+    };
+  };
+  const rowsOf = (text: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as object);
+  const itemsOf = (storeDir: string) => openStore(join(storeDir, 'sessions')).everything('s1')!;
+
+  it('costs the history and nothing else: the turn ends well and says what is missing, and the file is whole', async () => {
+    const { connection, storeDir, file, before, say, complete, heal } = await begin();
+    say('Behind. ');
+    expect((await connection.event('PROGRESS', 't1')).target).toContain('EROFS');
+    const { result } = await complete('t1', 'Watered.');
+    expect(result).toContain('Watered.');
+    expect(result).toContain('EROFS');
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    heal();
+    // The next turn is kept again, and nothing of the one before stays open.
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 's1', message: 'And the trees?' });
+    await connection.status('t2');
+    say('All of them.');
+    await complete('t2', 'All of them.');
+    const text = readFileSync(file, 'utf8');
+    expect(text.startsWith(before)).toBe(true);
+    expect(rowsOf(text).length).toBeGreaterThan(rowsOf(before).length);
+    const items = itemsOf(storeDir);
+    expect(items.map(({ role, content }) => [role, content])).toEqual([
+      ['USER', 'Water the garden'],
+      ['AGENT', 'Before. '],
+      ['USER', 'And the trees?'],
+      ['AGENT', 'All of them.'],
+    ]);
+    expect(items.filter(({ part }) => part.open === true)).toEqual([]);
+  });
+
+  it('and can be written again before its end: the end is kept, with a note for people', async () => {
+    const { connection, storeDir, say, complete, heal } = await begin();
+    say('Behind. ');
+    await connection.event('PROGRESS', 't1');
+    heal();
+    const { message_uuid: last } = await complete('t1', 'Watered.');
+    const items = itemsOf(storeDir);
+    expect(items.at(-1)).toMatchObject({ uuid: last, content: expect.stringMatching(/^Watered\.[^]*EROFS/) });
+    expect(items.filter(({ part }) => part.open === true)).toEqual([]);
+    expect(items.some(({ part }) => part.what === 'notice')).toBe(true);
+  });
+
+  it('refuses the next turn before its agent starts, and says why', async () => {
+    const { connection, complete } = await begin();
+    await complete('t1', 'Watered.');
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 's1', message: 'And the trees?' });
+    expect(await connection.event('ERROR', 't2')).toMatchObject({
+      error: expect.stringContaining('EROFS'),
+      code: 'HISTORY_NOT_WRITTEN',
+    });
+  });
+});
 
 describe('a full disk', () => {
   /** /dev/full answers every write with ENOSPC. */

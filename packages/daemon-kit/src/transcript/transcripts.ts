@@ -289,7 +289,10 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       talks.delete(sessionId);
       talks.set(sessionId, { taskId, mapper, turn });
       try {
-        write(sessionId, [put({ uuid, role: 'USER', content, turn, part })], { sync: true });
+        // Of an earlier turn whose end the disk refused.
+        const left = known ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const words = put({ uuid, role: 'USER', content, turn, part });
+        write(sessionId, [...left.map(interrupted), words], { sync: true });
       } catch (error) {
         if (known) talks.set(sessionId, known);
         else talks.delete(sessionId);
