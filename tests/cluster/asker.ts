@@ -20,7 +20,7 @@ export interface Asker {
   /** The question that is open now. */
   current(): string | undefined;
   /** Withdraws this question and asks another one in the same turn; not when it has its answer already. */
-  askAnew(uuid: string): void;
+  askAgain(uuid: string): void;
 }
 
 function createAsker(sessionId: string): Asker & Pick<Agent, 'start'> {
@@ -47,7 +47,7 @@ function createAsker(sessionId: string): Asker & Pick<Agent, 'start'> {
     withdrawn,
     given,
     current: () => open?.uuid,
-    askAnew(uuid) {
+    askAgain(uuid) {
       if (open?.uuid !== uuid) return;
       const { report } = open;
       withdrawn.add(uuid);

@@ -151,9 +151,9 @@ describe('two people who answer the same questions on two apis', () => {
     }
     if (isOver()) return;
     rounds += 1;
-    const isAnew = chance.below(3) === 0;
+    const asksAgain = chance.below(3) === 0;
     const acts = [() => answer(id, question, 0), () => answer(id, question, 1)];
-    if (isAnew) acts.push(() => Promise.resolve(asker.askAnew(question)) as Promise<never>);
+    if (asksAgain) acts.push(() => Promise.resolve(asker.askAgain(question)) as Promise<never>);
     if (rounds % killEvery === 0)
       acts.push(async () => {
         const gateway = cluster.gateways[(kills += 1) % 2]!;
@@ -218,7 +218,7 @@ describe('two people who answer the same questions on two apis', () => {
         wrong.push(`${question} was still open`);
     }
     process.stdout.write(
-      `${rounds} questions, ${given.length} answers, ${withdrawn.size} asked anew, ${kills} gateways killed; seed ${seed}\n` +
+      `${rounds} questions, ${given.length} answers, ${withdrawn.size} replaced by another, ${kills} gateways killed; seed ${seed}\n` +
         `${[...outcomes].map(([outcome, times]) => `${times} × ${outcome}`).join(', ')}\n`,
     );
     expect(wrong).toEqual([]);

@@ -38,7 +38,7 @@ describe('the journal', () => {
   it('owes the later end of a task although an earlier one is delivered', () => {
     const file = newFile();
     const { journal } = open(file);
-    const [first, second] = [complete('a', 'asked'), complete('a', 'asked anew')];
+    const [first, second] = [complete('a', 'asked'), complete('a', 'asked again')];
     journal.ended(first);
     journal.ended(second);
     expect(journal.delivered([first])).toEqual([]);

@@ -273,7 +273,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     );
   });
 
-  it('a question that is asked anew is open although an answer to the one before it is on its way', async () => {
+  it('a question that is asked again is open although an answer to the one before it is on its way', async () => {
     const { taskId, id, native } = await run(daemon);
     const [first, second] = [permission(`a-${native}`, 'A?'), permission(`b-${native}`, 'B?')];
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: first });

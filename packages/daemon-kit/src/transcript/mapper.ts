@@ -27,7 +27,7 @@ export interface MapperOptions {
   now: () => number;
   /** Words of the user are included, and each begins a turn: in a replay. */
   replay?: boolean;
-  /** Whether an earlier turn has an item with this uuid: some agents count their messages anew in each. */
+  /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
   isTaken?: (uuid: string) => boolean;
   /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
   unnamed?: () => string;
