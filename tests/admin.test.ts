@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RelayProcess, startRelayProcess } from '@relay/testing';
+import { type RelayProcess, setupLinkOf, startRelayProcess } from '@relay/testing';
 
 const program = fileURLToPath(new URL('../apps/standalone/dist/admin.js', import.meta.url));
 const publicUrl = 'http://localhost:4000';
@@ -42,7 +42,7 @@ describe('relay-admin', () => {
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'relay-admin-'));
     await whileItRuns(async (at) => {
-      const token = /setup#token=([\w-]+)/.exec(at.output())?.[1];
+      const token = new URL(await setupLinkOf(at)).hash.slice('#token='.length);
       expect((await post(at, '/auth/sign-up/email', { ...first, invitation: token })).status).toBe(200);
     });
   }, 120_000);

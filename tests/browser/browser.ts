@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import {
   type Registration,
   type RelayAddress,
-  type RelayProcess,
   freePort,
   send,
+  setupLinkOf,
   startCluster,
   startRelayProcess,
 } from '@relay/testing';
@@ -36,19 +36,6 @@ export interface BrowserRelay {
   /** The link for the first account. */
   readonly setupLink: string;
   end(): Promise<void>;
-}
-
-/** It is printed after the line that says where the relay is. */
-function linkOf(relay: RelayProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      const link = /Create the first account: (\S+)\n/.exec(relay.output())?.[1];
-      if (link !== undefined) resolve(link);
-    };
-    relay.process.stderr?.on('data', look);
-    relay.process.once('exit', () => reject(new Error(`no link for the first account:\n${relay.output()}`)));
-    look();
-  });
 }
 
 /** Two apis and two gateways behind HAProxy, with Redis and PostgreSQL. The link of the last api that started is the one that counts. */
@@ -92,7 +79,7 @@ export async function startBrowserRelay(env: Record<string, string> = {}, givenP
       ...env,
     },
   });
-  const setupLink = await linkOf(relay);
+  const setupLink = await setupLinkOf(relay);
   const end = async () => {
     await relay.end('SIGTERM');
     await rm(relay.dataDir, { recursive: true, force: true });

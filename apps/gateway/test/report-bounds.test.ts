@@ -70,10 +70,10 @@ describe('S3: a large report', () => {
     const listed = await relay.call('listSessions', { user: 'bob' });
     expect(listed.status).toBe(200);
     expect(await countOf(relay, large.deviceId)).toBeLessThan(entries);
-    await app.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`);
+    await app.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`, 60_000);
     expect(await countOf(relay, large.deviceId)).toBe(entries);
     await relay.stop();
-  });
+  }, 120_000);
 
   it('S3: makes known as many sessions as a device may have, the newest first, and goes on with those', async () => {
     const relay = await startRelay({ config: { sessionsPerDevice: 150 } });

@@ -89,3 +89,16 @@ export async function startRelayProcess(
     },
   };
 }
+
+/** The link for the first account. It is printed after the line that says where the relay is. Rejects when the relay ends without it. */
+export function setupLinkOf(relay: RelayProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const link = /Create the first account: (\S+)\n/.exec(relay.output())?.[1];
+      if (link !== undefined) resolve(link);
+    };
+    relay.process.stderr?.on('data', look);
+    relay.process.once('exit', () => reject(new Error(`no link for the first account:\n${relay.output()}`)));
+    look();
+  });
+}
