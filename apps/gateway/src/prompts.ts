@@ -73,9 +73,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
       metrics.ignored.inc({ cause: 'unknown session' });
       return;
     }
-    const changed = await withDevice(database, connection.deviceId, (tx) =>
-      closePrompt(tx, record.key, event.uuid, event.state),
-    );
+    const changed = await withDevice(database, connection.deviceId, (tx) => closePrompt(tx, record.key, event));
     if (!changed) return;
     connection.memory.forgetRecord(record.key);
     await publisher.sessions([record.key]);

@@ -124,6 +124,17 @@ export const questions: readonly Check[] = [
     await daemon.inbox.until('task_cancel', ({ task_id }) => task_id === task.id);
     await daemon.close();
   }),
+  rule('5.13', 'the status that a daemon names with the end of its question is that of the session', async (world) => {
+    const daemon = await declaring(world, 'prompts');
+    const question = permission('Over?');
+    const { session, task } = await waiting(world, daemon, question);
+    const from = (await world.app()).inbox.mark();
+    const about = { session_id: session.native, uuid: question.uuid };
+    daemon.event(task.id, 'PROMPT_CLOSED', { ...about, state: 'superseded', status: 'idle' });
+    const closed = await asking(world, session, from);
+    same([closed.session.prompt, closed.session.status], [undefined, 'idle'], 'prompt, status');
+    await daemon.close();
+  }),
   rule('5.14', 'a dismissal that was lost with its connection is repeated to the next one', async (world) => {
     const before = await declaring(world, 'prompts');
     const question = permission('Dismissed?');

@@ -160,7 +160,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
       said: (event) => void (tellsTranscript() && send(event)),
       closed(sessionId, taskId, uuid, state) {
         const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;
-        if (tellsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state });
+        const status = tasks.isActive(sessionId) ? 'active' : 'idle';
+        if (tellsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state, status });
       },
       keepsQuestions: agent.holdsQuestions !== true,
       isWatched: (sessionId) => watched.has(sessionId),

@@ -124,7 +124,11 @@ describe('a question', () => {
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
     report.withdrawn?.('it was not answered in time.', 'q1');
-    expect(await connection.event('PROMPT_CLOSED', 't1')).toMatchObject({ uuid: 'q1', state: 'superseded' });
+    expect(await connection.event('PROMPT_CLOSED', 't1')).toMatchObject({
+      uuid: 'q1',
+      state: 'superseded',
+      status: 'active',
+    });
     report.complete('I went on without.');
     await connection.event('TASK_COMPLETE', 't1');
     answer(connection, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
@@ -205,7 +209,7 @@ describe('a question', () => {
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
     connection.send({ type: 'task_cancel', task_id: 't1' });
-    expect(await connection.event('PROMPT_CLOSED')).toMatchObject({ uuid: 'q1', state: 'superseded' });
+    expect(await connection.event('PROMPT_CLOSED')).toMatchObject({ uuid: 'q1', state: 'superseded', status: 'idle' });
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 

@@ -94,13 +94,18 @@ export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Prom
 
 /**
  * Saves the end of a question as the daemon reports it; later words of the daemon are no answer to it. `state` as on the wire: an unknown one
- * means superseded. Returns whether anything changed.
+ * means superseded. `status`: of the session, where the daemon names it. Returns whether anything changed.
  */
-export async function closePrompt(db: Db, key: string, uuid: string, state: string): Promise<boolean> {
+export async function closePrompt(
+  db: Db,
+  key: string,
+  { uuid, state, status }: { uuid: string; state: string; status?: string | null | undefined },
+): Promise<boolean> {
   const to = state === 'answered' ? 'closed' : state === 'expired' ? 'expired' : 'superseded';
   const keys = await endPrompts(db, sql`p.session_key = ${key} AND p.uuid = ${uuid}`, sql`${to}::text`);
-  // The turn goes on if the agent has its answer or needs none; the next report corrects this if it is wrong.
-  await settleUnasked(db, keys, state === 'answered' || state === 'superseded' ? 'active' : 'idle');
+  // Without a status the turn goes on if the agent has its answer or needs none; the next report corrects this if it is wrong.
+  const otherwise = state === 'answered' || state === 'superseded' ? 'active' : 'idle';
+  await settleUnasked(db, keys, status === 'active' || status === 'idle' ? status : otherwise);
   return keys.length > 0;
 }
 

@@ -293,6 +293,19 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await resumed(daemon, other.body.taskId)).toMatchObject({ prompt_uuid: second.uuid, option_id: 'no' });
   });
 
+  it('a session whose turn is over after its question is idle at once, when its daemon names the status', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const asked = permission(`a-${native}`, 'A?');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
+    await asking(id, 'A?');
+    daemon.event('', 'PROMPT_CLOSED', { session_id: native, uuid: asked.uuid, state: 'superseded', status: 'idle' });
+    const closed = await app.next(
+      'session_update',
+      ({ session }) => (session as Seen).id === id && !(session as Seen).prompts,
+    );
+    expect(closed.session).toMatchObject({ status: 'idle' });
+  });
+
   it('a turn that goes on without its question is active, and a cancel ends it', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');

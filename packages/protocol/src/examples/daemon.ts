@@ -230,5 +230,6 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
     session_id: nativeId,
     uuid: permission.uuid,
     state: 'superseded',
+    status: 'active',
   },
 };

@@ -301,6 +301,12 @@ export const daemonEvents = {
       minLength: 1,
       maxLength: 64,
     }),
+    status: addedLater(
+      text(
+        'Whether its turn continues (`active`) or is over (`idle`). Absent or another one: `active` after `superseded` and `answered`, else `idle`',
+        { maxLength: 64 },
+      ),
+    ),
   }),
 } as const;
 
