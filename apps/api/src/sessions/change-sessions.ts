@@ -3,6 +3,7 @@ import {
   type Db,
   type SessionFilter,
   deleteSession,
+  findSession,
   findSessions,
   readSessions,
   updateSession,
@@ -21,11 +22,12 @@ export async function changeSessions(
   { action, filter }: ChangeSessions,
 ): Promise<ChangedSessions> {
   const { database } = deps;
-  const { before, archived = 'false', ...others } = filter;
+  const { before, archived = 'false', ids, ...others } = filter;
   const wanted: SessionFilter = {
     ...others,
     ...(before === undefined ? {} : { before: new Date(before) }),
     archived: action === 'archive' ? 'false' : action === 'unarchive' ? 'true' : archived,
+    ...(ids === undefined ? {} : { keys: await keysOf(database, userId, ids) }),
   };
   const found = await findSessions(database, userId, wanted, limits.bulkSessions + 1);
   const now = found.slice(0, limits.bulkSessions);
@@ -45,6 +47,13 @@ export async function changeSessions(
   }
   if (action === 'delete' && changed > 0) await forgetHistory(deps, userId);
   return { changed, more: found.length > limits.bulkSessions };
+}
+
+/** Ids that mean no session of the person are left out. */
+async function keysOf(db: Db, userId: string, ids: readonly string[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (const id of ids) keys.push(...[await findSession(db, userId, id)].flatMap((record) => record?.key ?? []));
+  return keys;
 }
 
 type Records = Awaited<ReturnType<typeof readSessions>>;

@@ -142,6 +142,23 @@ describe('GET /api/sessions with q, status and pinned', () => {
       await app.close();
     }, 120_000);
 
+    it('changes only those that are named, and leaves out names of nothing', async () => {
+      const app = await connectApp(scene.relay, { since: '' });
+      const [one, two, three] = [await beginAndEnd(scene, 'n1'), await beginAndEnd(scene, 'n2'), await beginAndEnd(scene, 'n3')]; // prettier-ignore
+      const call = async (action: 'archive' | 'delete', ids: string[], user?: string) =>
+        (await scene.relay.call('changeSessions', { body: { action, filter: { ids } }, ...(user ? { user } : {}) }))
+          .body;
+      expect(await call('archive', [one.id, two.id, 'nothing'])).toEqual({ changed: 2, more: false });
+      expect(await call('delete', [three.id], 'bob')).toEqual({ changed: 0, more: false });
+      expect(await call('delete', [])).toEqual({ changed: 0, more: false });
+      // Archived by now: a deletion means what is not, unless it says so.
+      expect(await call('delete', [one.id, three.id])).toEqual({ changed: 1, more: false });
+      await app.next('session_removed', (frame) => frame.sessionId === three.id);
+      const left = (await list({ archived: 'true' })).map(({ id }) => id);
+      expect(left).toEqual(expect.arrayContaining([one.id, two.id]));
+      await app.close();
+    });
+
     it('cancels what runs in a session that it deletes, and leaves those of others', async () => {
       const { id, taskId } = await begin(scene, 'runs and goes', 'ostrich');
       const body = { action: 'delete' as const, filter: { q: 'ostrich' } };

@@ -1,11 +1,26 @@
 /** Archiving and deleting many sessions by a filter. camelCase, times in UTC. */
-import { type Static, Type, count, flag, id, limits, maybe, oneOf, record, text, time } from '../schema.ts';
+import {
+  type Static,
+  Type,
+  count,
+  flag,
+  id,
+  limits,
+  list,
+  maybe,
+  oneOf,
+  record,
+  sessionId,
+  text,
+  time,
+} from '../schema.ts';
 import { sessionStatuses } from './conversation.ts';
 
 export const ChangeSessions = record('ChangeSessions', 'An action on all sessions that a filter selects.', {
   action: oneOf(['archive', 'unarchive', 'delete'], 'What to do'),
   filter: Type.Object(
     {
+      ids: maybe(list(sessionId('Session id or alias'), 'Only these', { maxItems: limits.bulkSessions })),
       deviceId: maybe(id('Only of this device')),
       status: maybe(oneOf(sessionStatuses, 'Only in this state')),
       q: maybe(text('As `q` of the list of sessions', { maxLength: limits.nameCharacters })),
