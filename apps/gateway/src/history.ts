@@ -120,6 +120,8 @@ function isSame(one: Question, other: Question): boolean {
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;
+  if (one.kind === 'ask_content' && other.kind === 'ask_content')
+    return (['uuid', 'name', 'offset', 'limit'] as const).every((name) => one[name] === other[name]);
   if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;
   const isSamePlace = one.before === other.before && one.after === other.after && one.changed === other.changed;
   return isSamePlace && one.limit === other.limit && one.parts === other.parts;

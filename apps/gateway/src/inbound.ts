@@ -66,6 +66,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     messages: (connection, frame) => history.answered(connection, frame),
     usage_response: (connection, frame) => history.answered(connection, frame),
     settings_response: (connection, frame) => history.answered(connection, frame),
+    content_response: (connection, frame) => history.answered(connection, frame),
     settings_activity: async (connection, { session_id: nativeId }) => {
       const record = await sessions.find(connection, nativeId);
       if (record)

@@ -54,6 +54,7 @@ export function createOutbound({
         return later(unnamed.named(connection, body.taskId));
       case 'ask_context':
       case 'ask_settings':
+      case 'ask_content':
       case 'ask_summary':
       case 'release':
       case 'history':

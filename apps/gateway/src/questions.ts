@@ -21,7 +21,9 @@ const summaryMessagesMax = 20;
 const summaryTextBytes = 8 * 1024;
 
 interface Asked {
-  frame: ToDaemon<'get_messages' | 'usage_request' | 'settings_request' | 'context_request' | 'force_quit_session'>;
+  frame: ToDaemon<
+    'get_messages' | 'usage_request' | 'settings_request' | 'content_request' | 'context_request' | 'force_quit_session'
+  >;
   /** The frame that answers it. */
   answer: Answer['type'];
 }
@@ -58,6 +60,11 @@ export function asked(
       const change = question.change === undefined ? {} : { change: question.change };
       return { frame: { type: 'settings_request', ...about, ...change }, answer: 'settings_response' };
     }
+    case 'ask_content': {
+      if (!can('content')) return undefined;
+      const { uuid, name, offset, limit } = question;
+      return { frame: { type: 'content_request', ...about, uuid, name, offset, limit }, answer: 'content_response' };
+    }
     case 'ask_summary': {
       if (can('context') && !can('usage')) return undefined;
       const include = { initial_prompt: true, recent_messages: summaryMessages, last_tool_use: true };
@@ -72,6 +79,7 @@ export function asked(
 export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'settings_response') return settingsReply(frame);
+  if (frame.type === 'content_response') return contentReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
@@ -97,6 +105,13 @@ function settingsReply({ settings, error, code }: FromDaemon<'settings_response'
   if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes)
     return failure('The device answered too much.');
   return { v: 1, kind: 'session_settings', settings };
+}
+
+function contentReply({ mime, size, cut, data, error, code }: FromDaemon<'content_response'>): Reply {
+  if (code === 'CONTENT_NOT_FOUND')
+    return { v: 1, kind: 'failure', code, error: 'The device does not have this content, or no longer.' };
+  if (error || typeof size !== 'number' || typeof data !== 'string') return answeredBadly(error);
+  return { v: 1, kind: 'item_content', mime: mime ?? '', size, ...(cut ? { cut } : {}), data };
 }
 
 function summaryReply({ context, error }: FromDaemon<'context_response'>): Reply {

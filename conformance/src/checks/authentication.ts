@@ -26,7 +26,13 @@ export const authentication: readonly Check[] = [
     async ({ rest }) => {
       for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
         if (!route.credential.startsWith('user')) continue;
-        const params = { id: 'nobody:knows:it', userCode: 'BCDF-GHJK', uuid: 'unknown', taskId: 'unknown' };
+        const params = {
+          id: 'nobody:knows:it',
+          userCode: 'BCDF-GHJK',
+          uuid: 'unknown',
+          name: 'unknown',
+          taskId: 'unknown',
+        };
         await rest.refused(name, 'UNAUTHORIZED', { as: null, params, ...(route.body ? { body: {} } : {}) });
       }
     },

@@ -122,6 +122,29 @@ export const capabilities: readonly Check[] = [
       await daemon.close();
     },
   ),
+  rule('10.16', 'what an item names is asked of a daemon that declared it, in pieces', async (world) => {
+    const plain = await world.session();
+    const at = { uuid: 'an-item', name: 'output' };
+    await world.rest.refused('readContent', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.id, ...at } });
+    const daemon = await declaring(world, 'transcript, content');
+    const { id, native } = await world.session({}, daemon);
+    const params = { id, ...at };
+    let from = daemon.inbox.mark();
+    const asked = () => daemon.inbox.until('content_request', ({ session_id }) => session_id === native, { from });
+    const read = world.rest.ok('readContent', { params, query: { offset: 3, limit: 3 } });
+    const { request_id, uuid, name, offset, limit } = await asked();
+    same([uuid, name, offset, limit], ['an-item', 'output', 3, 3], 'uuid, name, offset, limit');
+    const piece = { mime: 'text/plain', size: 7, data: btoa('def') };
+    daemon.send({ type: 'content_response', request_id, session_id: native, ...piece });
+    same((await read).body, { sessionId: id, ...at, offset: 3, ...piece, next: 6 }, 'the piece');
+    from = daemon.inbox.mark();
+    const gone = world.rest.refused('readContent', 'CONTENT_NOT_FOUND', { params });
+    const last = await asked();
+    const error = { code: 'CONTENT_NOT_FOUND', error: 'removed' };
+    daemon.send({ type: 'content_response', request_id: last.request_id, session_id: native, ...error });
+    await gone;
+    await daemon.close();
+  }),
   rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();

@@ -12,6 +12,7 @@ import {
   transcriptLimits,
 } from '@relay/protocol';
 import type { Agent } from './agent.ts';
+import { contentReader, keepingIn, openContents } from './contents.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
 import { daemonSocketAddress } from './address.ts';
 import {
@@ -33,7 +34,7 @@ import { type Outside, joinOutside } from './outside.ts';
 import { tellSettings } from './settings.ts';
 import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
-import { openStore } from './store.ts';
+import { fileNameOf, openStore } from './store.ts';
 import { type TranscriptSettings, createTranscripts, transcriptSettings } from './transcript/transcripts.ts';
 import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
 
@@ -134,6 +135,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
     makePrivateFolder(storeDir);
     const store = openStore(join(storeDir, 'sessions'), () => clock.now());
     if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
+    const contents = openContents({
+      folder: join(storeDir, 'sessions'),
+      nameOf: fileNameOf,
+      onTrouble: (error) => log.warn('content not kept', { why: reasonOf(error) }),
+    });
     const journal = openJournal({
       file: join(storeDir, 'tasks.jsonl'),
       onTrouble: (what, why) => log.warn(what, { why }),
@@ -152,6 +158,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     const idOf = agent.messageName && agent.messageName.bind(agent);
     const transcripts = createTranscripts({
       store,
+      contents,
       clock,
       settings,
       joinMs: timings.joinMs,
@@ -178,6 +185,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         detail: settings.detail === 'outline' ? 'outline' : 'full',
         thoughts: settings.thoughts,
       }),
+      keepOf: (sessionId) => keepingIn(contents, sessionId),
       isBusy: (sessionId) => tasks.isActive(sessionId),
       onWritten: transcripts.written,
     });
@@ -304,6 +312,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       watched: { ...watched, add: watch },
       reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
       flush: transcripts.flush,
+      content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
       send: (frame) => void send(frame),
       log,
     });
@@ -420,7 +429,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings): Capability[] => [
   capabilities.receipts,
   ...(agent.capabilities ?? []),
-  ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts]),
+  ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
 ];
 
 function problemOf(ending: Ending): string {

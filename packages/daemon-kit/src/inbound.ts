@@ -1,6 +1,7 @@
 /** MEANING of each frame of the relay (specification §6.2). Knows no socket. A frame that it cannot decode is ignored and counted. */
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
+import { type ContentReader, answerContent } from './contents.ts';
 import { summaryOf } from './summary.ts';
 import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
@@ -28,6 +29,8 @@ export interface InboundOptions {
   reader?: () => Reader;
   /** Sends the pending changes of a session, so that no page holds a change that follows it as a frame. */
   flush?: (sessionId: string) => void;
+  /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
+  content?: ContentReader | undefined;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
 }
@@ -138,6 +141,7 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
     settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
+    content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
       const context = summaryOf(store, sessionId, include ?? {}, tasks.isActive(sessionId));

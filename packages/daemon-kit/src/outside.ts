@@ -4,8 +4,9 @@
  * that both know.
  */
 import { type Item, type Operation, isPlain } from '@relay/protocol';
+import type { Keep } from './contents.ts';
 import type { SessionSummary, Store } from './store.ts';
-import { type PastUpdate, type ReplaySettings, replayed } from './transcript/replay.ts';
+import { type PastUpdate, type ReplaySettings, type Replayed, replayed } from './transcript/replay.ts';
 
 export interface OutsideSession {
   sessionId: string;
@@ -116,6 +117,8 @@ function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
 export interface Joined {
   /** Adds the new items of a session. `known` is true when the session is in the store afterwards. */
   sync(sessionId: string): { known: boolean; added: number; completed: boolean };
+  /** Keeps what this item of the agent does not hold, where it is in the parts that are read at once. */
+  keep(sessionId: string, uuid: string): void;
   /** The agent's items before a place that were not added to the store; undefined when they can no longer be read. */
   before(sessionId: string, place: number): { items: Item[]; start: number } | undefined;
   /** The sessions of the store and the agent together, last activity first. */
@@ -128,32 +131,35 @@ export interface JoinOptions {
   outside: Outside | undefined;
   /** The settings by which the items of a session are built. */
   settingsOf: (sessionId: string, projectPath: string) => ReplaySettings;
+  /** Keeps what the items of a session do not hold. */
+  keepOf: (sessionId: string) => Keep;
   /** A turn of ours runs in the session; the agent's record of it is not added before it has ended. */
   isBusy: (sessionId: string) => boolean;
   onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void;
 }
 
-export function joinOutside({ store, outside, settingsOf, isBusy, onWritten }: JoinOptions): Joined {
+export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWritten }: JoinOptions): Joined {
   const synced = new Map<string, string>();
 
-  const itemsOf = (sessionId: string, { projectPath, updates, open }: OutsidePart) =>
-    replayed(updates, settingsOf(sessionId, projectPath), open);
+  const itemsOf = (sessionId: string, { projectPath, updates, open }: OutsidePart, contents?: Replayed) =>
+    replayed(updates, settingsOf(sessionId, projectPath), open, contents);
 
   /** The agent's items from the end back to the stored ones, and the place where they begin. */
   const behind = (sessionId: string, end: OutsidePart, stored: readonly Said[]) => {
     const known = new Set(stored.map(({ uuid }) => uuid));
     const since = stored.at(-1)?.timestamp;
-    let items = itemsOf(sessionId, end);
+    const contents: Replayed = new Map();
+    let items = itemsOf(sessionId, end, contents);
     let { start } = end;
     for (let parts = 1; start > 0 && since !== undefined && parts < maxParts; parts++) {
       const [oldest] = items;
       if ((oldest && oldest.timestamp < since) || items.some(({ uuid }) => known.has(uuid))) break;
       const part = outside?.read(sessionId, start);
       if (!part) break;
-      items = [...itemsOf(sessionId, { ...part, open: false }), ...items];
+      items = [...itemsOf(sessionId, { ...part, open: false }, contents), ...items];
       ({ start } = part);
     }
-    return { items, start };
+    return { items, start, contents };
   };
 
   return {
@@ -165,15 +171,28 @@ export function joinOutside({ store, outside, settingsOf, isBusy, onWritten }: J
       const found = outside.read(sessionId);
       if (!found) return nothing;
       const stored = store.everything(sessionId) ?? [];
-      const { items, start } = behind(sessionId, found, stored);
+      const { items, start, contents } = behind(sessionId, found, stored);
       if (!store.has(sessionId)) store.create(sessionId, found.projectPath, start);
       const fresh = newBehind(stored, items);
+      for (const { uuid } of fresh) contents.get(uuid)?.(keepOf(sessionId));
       const added = store.take(sessionId, fresh, onWritten && ((ops, v) => onWritten(sessionId, ops, v)));
       synced.set(sessionId, stamp);
       const [oldest] = synced.keys();
       if (synced.size > 1000 && oldest !== undefined) synced.delete(oldest);
       const last = fresh.findLast(isWords);
       return { known: true, added, completed: added > 0 && !found.open && last?.role === 'AGENT' };
+    },
+    keep(sessionId, uuid) {
+      let place: number | undefined;
+      for (let parts = 0; parts < maxParts && place !== 0; parts++) {
+        const part = outside?.read(sessionId, place);
+        if (!part) return;
+        const contents: Replayed = new Map();
+        const items = itemsOf(sessionId, { ...part, open: false }, contents);
+        contents.get(uuid)?.(keepOf(sessionId));
+        if (items.some((item) => item.uuid === uuid)) return;
+        place = part.start;
+      }
     },
     before(sessionId, place) {
       const part = outside?.read(sessionId, place);

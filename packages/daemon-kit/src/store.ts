@@ -436,7 +436,7 @@ function note(summary: Session['summary'], { item, m, before }: Stored, isNew = 
 }
 
 /** Readable, safe on every file system, and within its 255 bytes; the true id is in the meta row. */
-function fileNameOf(sessionId: string): string {
+export function fileNameOf(sessionId: string): string {
   const readable = encodeURIComponent(sessionId).replace(/[.*!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
   if (readable.length <= 180 && readable === readable.toLowerCase()) return readable;
   return `${readable.slice(0, 40)}-${createHash('sha256').update(sessionId).digest('hex')}`;

@@ -38,9 +38,9 @@ function able() {
 describe('the further capabilities of an agent', () => {
   it('are declared, beside those that the daemon has with every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts');
+    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts, content');
     const plain = await begin(echo());
-    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts');
+    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content');
   });
 
   it('include the images of a turn, and of no other', async () => {

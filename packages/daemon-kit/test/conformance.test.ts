@@ -21,6 +21,8 @@ interface Faults {
   prompts?: 'right' | 'takes any';
   /** Declares settings. */
   settings?: 'right' | 'takes any' | 'changes nothing' | 'foreign value';
+  /** Declares content. */
+  content?: 'right' | 'has everything';
 }
 
 /** A daemon in a few lines that answers every task at once, with the given faults. */
@@ -33,7 +35,7 @@ function daemonWith(faults: Faults): Subject {
       let stopped = false;
       let mode = 'ask';
       const connect = () => {
-        const declared = (['transcript', 'prompts', 'settings'] as const).filter((name) => faults[name]);
+        const declared = (['transcript', 'prompts', 'settings', 'content'] as const).filter((name) => faults[name]);
         const headers = {
           Authorization: `Bearer ${refreshToken}`,
           'X-Device-ID': deviceId,
@@ -118,6 +120,11 @@ function daemonWith(faults: Faults): Subject {
             const { request_id, changed } = frame;
             send({ type: 'messages', request_id, v: 6, messages: changed === undefined ? items : [] });
           }
+          if (frame.type === 'content_request') {
+            const reply = { type: 'content_response', request_id: frame.request_id, session_id: frame.session_id };
+            if (faults.content === 'has everything') send({ ...reply, mime: 'text/plain', size: 1, data: 'eA==' });
+            else send({ ...reply, code: 'CONTENT_NOT_FOUND', error: 'no' });
+          }
           if (frame.type === 'settings_request') {
             const { request_id, session_id, change } = frame;
             const reply = { type: 'settings_response', request_id, session_id };
@@ -175,6 +182,7 @@ describe('a faulty daemon', () => {
     ['accepts any value', { settings: 'takes any' }, 'answers settings_request'],
     ['does not make a change', { settings: 'changes nothing' }, 'answers settings_request'],
     ['has a value that is no option', { settings: 'foreign value' }, 'answers settings_request'],
+    ['has a content that there is not', { transcript: 'right', content: 'has everything' }, 'with `content`'],
     ['does not answer pings', { silent: true }, 'answers ping'],
   ])('is found when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
@@ -188,6 +196,8 @@ describe('a faulty daemon', () => {
     ['with `transcript`', {}],
     ['answers settings_request', { settings: 'right' }],
     ['answers settings_request', {}],
+    ['with `content`', { transcript: 'right', content: 'right' }],
+    ['with `content`', {}],
   ])('is not found by the check "%s" when it is right: %j', async (words, faults) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults))).problem).toBeUndefined();
   });

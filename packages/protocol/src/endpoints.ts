@@ -40,6 +40,7 @@ export const endpoints = {
   readSummary: { method: 'GET', path: '/api/sessions/:id/summary', credential: 'user' },
   readSettings: { method: 'GET', path: '/api/sessions/:id/settings', credential: 'user' },
   changeSetting: { method: 'PATCH', path: '/api/sessions/:id/settings', credential: 'user' },
+  readContent: { method: 'GET', path: '/api/sessions/:id/items/:uuid/content/:name', credential: 'user' },
   releaseSession: { method: 'POST', path: '/api/sessions/:id/release', credential: 'user' },
   cancelSession: { method: 'POST', path: '/api/sessions/:id/cancel', credential: 'user' },
   readQueue: { method: 'GET', path: '/api/sessions/:id/queue', credential: 'user' },

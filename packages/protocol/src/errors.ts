@@ -41,6 +41,11 @@ export const errorCatalogue = {
   DEVICE_NOT_FOUND: { status: 404, meaning: 'This user has no such device.' },
   TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task.' },
   PROMPT_NOT_FOUND: { status: 404, meaning: 'This session has no such question.' },
+  CONTENT_NOT_FOUND: {
+    status: 404,
+    meaning:
+      'The device does not have this content: the item names no such thing, or it was removed to make room for newer ones.',
+  },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
   REQUEST_TIMEOUT: {

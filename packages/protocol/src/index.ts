@@ -40,6 +40,7 @@ export * from './rest/bulk.ts';
 export * from './rest/prompts.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';
+export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';
 export * from './routes.ts';

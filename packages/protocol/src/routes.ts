@@ -3,17 +3,18 @@
  * generated from them. The paths are in `endpoints.ts`. `errors` lists the errors particular to a route; those any
  * route may answer are in `commonErrors`.
  */
-import { Type, type TSchema, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
+import { Type, type TSchema, count, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import type { ErrorCode } from './errors.ts';
 import * as bulk from './rest/bulk.ts';
+import * as content from './rest/content.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
 import * as queue from './rest/queue.ts';
 import * as settings from './rest/settings.ts';
-import { version } from './transcript/index.ts';
+import { transcriptLimits, version } from './transcript/index.ts';
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
@@ -62,6 +63,13 @@ export const HistoryQuery = Type.Object({
   after: maybe(id('Only messages after this uuid')),
   parts: maybe(oneOf(['0', '1'], '1: items with their parts, where the daemon has them')),
   changed: maybe(version('With `parts=1`, instead of a cursor: the items that changed after this version')),
+});
+
+export const ContentQuery = Type.Object({
+  offset: maybe(count('First byte of the piece; 0 unless given')),
+  limit: maybe(
+    Type.Integer({ description: 'Bytes of the piece, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+  ),
 });
 
 export const NotificationsQuery = Type.Object({
@@ -334,6 +342,22 @@ export const routes = {
       'SESSION_NOT_RESOLVED',
       'SETTINGS_NOT_SUPPORTED',
       'INVALID_SETTING',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  readContent: {
+    ...endpoints.readContent,
+    summary: 'A piece of what an item names: an image, or the whole output of a tool, from the daemon',
+    scope: 'sessions:read',
+    query: ContentQuery,
+    success: { 200: content.ItemContent },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'CONTENT_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'NOT_SUPPORTED_BY_DEVICE',
       'DEVICE_OFFLINE',
       'DEVICE_TIMEOUT',
       'DEVICE_ERROR',

@@ -13,6 +13,7 @@ import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessi
 import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
+import { readContent } from '../sessions/read-content.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
@@ -33,6 +34,7 @@ type Names =
   | 'readSummary'
   | 'readSettings'
   | 'changeSetting'
+  | 'readContent'
   | 'releaseSession'
   | 'cancelSession'
   | 'readQueue'
@@ -135,6 +137,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     changeSetting: async (call) => ({
       status: 200,
       body: await settingsOf(deps, call.principal.userId, call.params.id, call.body),
+    }),
+    readContent: async ({ principal, params: { id: sessionId, uuid, name }, query }) => ({
+      status: 200,
+      body: await readContent(deps, principal.userId, { sessionId, uuid, name, ...query }),
     }),
     releaseSession: async (call) => ({
       status: 200,

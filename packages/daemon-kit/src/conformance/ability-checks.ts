@@ -165,6 +165,44 @@ export const abilityChecks: readonly DaemonCheck[] = [
     },
   },
   {
+    name: 'with `content`, sends the image of a message by the name in its item, in pieces, and no other content',
+    rule: 'rules, 10.16',
+    declares: ['transcript'],
+    async run({ connection }) {
+      if (!declares(connection, 'content')) return;
+      const taskId = id('task');
+      const images = declares(connection, 'images') ? { images: [pixel] } : {};
+      const uuid = randomUUID();
+      connection.send({ type: 'task_start', task_id: taskId, instruction: 'hello', message_uuid: uuid, ...images });
+      const { session_id: session } = await connection.event('TASK_COMPLETE', taskId);
+      const { messages } = await page(connection, session ?? '', { limit: 200, parts: true });
+      const ask = async (uuid: string, name: string, offset: number, limit: number) => {
+        const request = { type: 'content_request', request_id: id('request'), session_id: session };
+        connection.send({ ...request, uuid, name, offset, limit });
+        const answer = await connection.frame('content_response');
+        must(answer.request_id === request.request_id, 'the answer echoes request_id');
+        return answer;
+      };
+      const [user] = messages ?? [];
+      const none = await ask(user?.uuid ?? id('item'), id('none'), 0, 100);
+      must(none.code === 'CONTENT_NOT_FOUND' && !none.data, 'a content that it does not have is refused as such');
+      const [image] = (user?.part?.images ?? []) as { data?: string }[];
+      if (!declares(connection, 'images')) return;
+      must(typeof image?.data === 'string' && image.data !== '', 'the item names the image');
+      const bytes = Buffer.from(pixel.slice(pixel.indexOf(',') + 1), 'base64');
+      for (const [offset, limit] of [
+        [0, 40],
+        [40, 1000],
+        [bytes.length, 10],
+      ] as const) {
+        const { size, data } = await ask(user?.uuid ?? '', image.data, offset, limit);
+        must(size === bytes.length, 'each piece has the size of the whole');
+        const wanted = bytes.subarray(offset, offset + limit).toString('base64');
+        must(data === wanted, 'a piece has the bytes from its offset on, and none behind the end');
+      }
+    },
+  },
+  {
     name: 'answers settings_request if it declares settings: each with its current value, and no other value is accepted',
     rule: 'rules, 10.13',
     async run({ connection }) {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { transcriptLimits } from '@relay/protocol';
 import { foreignUuid } from '@relay/protocol/identity';
 import { keepHead } from '../bounds.ts';
+import { type Keep, imageName, outputName } from '../contents.ts';
 import type { Change, NewItem } from '../store.ts';
 import { type Fields, listOf, pieceOf, recordOf, wordsOf } from './content.ts';
 import { type Printed, createPrinted } from './output.ts';
@@ -29,6 +30,8 @@ export interface MapperOptions {
   replay?: boolean;
   /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
   isTaken?: (uuid: string) => boolean;
+  /** Gets what the items name and do not hold. Without it they name nothing. */
+  keep?: Keep | undefined;
   /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
   unnamed?: () => string;
 }
@@ -208,18 +211,24 @@ export function createMapper(options: MapperOptions): Mapper {
     return changes;
   };
 
-  /** The bytes are not kept: the item names the kind. */
   const picture = (block: Fields, at: string | undefined): Change => {
-    const bytes = Math.floor((wordsOf(block.data).length * 3) / 4);
-    const part = { kind: 'image', data: '', mime: wordsOf(block.mimeType).slice(0, 100), bytes };
-    return item(uuidBeside('image'), { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
+    const base64 = wordsOf(block.data);
+    const [uuid, mime] = [uuidBeside('image'), wordsOf(block.mimeType).slice(0, 100)];
+    const data = options.keep?.image(uuid, mime, base64) === true ? imageName : '';
+    const part = { kind: 'image', data, mime, bytes: bytesOf(base64) };
+    return item(uuid, { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
   };
 
-  const show = (tool: Tool): Change => {
+  const show = (tool: Tool, hadMore = false): Change => {
     tool.shownAt = now();
     tool.behind = false;
     const { output, left } = tool.printed.shown();
-    return { op: 'set', uuid: tool.uuid, part: { output, ...(left === 0 ? {} : { left }) } };
+    const more = options.keep ? { left, data: outputName } : { left };
+    return {
+      op: 'set',
+      uuid: tool.uuid,
+      part: { output, ...(left > 0 ? more : hadMore ? { left: null, data: null } : {}) },
+    };
   };
 
   const print = (tool: Tool, text: string): Change[] => {
@@ -237,8 +246,9 @@ export function createMapper(options: MapperOptions): Mapper {
     const before = tool.taken;
     tool.taken = content;
     if (content.startsWith(before)) return print(tool, content.slice(before.length));
+    const hadMore = !tool.printed.whole();
     tool.printed.replace(content);
-    return [show(tool)];
+    return [show(tool, hadMore)];
   };
 
   const begin = (id: string, merged: Fields, at: string | undefined): { tool: Tool; changes: Change[] } => {
@@ -249,7 +259,7 @@ export function createMapper(options: MapperOptions): Mapper {
       uuid,
       call: merged,
       part,
-      printed: createPrinted(),
+      printed: createPrinted(options.keep && ((text, begins) => options.keep?.output(uuid, text, begins))),
       taken: '',
       shownAt: -Infinity,
       behind: false,
@@ -422,6 +432,10 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
 }
 
 const sizeOf = (call: Fields) => JSON.stringify(call).length;
+
+/** Of base64, as many as it decodes to. */
+export const bytesOf = (base64: string): number =>
+  Math.floor((base64.length * 3) / 4) - (/=*$/.exec(base64.slice(-2))?.[0].length ?? 0);
 
 const natural = (name: string, value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? { [name]: Number(value) } : {};

@@ -1,4 +1,4 @@
-/** The output of a tool as it is shown: all of it while it is short, then its first and last part. Bounded memory. Pure. */
+/** The output of a tool as it is shown: all of it while it is short, then its first and last part. Bounded memory. */
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead, keepTail } from '../bounds.ts';
 
@@ -14,16 +14,19 @@ export interface Printed {
   whole(): boolean;
 }
 
-export function createPrinted(): Printed {
+/** `keep` gets all of an output that is longer than what is shown, in order; `begins`: from its first byte. */
+export function createPrinted(keep?: (text: string, begins: boolean) => void): Printed {
   let head = '';
   let tail = '';
   let total = 0;
   const add = (text: string) => {
+    const wasWhole = total <= wholeBytes;
     total += Buffer.byteLength(text, 'utf8');
     if (total <= wholeBytes) {
       head += text;
       return;
     }
+    keep?.(wasWhole ? head + text : text, wasWhole);
     if (Buffer.byteLength(head, 'utf8') > outputHeadBytes) {
       const first = keepHead(head, outputHeadBytes);
       tail = head.slice(first.length) + tail;

@@ -3,8 +3,9 @@
  * for which the agent has no id, and that has no neighbour with one, is named after its place and its words.
  */
 import { createHash } from 'node:crypto';
-import { type Item, itemAfter } from '@relay/protocol';
+import { type Item, itemAfter, transcriptLimits } from '@relay/protocol';
 import { foreignUuid } from '@relay/protocol/identity';
+import { type Keep, isImage } from '../contents.ts';
 import { isClosed } from '../session-file.ts';
 import type { Fields } from './content.ts';
 import { type MapperOptions, createMapper } from './mapper.ts';
@@ -22,14 +23,34 @@ export type ReplaySettings = Pick<MapperOptions, 'sessionId' | 'cwd' | 'idOf' | 
 
 const unnamedMark = '?';
 
-/** `open`: the last turn has not ended. Then the first item that may still change, and all after it, are left out. */
-export function replayed(updates: Iterable<PastUpdate>, settings: ReplaySettings, open: boolean): Item[] {
+/** Contents that the items of a replay name and do not hold, by the uuid of the item: kept with the items that are stored. */
+export type Replayed = Map<string, (keep: Keep) => void>;
+
+/**
+ * `open`: the last turn has not ended. Then the first item that may still change, and all after it, are left out. `contents` gets what the
+ * items name and do not hold.
+ */
+export function replayed(
+  updates: Iterable<PastUpdate>,
+  settings: ReplaySettings,
+  open: boolean,
+  contents: Replayed = new Map(),
+): Item[] {
   const items = new Map<string, Item>();
   let unnamed = 0;
   let seq = 0;
+  const kept = new Map<string, { mime: string; base64: string } | { text: string }>();
   const mapper = createMapper({
     ...settings,
     replay: true,
+    keep: {
+      image: (uuid, mime, base64) => isImage(mime, base64) && Boolean(kept.set(uuid, { mime, base64 })),
+      output(uuid, text, begins) {
+        const before = kept.get(uuid);
+        const known = begins || !before || !('text' in before) ? '' : before.text;
+        if (known.length < transcriptLimits.keptOutputBytes) kept.set(uuid, { text: known + text });
+      },
+    },
     now: () => 0,
     unnamed: () => `${unnamedMark}${unnamed++}`,
   });
@@ -51,6 +72,13 @@ export function replayed(updates: Iterable<PastUpdate>, settings: ReplaySettings
   }
   if (!open) apply(mapper.close('interrupted'), last, 0);
   const all = named([...items.values()], settings.sessionId);
+  for (const [index, { uuid }] of [...items.values()].entries()) {
+    const [content, name] = [kept.get(uuid), all[index]?.uuid ?? uuid];
+    if (content)
+      contents.set(name, (keep) =>
+        'text' in content ? keep.output(name, content.text, true) : keep.image(name, content.mime, content.base64),
+      );
+  }
   const changing = all.findIndex((item) => !isClosed(item));
   return changing < 0 ? all : all.slice(0, changing);
 }

@@ -6,10 +6,11 @@ import { randomUUID } from 'node:crypto';
 import type { DaemonEvent, Item, Operation, Question as AskedQuestion } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
+import { type Contents, imageName, keepingIn } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import { type Detail, type Mapper, cancelledText, createMapper } from './mapper.ts';
+import { type Detail, type Mapper, bytesOf, cancelledText, createMapper } from './mapper.ts';
 import { type Stream, createStream } from './stream.ts';
 
 export interface TranscriptSettings {
@@ -22,6 +23,7 @@ export const transcriptSettings: TranscriptSettings = { detail: 'full', thoughts
 
 export interface TranscriptsOptions {
   store: Store;
+  contents: Contents;
   clock: Clock;
   settings: TranscriptSettings;
   joinMs: number;
@@ -97,7 +99,7 @@ export const notKept = (why: string): string =>
   `Part of this turn is missing from its history, because the disk of this machine could not be written: ${why}`;
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
-  const { store, clock, settings, joinMs } = options;
+  const { store, contents, clock, settings, joinMs } = options;
   const talks = new Map<string, Talk>();
   const streams = new Map<string, Stream>();
 
@@ -263,9 +265,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   return {
     begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
       const known = goesOn ? talks.get(sessionId) : undefined;
-      const attached = images.map((image) => {
+      const attached = images.map((image, index) => {
         const [, mime = ''] = /^data:([^;,]{1,100})/.exec(image.slice(0, 200)) ?? [];
-        return { data: '', mime, bytes: Math.floor(((image.length - image.indexOf(',') - 1) * 3) / 4) };
+        const base64 = image.slice(image.indexOf(',') + 1);
+        const name = `${imageName}${index + 1}`;
+        const isKept = contents.image({ sessionId, uuid, name }, mime, base64);
+        return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
       });
       const part = {
         kind: 'user',
@@ -284,6 +289,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           thoughts: settings.thoughts,
           now: () => clock.now(),
           isTaken: (uuid) => store.holds(sessionId, uuid),
+          keep: keepingIn(contents, sessionId),
         });
       const content = keepHead(message, fieldBytes.message);
       talks.delete(sessionId);

@@ -13,6 +13,7 @@ import {
   messages,
   nativeId,
   output,
+  piece,
   projectPath,
   question,
   questionInFull,
@@ -71,6 +72,15 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     request_id: requestId,
     session_id: nativeId,
     change: { id: 'mode', value: 'code' },
+  },
+  content_request: {
+    type: 'content_request',
+    request_id: requestId,
+    session_id: nativeId,
+    uuid: messages[3].uuid,
+    name: 'output',
+    offset: 0,
+    limit: 27,
   },
   context_request: {
     type: 'context_request',
@@ -150,6 +160,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     usage: { used_tokens: 41_200, max_tokens: 200_000 },
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
+  content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },
   settings_activity: { type: 'settings_activity', session_id: nativeId },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
 };

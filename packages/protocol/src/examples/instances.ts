@@ -2,7 +2,7 @@
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
-import { deviceId, messages, nativeId, sessionKey, settings, summary, tasks, userId } from './story.ts';
+import { deviceId, messages, nativeId, piece, sessionKey, settings, summary, tasks, userId } from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -13,6 +13,15 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
   ask_settings: { v: 1, kind: 'ask_settings', sessionId: nativeId, change: { id: 'mode', value: 'code' } },
+  ask_content: {
+    v: 1,
+    kind: 'ask_content',
+    sessionId: nativeId,
+    uuid: messages[3].uuid,
+    name: 'output',
+    offset: 0,
+    limit: 27,
+  },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
 };
@@ -36,6 +45,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   },
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
   session_settings: { v: 1, kind: 'session_settings', settings },
+  item_content: { v: 1, kind: 'item_content', ...piece },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },

@@ -134,6 +134,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   SessionSummary: { sessionId, ...story.summary },
   SessionSettings: { sessionId, settings: story.settings },
   SettingChange: { id: 'mode', value: 'code' },
+  ItemContent: { sessionId, uuid: story.messages[3].uuid, name: 'output', offset: 0, ...story.piece, next: 27 },
   ReleasedSession: { sessionId, result: 'released' },
   ChangeSessions: { action: 'archive', filter: { status: 'idle', before: times.created } },
   ChangedSessions: { changed: 100, more: true },

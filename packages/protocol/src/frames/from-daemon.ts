@@ -20,6 +20,7 @@ import {
   record,
   text,
 } from '../schema.ts';
+import { cut, piece } from '../rest/content.ts';
 import { settingList } from '../rest/settings.ts';
 import {
   type AnyPart,
@@ -166,6 +167,17 @@ export const SettingsActivity = frame(
   'A setting of a session changed, or what can be chosen. To a relay that declared `settings`.',
   { session_id: id("The agent's native session id") },
 );
+
+export const ContentResponse = frame('content_response', 'Answer to `content_request`, or why there is none.', {
+  request_id: id('From the request'),
+  session_id: id("The agent's native session id"),
+  mime: lenient(piece.mime),
+  size: lenient(piece.size),
+  cut: lenient(cut),
+  data: lenient(piece.data),
+  code: lenient(opaque('With `error`, for programs: CONTENT_NOT_FOUND; others may come', 64)),
+  error: lenient(text('Why the daemon could not answer')),
+});
 
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
@@ -319,6 +331,7 @@ export const fromDaemonFrames = {
   report_slash_commands: ReportSlashCommands,
   usage_response: UsageResponse,
   settings_response: SettingsResponse,
+  content_response: ContentResponse,
   settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,

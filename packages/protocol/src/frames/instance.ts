@@ -6,10 +6,11 @@
  * every instance that holds a socket of the user. A user frame is one letter and the attention frame as text, so that the
  * receiving side forwards without parsing.
  */
-import { type Static, Type, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
+import { type Static, Type, count, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
+import { piece } from '../rest/content.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
-import { version } from '../transcript/index.ts';
+import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
 const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]>(
@@ -61,6 +62,17 @@ export const commands = {
       change: maybe(ChosenSetting),
     },
   ),
+  ask_content: versioned(
+    'ask_content',
+    'Ask the daemon for a piece of what an item names; answered by `item_content` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+      uuid: id('The item'),
+      name: id('The name in its part'),
+      offset: count('First byte'),
+      limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+    },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -101,6 +113,7 @@ export const replies = {
   session_settings: versioned('session_settings', 'The settings, as the daemon reports them.', {
     settings: settingList,
   }),
+  item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 import { ChosenSetting } from '../rest/settings.ts';
-import { FieldValues, version } from '../transcript/index.ts';
+import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
 /** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
 export const capabilities = {
@@ -27,6 +27,8 @@ export const capabilities = {
   prompts: 'prompts',
   /** Answers `settings_request`. */
   settings: 'settings',
+  /** Keeps images and whole outputs, and answers `content_request`. */
+  content: 'content',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -127,6 +129,19 @@ export const SettingsRequest = frame(
   },
 );
 
+export const ContentRequest = frame(
+  'content_request',
+  'Ask for a piece of what an item names: an image, or the whole output of a tool. Answered by `content_response`. Only for a daemon that declared `content`.',
+  {
+    request_id: id('Echoed by the answer'),
+    session_id: id("The agent's native session id"),
+    uuid: id('The item'),
+    name: id('`data` of its part, or of one of its images'),
+    offset: count('First byte of the piece'),
+    limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+  },
+);
+
 export const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
@@ -163,6 +178,7 @@ export const toDaemonFrames = {
   version_status: VersionStatus,
   usage_request: UsageRequest,
   settings_request: SettingsRequest,
+  content_request: ContentRequest,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
 } as const;

@@ -5,6 +5,7 @@ import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
 import * as queue from './queue.ts';
+import * as content from './content.ts';
 import * as settings from './settings.ts';
 
 export const restBodies = {
@@ -35,6 +36,7 @@ export const restBodies = {
   CancelSession: conversation.CancelSession,
   SessionSettings: settings.SessionSettings,
   SettingChange: settings.SettingChange,
+  ItemContent: content.ItemContent,
   CancelledTask: conversation.CancelledTask,
   SessionQueue: queue.SessionQueue,
   ChangeQueued: queue.ChangeQueued,

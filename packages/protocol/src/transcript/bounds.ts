@@ -21,6 +21,11 @@ export const transcriptLimits = {
   frameBytes: 64 * 1024,
   /** Operations of one frame. */
   operations: 1000,
+  /** The whole output of one tool and one image, as a daemon keeps them beside the session. */
+  keptOutputBytes: 1024 * 1024,
+  keptImageBytes: 5 * 1024 * 1024,
+  /** One piece of them in one answer, decoded. */
+  pieceBytes: 1024 * 1024,
   pageBytes: 1024 * 1024,
   pageItems: 200,
   /** Questions that one device has open, in one `status`. */

@@ -30,7 +30,9 @@ const part = <K extends string, T extends Parameters<typeof Type.Object>[0]>(
 ) => Type.Object({ kind: Type.Literal(kind), ...fields }, { title, description });
 
 const image = {
-  data: text('A name; the bytes are fetched apart', { maxLength: limits.idCharacters }),
+  data: text('A name by which the bytes are fetched apart (`GET …/content/:name`); empty: they are not kept', {
+    maxLength: limits.idCharacters,
+  }),
   mime: line('Media type'),
   bytes: count('Size'),
 };
@@ -58,6 +60,11 @@ export const parts = {
     cwd: maybe(path('Where it runs')),
     output: maybe(text('What it printed: the first 4 and the last 12 KiB')),
     left: maybe(version('Bytes of the output that are not shown')),
+    data: maybe(
+      text('A name by which all of a longer output is fetched apart (`GET …/content/:name`)', {
+        maxLength: limits.idCharacters,
+      }),
+    ),
     exit: maybe(Type.Integer({ description: 'Exit code' })),
     places: maybe(
       list(

@@ -1,0 +1,208 @@
+/** Contents that items name and do not hold: images, and whole outputs of tools, on disk and for a relay that asks. */
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Item, transcriptLimits } from '@relay/protocol';
+import type { Agent, Turn, TurnReport } from '../src/index.ts';
+import type { DoubleConnection } from '../src/conformance/relay-double.ts';
+import { openContents } from '../src/contents.ts';
+import { fileNameOf, openStore } from '../src/store.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+
+/** An agent whose turns do this, and complete. */
+const doing = (work: (report: TurnReport, turn: Turn) => void): Agent => ({
+  tellsUpdates: true,
+  capabilities: ['images'],
+  start(turn, report) {
+    work(report, turn);
+    report.complete('Done.');
+    return { ended: Promise.resolve(), cancel: () => Promise.resolve() };
+  },
+});
+const told = (report: TurnReport, update: object) => report.update?.(update as Record<string, unknown>);
+const ran = (report: TurnReport, ...pieces: string[]) => {
+  told(report, { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Print', status: 'in_progress' });
+  for (const data of pieces)
+    told(report, { sessionUpdate: 'tool_call_update', toolCallId: 'c', _meta: { terminal_output_delta: { data } } });
+  told(report, { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' });
+};
+
+async function after(agent: Agent, { images, ...options }: { images?: string[]; storeDir?: string } = {}) {
+  const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+  const storeDir = options.storeDir ?? home.folder();
+  const daemon = home.daemon(relay, agent, { storeDir });
+  const connection = await relay.connection();
+  connection.send({ type: 'task_start', task_id: 't1', instruction: 'Go', ...(images ? { images } : {}) });
+  const { session_id: id } = await connection.event('TASK_COMPLETE', 't1');
+  return { relay, daemon, connection, storeDir, sessionId: id ?? '' };
+}
+const itemsOf = async (connection: DoubleConnection, sessionId: string) => {
+  connection.send({ type: 'get_messages', request_id: 'p', session_id: sessionId, limit: 50, parts: true });
+  return ((await connection.frame('messages')).messages ?? []) as Item[];
+};
+const ask = async (connection: DoubleConnection, at: { session_id: string; uuid: string; name: string }, more = {}) => {
+  connection.send({ type: 'content_request', request_id: 'c', offset: 0, limit: 1024 * 1024, ...at, ...more });
+  return connection.frame('content_response');
+};
+const decoded = (data: string | null | undefined) => Buffer.from(data ?? '', 'base64');
+
+describe('the whole output of a tool', () => {
+  const lines = (from: number) => Array.from({ length: 500 }, (_, n) => `line ${from + n} of ä whole\n`).join('');
+  const pieces = [0, 500, 1000, 1500, 2000].map(lines);
+
+  it('is fetched in pieces by the name in its part, also after a restart', async () => {
+    const { relay, daemon, connection, storeDir, sessionId } = await after(doing((report) => ran(report, ...pieces)));
+    const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
+    expect(item.part).toMatchObject({ data: 'output' });
+    expect(Number(item.part.left)).toBeGreaterThan(0);
+    await daemon.stop();
+    home.daemon(
+      relay,
+      doing(() => undefined),
+      { storeDir },
+    );
+    const again = await relay.connection();
+    const at = { session_id: sessionId, uuid: item.uuid, name: String(item.part.data) };
+    const found: Buffer[] = [];
+    for (let offset = 0; ; offset += 20_000) {
+      const { data, size, mime } = await ask(again, at, { offset, limit: 20_000 });
+      expect([mime, size]).toEqual(['text/plain', Buffer.byteLength(pieces.join(''))]);
+      if (data === '') break;
+      found.push(decoded(data));
+    }
+    expect(Buffer.concat(found).toString('utf8')).toBe(pieces.join(''));
+  });
+
+  it('is not kept twice while all of it is in the part', async () => {
+    const { connection, sessionId } = await after(doing((report) => ran(report, 'short')));
+    const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
+    expect([item.part.output, 'data' in item.part]).toEqual(['short', false]);
+    expect(await ask(connection, { session_id: sessionId, uuid: item.uuid, name: 'output' })).toMatchObject({
+      code: 'CONTENT_NOT_FOUND',
+    });
+  });
+
+  it('is kept up to its bound, and says that it went on', async () => {
+    const much = Array.from({ length: 24 }, () => 'ä'.repeat(32 * 1024));
+    const { connection, sessionId } = await after(doing((report) => ran(report, ...much, 'and more')));
+    const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
+    const { size, cut, data } = await ask(connection, { session_id: sessionId, uuid: item.uuid, name: 'output' });
+    expect([size, cut]).toEqual([transcriptLimits.keptOutputBytes, true]);
+    expect(decoded(data).toString('utf8')).not.toContain('\ufffd');
+  });
+
+  it('that is replaced by a short one is all in the part again', async () => {
+    const content = (words: string) => ({ content: [{ type: 'content', content: { type: 'text', text: words } }] });
+    const { connection, sessionId } = await after(
+      doing((report) => {
+        told(report, { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'x', status: 'in_progress' });
+        told(report, { sessionUpdate: 'tool_call_update', toolCallId: 'c', ...content(pieces.join('')) });
+        told(report, { sessionUpdate: 'tool_call_update', toolCallId: 'c', ...content('short'), status: 'completed' });
+      }),
+    );
+    const { part } = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
+    expect([part.output, part.left, part.data]).toEqual(['short', undefined, undefined]);
+  });
+
+  it('costs the turn nothing where it cannot be kept', async () => {
+    const storeDir = home.folder();
+    const { connection, sessionId } = await after(
+      doing((report, { sessionId }) => {
+        writeFileSync(join(storeDir, 'sessions', `${fileNameOf(sessionId)}.d`), 'in the way');
+        ran(report, ...pieces);
+      }),
+      { storeDir },
+    );
+    const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
+    expect(item.part.status).toBe('completed');
+    expect(await ask(connection, { session_id: sessionId, uuid: item.uuid, name: 'output' })).toMatchObject({
+      code: 'CONTENT_NOT_FOUND',
+    });
+  });
+});
+
+describe('an image', () => {
+  it('of the person and of the agent is fetched by its name', async () => {
+    const { connection, sessionId } = await after(
+      doing((report) =>
+        told(report, {
+          sessionUpdate: 'agent_message_chunk',
+          content: { type: 'image', mimeType: 'image/png', data: pixel },
+        }),
+      ),
+      { images: [`data:image/png;base64,${pixel}`] },
+    );
+    const [user, image] = await itemsOf(connection, sessionId);
+    const bytes = decoded(pixel).length;
+    expect(user!.part.images).toEqual([{ data: 'image1', mime: 'image/png', bytes }]);
+    expect(image!.part).toEqual({ kind: 'image', data: 'image', mime: 'image/png', bytes });
+    for (const [item, name] of [[user!, 'image1'] as const, [image!, 'image'] as const])
+      expect(await ask(connection, { session_id: sessionId, uuid: item.uuid, name })).toMatchObject({
+        mime: 'image/png',
+        size: bytes,
+        data: pixel,
+      });
+  });
+
+  it('of a kind that no page shows is not kept, and its item names nothing', async () => {
+    const svg = Buffer.from('<svg/>').toString('base64');
+    const { connection, sessionId } = await after(
+      doing((report) =>
+        told(report, {
+          sessionUpdate: 'agent_message_chunk',
+          content: { type: 'image', mimeType: 'image/svg+xml', data: svg },
+        }),
+      ),
+    );
+    const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'image')!;
+    expect(item.part).toMatchObject({ data: '', mime: 'image/svg+xml', bytes: 6 });
+  });
+});
+
+describe('the contents on the disk', () => {
+  const opened = (folder: string, bounds = { sessionBytes: 30_000, allBytes: 50_000 }) =>
+    openContents({ folder, nameOf: fileNameOf, bounds });
+  const session = (folder: string, sessionId: string) => openStore(folder).create(sessionId, '/');
+  const at = (sessionId: string, uuid: string) => ({ sessionId, uuid, name: 'output' });
+  const text = 'x'.repeat(5900);
+
+  it('belong to their owner, and make room for newer ones of the session, and then of all', () => {
+    const folder = home.folder();
+    for (const id of ['a', 'b', 'c']) session(folder, id);
+    const contents = opened(folder);
+    const has = (sessionId: string, uuid: string) => contents.read(at(sessionId, uuid), 0, 1) !== undefined;
+    for (const uuid of ['1', '2', '3', '4']) contents.output(at('a', uuid), text, true);
+    expect(['1', '2', '3', '4'].map((uuid) => has('a', uuid))).toEqual([false, true, true, true]);
+    for (const id of ['b', 'c']) contents.output(at(id, '1'), text, true);
+    expect([has('a', '2'), has('a', '3'), has('b', '1'), has('c', '1')]).toEqual([true, true, true, true]);
+    contents.output(at('c', '2'), text, true);
+    expect([has('a', '2'), has('a', '3'), has('c', '2')]).toEqual([false, true, true]);
+    for (const name of readdirSync(join(folder, 'a.d')))
+      expect(statSync(join(folder, 'a.d', name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('are erased with their session', () => {
+    const folder = home.folder();
+    session(folder, 'a');
+    opened(folder).output(at('a', '1'), text, true);
+    rmSync(join(folder, 'a.jsonl'));
+    expect(opened(folder).read(at('a', '1'), 0, 1)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that were not kept from their first byte do not begin in the middle', () => {
+    const folder = home.folder();
+    session(folder, 'a');
+    const contents = opened(folder);
+    contents.output(at('a', '1'), text, false);
+    expect(contents.read(at('a', '1'), 0, 1)).toBeUndefined();
+    contents.output(at('a', '1'), text, true);
+    expect(contents.read(at('a', '1'), 5890, 100)?.bytes.toString()).toBe('x'.repeat(10));
+    expect(contents.read(at('a', '1'), 9000, 100)).toMatchObject({ size: 5900, bytes: Buffer.alloc(0) });
+  });
+});
