@@ -217,4 +217,34 @@ describeWith('chromium', 'a live transcript', () => {
     expect(await chips.count()).toBe(0);
     finish(next.task_id as string, 'TASK_COMPLETE', { result: 'Planted.' });
   });
+
+  it('shows images, and a whole output when it is asked for, or that it is gone', async () => {
+    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+    const taskId = await start('Show me', 'native-contents');
+    const lines = Array.from({ length: 30_000 }, (_, n) => `line ${n} of a long ä output`);
+    const cut = { output: 'line 0\n[… 9 bytes not shown]\nthe end', left: 9, data: 'output' };
+    daemon.contents.set('shown image', { mime: 'image/png', bytes: Buffer.from(pixel, 'base64') });
+    daemon.contents.set('kept output', { mime: 'text/plain', bytes: Buffer.from(`${lines.join('\n')}\nend`) });
+    const tool = (uuid: string) => ({ kind: 'tool', id: uuid, title: uuid, status: 'failed', does: 'execute' });
+    daemon.say(taskId, 'native-contents', [
+      put(item('shown', 2, { kind: 'image', data: 'image', mime: 'image/png', bytes: 68 })),
+      put(item('none', 3, { kind: 'image', data: 'image', mime: 'image/gif', bytes: 20_480 })),
+      put(item('kept', 4, { ...tool('kept'), ...cut })),
+      put(item('gone', 5, { ...tool('gone'), ...cut })),
+    ]);
+    const { page } = person;
+    const image = page.getByRole('button', { name: 'Enlarge the image' });
+    await image.click();
+    await page.getByRole('button', { name: 'Shrink the image' }).click();
+    await page.getByText('GIF · 20.5 kB').waitFor();
+    const output = (name: string) => page.locator('.call').filter({ has: page.getByText(name, { exact: true }) });
+    await output('kept').getByRole('button', { name: 'Show all output' }).click();
+    await output('kept').getByText('line 29999 of a long ä output').waitFor();
+    expect(await output('kept').getByRole('button', { name: 'Show all output' }).count()).toBe(0);
+    await output('gone').getByRole('button', { name: 'Show all output' }).click();
+    await page.getByText('The machine no longer has the rest of this output.').waitFor();
+    // The browser reports every refused request.
+    expect(person.complaints.splice(0).filter((complaint) => !/404|Not Found/.test(complaint))).toEqual([]);
+    finish(taskId, 'TASK_COMPLETE', { session_id: 'native-contents', result: 'Shown.' });
+  });
 });

@@ -8,6 +8,8 @@ export interface TranscriptDaemon extends TestDaemon {
   /** Remembers operations that are not streamed, as when a relay was away. */
   keep(nativeId: string, ops: readonly Operation[]): void;
   items(nativeId: string): readonly Item[];
+  /** Bytes that are sent when a content with this item and name is asked for; none of any other. */
+  contents: Map<string, { mime: string; bytes: Buffer }>;
 }
 
 export const item = (uuid: string, seq: number, part: Item['part'], content = ''): Item => ({
@@ -26,15 +28,25 @@ export async function connectTranscriptDaemon(
   relay: RelayAddress,
   registration: Registration,
 ): Promise<TranscriptDaemon> {
-  const daemon = await connectDaemon(relay, { registration, capabilities: ['transcript', 'prompts'] });
+  const daemon = await connectDaemon(relay, { registration, capabilities: ['transcript', 'prompts', 'content'] });
   const sessions = new Map<string, { v: number; items: readonly Item[] }>();
   const keep = (nativeId: string, ops: readonly Operation[]): number => {
     const { v, items } = sessions.get(nativeId) ?? { v: 0, items: [] };
     sessions.set(nativeId, { v: v + 1, items: applyOperations(items, ops, v + 1) });
     return v + 1;
   };
+  const contents: TranscriptDaemon['contents'] = new Map();
+  const sendContent = ({ request_id, session_id, uuid, name, offset, limit }: Record<string, unknown>) => {
+    const reply = { type: 'content_response', request_id, session_id };
+    const found = contents.get(`${String(uuid)} ${String(name)}`);
+    if (!found) return daemon.send({ ...reply, code: 'CONTENT_NOT_FOUND', error: 'removed' });
+    const { mime, bytes } = found;
+    const data = bytes.subarray(Number(offset), Number(offset) + Number(limit)).toString('base64');
+    return daemon.send({ ...reply, mime, size: bytes.length, data });
+  };
   daemon.socket.on('message', (data: Buffer) => {
     const frame = JSON.parse(data.toString('utf8')) as Record<string, unknown> & { type: string };
+    if (frame.type === 'content_request') sendContent(frame);
     if (frame.type !== 'get_messages') return;
     const { v, items } = sessions.get(String(frame['session_id'])) ?? { v: 1, items: [] };
     const end = items.findIndex(({ uuid }) => uuid === frame['before_uuid']);
@@ -57,6 +69,7 @@ export async function connectTranscriptDaemon(
       daemon.send({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: nativeId, v, ops });
     },
     keep: (nativeId: string, ops: readonly Operation[]) => void keep(nativeId, ops),
+    contents,
     items: (nativeId: string) => sessions.get(nativeId)?.items ?? [],
   });
 }

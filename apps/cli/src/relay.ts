@@ -29,6 +29,7 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   readSummary: ['title', 'recentMessages'],
   readSettings: ['settings'],
   changeSetting: ['settings'],
+  readContent: ['data'],
   releaseSession: ['result'],
   cancelSession: ['taskId', 'state'],
   readTask: ['id', 'state'],

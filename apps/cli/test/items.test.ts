@@ -177,6 +177,49 @@ describe('relay messages', () => {
   });
 });
 
+describe('relay messages --full', () => {
+  const withContent = { 'X-Daemon-Capabilities': 'transcript, content' };
+  const printed = (uuid: string, seq: number, more: object) =>
+    item(uuid, seq, { kind: 'tool', id: uuid, title: `Print ${uuid}`, status: 'completed', ...more });
+  const cut = { output: 'first\n[… 90 bytes not shown]\nlast', left: 90, data: 'output' };
+
+  it('prints whole outputs, piece by piece, and what is there of one that is gone', async () => {
+    const daemon = await stage.daemon('laptop', undefined, withContent);
+    const id = await stage.session(daemon, 'full');
+    const shown = stage.own.run(['messages', id, '--full']);
+    await tell(daemon, 3, [printed('a', 1, cut), printed('b', 2, cut), printed('c', 3, { output: 'short' })]);
+    const pieces = ['first\nmid', 'dle\nlast\n'];
+    const size = pieces.join('').length;
+    for (const [at, words] of pieces.entries()) {
+      const request = await daemon.next('content_request');
+      expect(request).toMatchObject({ uuid: 'a', name: 'output', offset: at * pieces[0]!.length });
+      const data = Buffer.from(words).toString('base64');
+      daemon.send({ ...request, type: 'content_response', mime: 'text/plain', size, data });
+    }
+    const gone = await daemon.next('content_request');
+    daemon.send({ ...gone, type: 'content_response', code: 'CONTENT_NOT_FOUND', error: 'removed' });
+    const { out, code } = await shown;
+    expect(code).toBe(0);
+    expect(out.replace(/.*(✔|Print)/g, '$1')).toBe(
+      [
+        'Print a · completed\n    first\n    middle\n    last\n',
+        'Print b · completed\n    … 90 B of it are not shown\n    first\n    [… 90 bytes not shown]\n    last\n',
+        'Print c · completed\n    short\n',
+      ].join(''),
+    );
+    expect(daemon.inbox.count('content_request')).toBe(3);
+  });
+
+  it('asks an older daemon for nothing', async () => {
+    const daemon = await stage.daemon('laptop', undefined, headers);
+    const id = await stage.session(daemon, 'old');
+    const shown = stage.own.run(['messages', id, '--full']);
+    await tell(daemon, 2, [printed('a', 1, cut), printed('b', 2, cut)]);
+    expect((await shown).out.match(/90 B of it are not shown/g)).toHaveLength(2);
+    expect(daemon.inbox.count('content_request')).toBe(0);
+  });
+});
+
 describe('several questions at once', () => {
   it('are shown with what they are about, and each is answered by its id alone', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);

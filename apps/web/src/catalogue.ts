@@ -231,6 +231,9 @@ export const words = {
     all: (lines: number) => `Show all ${whole.format(lines)} lines`,
     last: 'Show the last lines',
     left: (bytes: number) => `${size(bytes)} in the middle are not shown`,
+    whole: 'Show all output',
+    gone: 'The machine no longer has the rest of this output.',
+    failed: 'Couldn’t load the output. Try again.',
   },
   diff: {
     region: (path: string) => `Changes to ${path}`,
@@ -250,6 +253,8 @@ export const words = {
   },
   image: {
     alt: 'Image',
+    larger: 'Enlarge the image',
+    smaller: 'Shrink the image',
     ofType: (mime: string, bytes: number) => [mime.replace('image/', '').toUpperCase(), size(bytes)].join(' · '),
   },
   question: {

@@ -2,6 +2,7 @@
 import { isItem, limits } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
+import { wholeOutputs } from '../whole-output.ts';
 import { createItemsView } from '../show/items.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf, jsonLine } from './context.ts';
@@ -36,9 +37,10 @@ export async function messagesCommand(typed: string, options: MessagesOptions, t
   });
   const columns = terminal.outIsScreen ? terminal.columns : Infinity;
   const view = createItemsView({ style, columns, thoughts, full });
+  const whole = wholeOutputs(relay, id);
   for (const message of messages) {
     if (json) terminal.out(jsonLine(message));
-    else terminal.out(isItem(message) ? view.item(message) : view.message(message));
+    else terminal.out(isItem(message) ? view.item(full ? await whole(message) : message) : view.message(message));
     await terminal.drained();
   }
   terminal.out(view.interrupt());

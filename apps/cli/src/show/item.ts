@@ -1,5 +1,5 @@
 /** One item of a conversation as text: what was said as a paragraph, everything else as a line. Pure: nothing is remembered here. */
-import type { Item } from '@relay/protocol';
+import { type Item, transcriptLimits } from '@relay/protocol';
 import { diffText } from './diff.ts';
 import { type Fields, countOf, entryOf, fieldsOf, listOf, sizeOf, textOf } from './shape.ts';
 import type { Paint, Style } from './style.ts';
@@ -43,10 +43,10 @@ export const iconOf = (state: string): readonly [icon: string, paint: Paint | un
 
 /** Lines of output below a call that failed, and of diffs, unless all of them are wanted. */
 const [fewOutputLines, fewDiffLines] = [5, 40];
-const [manyOutputLines, manyDiffLines] = [2000, 20_000];
+const [manyOutputLines, manyDiffLines] = [20_000, 20_000];
 
 function outputText(part: Fields, { style, full }: ItemWish): string {
-  const output = textOf(part.output).slice(-64 * 1024);
+  const output = textOf(part.output).slice(full ? -transcriptLimits.keptOutputBytes : -64 * 1024);
   const all = output.trim() === '' ? [] : plain(output).replace(/\n+$/, '').split('\n');
   const failed = part.status === 'failed' || (countOf(part.exit) ?? 0) !== 0;
   const shown = full ? all.slice(-manyOutputLines) : failed ? all.slice(-fewOutputLines) : [];

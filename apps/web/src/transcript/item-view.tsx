@@ -75,7 +75,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
   const { part, content, timestamp } = item;
   switch (part.kind) {
     case 'user':
-      return <UserMessage text={content} at={timestamp} images={pictures(part)} />;
+      return <UserMessage uuid={item.uuid} text={content} at={timestamp} images={pictures(part)} />;
     case 'thought':
       if (isOpen(part)) return <GrowingThought item={item} texts={texts} />;
       return <Thought text={content} open={false} tookMs={tookMs} />;
@@ -85,7 +85,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
       return <AskedLine question={questionOf(part)} />;
     case 'image': {
       const shown = picture(part);
-      return shown && <Picture picture={shown} />;
+      return shown && <Picture uuid={item.uuid} picture={shown} />;
     }
     case 'error':
       return <ErrorView item={item} />;
@@ -140,7 +140,7 @@ export const RowView = memo(
           <Guard instead={<p>{words.unknown}</p>}>
             <div className="tools" role="group" aria-label={timeOf(row.items[0]?.timestamp ?? '')}>
               {calls(row.items).map(({ uuid, at, tool }) => (
-                <Tool key={uuid} tool={tool} at={at} />
+                <Tool key={uuid} uuid={uuid} tool={tool} at={at} />
               ))}
             </div>
           </Guard>

@@ -16,6 +16,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { words } from '../catalogue.ts';
 import { Announcer } from './announcer.tsx';
+import { ContentsContext, useSessionContents } from './contents.ts';
 import { GrowthContext, RowView } from './item-view.tsx';
 import type { LogItem } from './items.ts';
 import { type Place, keepPlace, keepRead, lastRead, placeOf } from './places.ts';
@@ -64,6 +65,7 @@ function useNewFrom(sessionId: string, items: readonly LogItem[]): string | unde
 
 export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps) {
   const frame = useRef<HTMLDivElement>(null);
+  const contents = useSessionContents(sessionId);
   const [memory] = useState(noMemory);
   const newFrom = useNewFrom(sessionId, items);
   const [earlierFailed, setEarlierFailed] = useState(false);
@@ -196,18 +198,20 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps
         }}
       >
         <GrowthContext value={grew}>
-          <div className="lane" ref={virtualizer.containerRef}>
-            {virtualizer.getVirtualItems().map(({ index, key }) => {
-              const row = rows[index];
-              return (
-                row && (
-                  <div key={key} className="entry" data-index={index} data-key={key} ref={virtualizer.measureElement}>
-                    <RowView row={row} texts={texts} onEarlier={onEarlier} />
-                  </div>
-                )
-              );
-            })}
-          </div>
+          <ContentsContext value={contents}>
+            <div className="lane" ref={virtualizer.containerRef}>
+              {virtualizer.getVirtualItems().map(({ index, key }) => {
+                const row = rows[index];
+                return (
+                  row && (
+                    <div key={key} className="entry" data-index={index} data-key={key} ref={virtualizer.measureElement}>
+                      <RowView row={row} texts={texts} onEarlier={onEarlier} />
+                    </div>
+                  )
+                );
+              })}
+            </div>
+          </ContentsContext>
         </GrowthContext>
       </div>
       {away && (below > 0 || away.isFar) && (

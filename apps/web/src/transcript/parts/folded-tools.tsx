@@ -35,7 +35,7 @@ export function FoldedTools({ calls, tookMs }: { calls: readonly Call[]; tookMs:
       {isOpen && (
         <div className="tools" id={id}>
           {calls.map(({ uuid, at, tool }) => (
-            <Tool key={uuid} tool={tool} at={at} />
+            <Tool key={uuid} uuid={uuid} tool={tool} at={at} />
           ))}
         </div>
       )}

@@ -63,6 +63,7 @@ export function toolOf(part: unknown): ToolShape {
     cwd: textOf(fields['cwd']),
     output: textOf(fields['output']),
     left: countOf(fields['left']),
+    data: textOf(fields['data']),
     exit: countOf(fields['exit']),
     parent: textOf(fields['parent']),
     open: fields['open'] === true ? true : undefined,

@@ -16,12 +16,20 @@ import {
 } from 'lucide-react';
 import { fullTime, timeOf, words } from '../../catalogue.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';
+import { useImage } from '../contents.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { type PictureShape, type PlanStep, type QuestionShape } from './shape.ts';
 
 const foldedLines = 12;
 
-export function UserMessage({ text, at, images }: { text: string; at: string; images: readonly PictureShape[] }) {
+interface UserMessageProps {
+  uuid: string;
+  text: string;
+  at: string;
+  images: readonly PictureShape[];
+}
+
+export function UserMessage({ uuid, text, at, images }: UserMessageProps) {
   const isLong = text.split('\n').length > foldedLines || text.length > 1200;
   const [all, setAll] = useState(false);
   return (
@@ -35,8 +43,8 @@ export function UserMessage({ text, at, images }: { text: string; at: string; im
         )}
         {images.length > 0 && (
           <div className="shots">
-            {images.map((one) => (
-              <Picture key={one.data} picture={one} />
+            {images.map((one, index) => (
+              <Picture key={index} uuid={uuid} picture={one} />
             ))}
           </div>
         )}
@@ -53,12 +61,29 @@ export function UserMessage({ text, at, images }: { text: string; at: string; im
 }
 
 /** Its size is set before it is there: nothing jumps. */
-export const Picture = ({ picture: { mime, bytes } }: { picture: PictureShape }) => (
-  <div className="shot" role="img" aria-label={words.image.alt}>
-    <ImageIcon className="i" aria-hidden />
-    <span>{words.image.ofType(mime, bytes)}</span>
-  </div>
-);
+export function Picture({ uuid, picture: { data, mime, bytes } }: { uuid: string; picture: PictureShape }) {
+  const address = useImage(uuid, data, mime);
+  const [isLarge, setLarge] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  if (address !== undefined && !isBroken)
+    return (
+      <button
+        type="button"
+        className={isLarge ? 'shot all' : 'shot'}
+        aria-expanded={isLarge}
+        aria-label={isLarge ? words.image.smaller : words.image.larger}
+        onClick={() => setLarge(!isLarge)}
+      >
+        <img src={address} alt={words.image.alt} onError={() => setBroken(true)} />
+      </button>
+    );
+  return (
+    <div className="shot" role="img" aria-label={words.image.alt}>
+      <ImageIcon className="i" aria-hidden />
+      <span>{words.image.ofType(mime, bytes)}</span>
+    </div>
+  );
+}
 
 export function Thought({ text, open, tookMs }: { text: string; open: boolean; tookMs: number | undefined }) {
   const id = useId();

@@ -1,10 +1,13 @@
 /** The output of a program: dark in both themes, its last lines first. */
 import { memo, useEffect, useMemo, useState } from 'react';
 import { words } from '../../catalogue.ts';
+import { type WholeText, useWholeText } from '../contents.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';
 import { type TermStretch, plainOutput } from './terminal-text.ts';
 
 const lastLines = 12;
+/** More lines than these are one text, without colours: a page of elements each would stall the browser. */
+const mostLines = 5000;
 
 type Colours = (text: string) => TermStretch[][];
 let coloursOf: Colours | undefined;
@@ -32,7 +35,20 @@ function useLines(text: string): TermStretch[][] {
   );
 }
 
-export const Terminal = memo(function Terminal({ text, left, label }: { text: string; left?: number; label: string }) {
+interface TerminalProps {
+  uuid: string;
+  /** All of it, or its beginning and its end. */
+  text: string;
+  /** Bytes that are not in the text. */
+  left?: number;
+  /** The name of the whole output. */
+  name?: string;
+  label: string;
+}
+
+export const Terminal = memo(function Terminal({ uuid, text: shownText, left, name, label }: TerminalProps) {
+  const whole = useWholeText(uuid, left !== undefined && left > 0 ? name : undefined);
+  const text = whole?.text ?? shownText;
   const lines = useLines(text);
   const [all, setAll] = useState(false);
   const isCut = lines.length > lastLines;
@@ -48,7 +64,8 @@ export const Terminal = memo(function Terminal({ text, left, label }: { text: st
       )}
       <CopyButton text={plainOutput(text)} label={words.code.copy} className="xs take" />
       <pre tabIndex={0} role="region" aria-label={label}>
-        {shown.map((line, index) => (
+        {shown.length > mostLines && plainOutput(text)}
+        {(shown.length > mostLines ? [] : shown).map((line, index) => (
           <span key={index}>
             {line.map(([piece, classes], at) =>
               classes === '' ? (
@@ -63,7 +80,29 @@ export const Terminal = memo(function Terminal({ text, left, label }: { text: st
           </span>
         ))}
       </pre>
-      {left !== undefined && left > 0 && <p className="h faint">{words.terminal.left(left)}</p>}
+      {left !== undefined && left > 0 && whole?.text === undefined && (
+        <p className="h faint" role={whole?.state === 'gone' || whole?.state === 'failed' ? 'alert' : undefined}>
+          <span>{leftWords(left, whole)}</span>
+          {whole && whole.state !== 'gone' && (
+            <button
+              type="button"
+              className="xs"
+              aria-disabled={whole.state === 'loading'}
+              onClick={() => {
+                setAll(true);
+                whole.load();
+              }}
+            >
+              {words.terminal.whole}
+            </button>
+          )}
+        </p>
+      )}
     </div>
   );
 });
+
+function leftWords(left: number, whole: WholeText | undefined): string {
+  if (whole?.state === 'gone') return words.terminal.gone;
+  return whole?.state === 'failed' ? words.terminal.failed : words.terminal.left(left);
+}

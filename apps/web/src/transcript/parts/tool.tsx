@@ -61,9 +61,15 @@ function targetOf({ command, paths, title, name }: ToolShape): { text: string; i
   return { text: title === '' ? (name ?? '') : title, isCode: false };
 }
 
-export const Tool = memo(function Tool({ tool, at }: { tool: ToolShape; at: string }) {
+interface ToolProps {
+  uuid: string;
+  tool: ToolShape;
+  at: string;
+}
+
+export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
   const id = useId();
-  const inside = insideOf(tool);
+  const inside = insideOf(uuid, tool);
   const [chosen, setChosen] = useState<boolean>();
   // Failed calls and small changes are open by default; a person's choice stays.
   const changed = tool.diffs.reduce((sum, { added, removed }) => sum + added + removed, 0);
@@ -131,8 +137,8 @@ function Outcome({ tool, at }: { tool: ToolShape; at: string }): ReactNode {
 }
 
 /** Undefined when the row says everything. */
-function insideOf(tool: ToolShape): ReactNode {
-  const { diffs, output, input, command, left, status } = tool;
+function insideOf(uuid: string, tool: ToolShape): ReactNode {
+  const { diffs, output, input, command, left, data, status } = tool;
   const target = targetOf(tool);
   const rows: ReactNode[] = [];
   if (command?.includes('\n'))
@@ -155,9 +161,11 @@ function insideOf(tool: ToolShape): ReactNode {
     rows.push(
       <Terminal
         key="output"
+        uuid={uuid}
         text={output}
         label={words.tool.output(target.text)}
         {...(left === undefined ? {} : { left })}
+        {...(data === undefined ? {} : { name: data })}
       />,
     );
   else if (status === 'failed' && rows.length === 0)

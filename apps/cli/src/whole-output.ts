@@ -1,0 +1,40 @@
+/** Whole outputs of tools, which the daemon keeps and items only name. */
+import type { Item } from '@relay/protocol';
+import { Failure } from './failure.ts';
+import type { Relay } from './relay.ts';
+import { countOf, fieldsOf, textOf } from './show/shape.ts';
+
+/** An output of 1 MiB is one piece; a daemon that never ends must not be followed. */
+const mostPieces = 4;
+
+/**
+ * Returns items with their whole output. An item whose output cannot be fetched stays as it is; after a failure that is not about one output
+ * nothing more is asked for.
+ */
+export function wholeOutputs(relay: Relay, sessionId: string): (item: Item) => Promise<Item> {
+  let isOver = false;
+  const read = async (uuid: string, name: string): Promise<string> => {
+    const pieces: Buffer[] = [];
+    let next: number | undefined = 0;
+    while (next !== undefined && pieces.length < mostPieces) {
+      const offset: number = next;
+      const params = { id: sessionId, uuid, name };
+      const piece = await relay.call('readContent', { params, query: { offset } });
+      pieces.push(Buffer.from(textOf(piece.data), 'base64'));
+      next = piece.next !== undefined && piece.next > offset ? piece.next : undefined;
+    }
+    return Buffer.concat(pieces).toString('utf8');
+  };
+  return async (item) => {
+    const part = fieldsOf(item.part);
+    const name = textOf(part.data);
+    if (isOver || part.kind !== 'tool' || name === '' || (countOf(part.left) ?? 0) === 0) return item;
+    try {
+      const output = await read(item.uuid, name);
+      return { ...item, part: { ...item.part, output, left: 0 } };
+    } catch (error) {
+      isOver = !(error instanceof Failure && error.code === 'CONTENT_NOT_FOUND');
+      return item;
+    }
+  };
+}
