@@ -18,7 +18,7 @@ afterEach(() => home.clear());
 interface Session {
   id: string;
   status: string;
-  prompt?: { prompt: string };
+  prompt?: { prompt: string; id?: string };
   lastTask?: { id: string; state: string };
 }
 interface Message {
@@ -66,6 +66,11 @@ async function begin(first: string) {
     },
     tell: async (content: string) =>
       ((await relay.call('POST', `${path}/messages`, { body: { content } })).body as { taskId: string }).taskId,
+    answer: (uuid: string | undefined, body: object) =>
+      relay.call('POST', `${path}/prompts/${uuid}/answer`, { body }) as Promise<{
+        status: number;
+        body: { taskId: string };
+      }>,
     /** As they were said to a listening app. */
     live: () =>
       app.inbox.all.flatMap(({ type, message }) => (type === 'new_message' ? [words(message as Message)] : [])),
@@ -123,6 +128,44 @@ describe('a question at a real relay', () => {
     const taskId = await tell('Allow');
     await update(({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'completed');
     expect(live().at(-1)).toBe('AGENT permission: y');
+  });
+
+  it('that is a form shows its fields, and the agent gets their values at once', async () => {
+    const { waiting, answer, update, live } = await begin('form');
+    const { prompt } = waiting;
+    expect(prompt).toMatchObject({
+      kind: 'form',
+      fields: [
+        {
+          name: 'size',
+          title: 'Size',
+          type: 'choice',
+          required: true,
+          choices: [{ id: 's', label: 'Small' }, { id: 'l' }],
+        },
+        { name: 'gift', title: 'Gift wrap', type: 'boolean', required: true },
+        { name: 'note', title: 'Anything else', type: 'text' },
+      ],
+    });
+    for (const fields of [{ size: 's' }, { size: 'xl', gift: true }, { size: 's', gift: 'yes' }])
+      expect(await answer(prompt?.id, { fields })).toMatchObject({ status: 400, body: { code: 'INVALID_ANSWER' } });
+    const given = await answer(prompt?.id, { fields: { size: 'l', gift: false, note: 'soon' } });
+    await update(({ lastTask }) => lastTask?.id === given.body.taskId && lastTask?.state === 'completed');
+    const content = JSON.stringify({ action: 'accept', content: { size: 'l', gift: false, note: 'soon' } });
+    expect(live().slice(-2)).toEqual([
+      'USER Size: l\nGift wrap: false\nAnything else: soon',
+      `AGENT elicited: ${content}`,
+    ]);
+  });
+
+  it('that is a form can be answered field by field in words, and the rest of it with values', async () => {
+    const { waiting, tell, answer, update, live } = await begin('form');
+    await tell('Small');
+    const second = await update(({ prompt }) => prompt?.id !== undefined && prompt.id !== waiting.prompt?.id);
+    expect(second.prompt).toMatchObject({ kind: 'form', fields: [{ name: 'gift' }, { name: 'note' }] });
+    const given = await answer(second.prompt?.id, { fields: { gift: true } });
+    await update(({ lastTask }) => lastTask?.id === given.body.taskId && lastTask?.state === 'completed');
+    expect(live().at(-1)).toBe('AGENT elicited: {"action":"accept","content":{"size":"s","gift":true}}');
   });
 
   it('A5: that ended with its daemon is no longer asked, and a late answer is refused', async () => {

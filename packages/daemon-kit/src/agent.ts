@@ -1,6 +1,8 @@
 import type {
   Question as AskedQuestion,
   Capability,
+  FieldValues,
+  QuestionField,
   QuestionOption,
   Setting,
   SettingChange,
@@ -23,7 +25,7 @@ export interface Turn {
   /** Working directory as the app or the session gave it; empty for the agent's default. Not checked. */
   projectPath: string;
   /** The open question that this answers, by the name its agent gave it. Must never be applied to another question. */
-  answer?: { question: string; option?: string };
+  answer?: { question: string; option?: string; fields?: FieldValues };
   /** Data URLs (base64) of images that came with the message. Only for agents that declare `images`. */
   images?: readonly string[];
 }
@@ -37,6 +39,8 @@ export interface Question {
   choices?: readonly QuestionOption[];
   /** The action that a permission is about. */
   subject?: Subject;
+  /** The fields of a form; its answer may carry their values, which fit them. `options` and words answer it as well. */
+  fields?: readonly QuestionField[];
   /** The time after which it can no longer be answered (ISO 8601). */
   expires?: string;
   prompt: string;

@@ -28,6 +28,13 @@ export const unseen: End = {
   error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
 };
 
+/** An answer that does not fit its question, which stays open. */
+export const unfit = (problem: string): End => ({
+  type: 'ERROR',
+  error: `${problem} Nothing was sent to the agent. Answer again.`,
+  code: 'PROMPT_SUPERSEDED',
+});
+
 export const tooLate: End = {
   type: 'ERROR',
   error: 'This question can no longer be answered, or it is not the one that was shown. Nothing was sent to the agent.',
@@ -92,11 +99,23 @@ export function questionOf(asked: Question): AskedQuestion {
   const options = [...(asked.choices ?? numbered)]
     .slice(0, maxOptions)
     .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
-  const { uuid = randomUUID(), kind = options.length === 0 ? 'text' : 'choice', subject, expires } = asked;
+  const plain = options.length === 0 ? 'text' : 'choice';
+  const { uuid = randomUUID(), kind = plain, subject, fields = [], expires } = asked;
   const title = keepHead(asked.prompt, fieldBytes.error);
-  const whole = { uuid, title, kind, options, text: true, ...(subject === undefined ? {} : { subject }) };
-  const isLarge = Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
-  if (isLarge) delete whole.subject;
+  const whole: AskedQuestion = {
+    uuid,
+    title,
+    kind,
+    options,
+    text: true,
+    ...(subject === undefined ? {} : { subject }),
+    ...(fields.length === 0 || fields.length > transcriptLimits.fields ? {} : { fields: [...fields] }),
+  };
+  const isLarge = () => Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
+  if (isLarge()) delete whole.subject;
+  if (isLarge()) delete whole.fields;
+  // A form without its fields is answered by an option or by words.
+  if (kind === 'form' && !whole.fields) whole.kind = plain;
   return { ...whole, ...(expires === undefined ? {} : { expires }), digest: questionDigest(whole) };
 }
 

@@ -3,7 +3,15 @@
  * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
  */
 import { randomUUID } from 'node:crypto';
-import { type Question as AskedQuestion, type DaemonEvent, type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import {
+  type Question as AskedQuestion,
+  type DaemonEvent,
+  type FieldValues,
+  type ToDaemon,
+  formProblem,
+  isNativeId,
+  limits,
+} from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
 import { type Cancel, type Clock, settledWithin } from './clock.ts';
@@ -26,6 +34,7 @@ import {
   questionOf,
   tooLate,
   tooMany,
+  unfit,
   unknownSession,
   unseen,
   unwritable,
@@ -104,7 +113,15 @@ interface Task {
   images: readonly string[];
   projectPath: string;
   /** The open question that it answers. A choice is never applied to another one. */
-  answer?: { question: string; option?: string; digest?: string | undefined; isChoice: boolean } | undefined;
+  answer?:
+    | {
+        question: string;
+        option?: string;
+        fields?: FieldValues;
+        digest?: string | undefined;
+        isChoice: boolean;
+      }
+    | undefined;
   /** Uuid of its message's item, chosen by the relay. */
   messageUuid?: string | undefined;
   /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */
@@ -276,6 +293,13 @@ export function createTasks(options: TasksOptions): Tasks {
       }
       delete task.answer;
     }
+    const problem = problemOf(task);
+    if (problem !== undefined) {
+      finish(task, unfit(problem));
+      repeat(task);
+      void watch(task);
+      return;
+    }
     // The relay has no open question: it was dismissed while we were away, or its answer was lost.
     if (!task.answer && namesQuestions()) dismiss(task.sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(task.sessionId);
@@ -291,9 +315,9 @@ export function createTasks(options: TasksOptions): Tasks {
     }
     try {
       voice.activity(sessionId, false);
-      const { question, option } = task.answer ?? {};
-      const answer =
-        question === undefined ? {} : { answer: { question, ...(option === undefined ? {} : { option }) } };
+      const { question, option, fields } = task.answer ?? {};
+      const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
+      const answer = question === undefined ? {} : { answer: { question, ...given } };
       const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}), ...answer };
       task.images = [];
       task.turn = agent.start(turn, reportOf(task));
@@ -500,6 +524,20 @@ export function createTasks(options: TasksOptions): Tasks {
     return part !== undefined && (digest === undefined || (part.question as AskedQuestion).digest === digest);
   };
 
+  const questionAt = ({ sessionId, answer }: Task): AskedQuestion | undefined =>
+    questionsOf(sessionId).find(({ uuid }) => uuid === answer?.question)?.part.question as AskedQuestion | undefined;
+  /** The reason why the values of a form do not fit its fields. */
+  const problemOf = (task: Task): string | undefined => {
+    const values = task.answer?.fields;
+    return values && formProblem(questionAt(task)?.fields ?? [], values);
+  };
+  /** The answer was refused, and the relay counts the question as answered: it may be answered again. */
+  const repeat = (task: Task) => {
+    const question = questionAt(task);
+    const about = { task_id: task.id, session_id: task.sessionId };
+    if (question) voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+  };
+
   /** Questions that can no longer be answered: this one, or all. */
   const superseded = (sessionId: string, uuid?: string) =>
     told(() => {
@@ -540,7 +578,13 @@ export function createTasks(options: TasksOptions): Tasks {
       const answer =
         asked === undefined
           ? undefined
-          : { question: asked, ...(option === undefined ? {} : { option }), digest: frame.digest, isChoice };
+          : {
+              question: asked,
+              ...(option === undefined ? {} : { option }),
+              ...(fields === undefined ? {} : { fields }),
+              digest: frame.digest,
+              isChoice,
+            };
       // Words for a question that is closed are a message; without the name of a question they may be no choice either.
       const refusal = asked === undefined ? questions.refusal(sessionId, message) : undefined;
       if (refusal !== undefined || (isGone && isChoice)) {

@@ -140,6 +140,42 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
+  it('that is a form gets the values of its fields, and is asked again after values that do not fit', async () => {
+    const { connection, report, sessionId, next } = await begun();
+    const fields = [
+      { name: 'size', title: 'Size', type: 'choice', choices: [{ id: 's', label: 'Small' }], required: true },
+      { name: 'count', title: 'Count', type: 'integer', min: 1 },
+    ];
+    report.wait({ uuid: 'q1', prompt: 'Two things', kind: 'form', fields });
+    const { question } = await connection.event('WAIT_FOR_USER', 't1');
+    expect(question).toMatchObject({ kind: 'form', fields, text: true });
+    for (const [task, values] of [
+      ['t2', { size: 'xl' }],
+      ['t3', { size: 's', count: 0 }],
+      ['t4', { size: 's', colour: 'red' }],
+      ['t5', {}],
+    ] as const) {
+      answer(connection, sessionId, task, { prompt_uuid: 'q1', fields: values });
+      expect(await connection.event('ERROR', task)).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+      expect(await connection.event('PROMPT_OPEN', task)).toMatchObject({ question: { uuid: 'q1' } });
+    }
+    answer(connection, sessionId, 't6', { prompt_uuid: 'q1', fields: { size: 's', count: 2 } });
+    const { turn, report: second } = await next();
+    expect(turn).toMatchObject({ taskId: 't6', answer: { question: 'q1', fields: { size: 's', count: 2 } } });
+    second.complete('Done.');
+    await connection.event('TASK_COMPLETE', 't6');
+    expect(states(await page(connection, sessionId))).toEqual([['q1', 'answered']]);
+  });
+
+  it('that is a form with more fields than fit is answered by its options or by words', async () => {
+    const { connection, report } = await begun();
+    const fields = Array.from({ length: 101 }, (_, n) => ({ name: `${n}`, title: 'x', type: 'text' }));
+    report.wait({ uuid: 'q1', prompt: 'Much', kind: 'form', fields, options: ['Decline'] });
+    const { question } = await connection.event('WAIT_FOR_USER', 't1');
+    expect(question).toMatchObject({ kind: 'choice', options: [{ id: '1', label: 'Decline' }] });
+    expect(question).not.toHaveProperty('fields');
+  });
+
   it('beside another is sent at once, and each accepts its own answer whichever comes first', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1', 'First?'));

@@ -346,7 +346,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         conversation = await live(turn.sessionId);
       }
       // Without its question a choice is meaningless: as a message it could be taken for a permission.
-      if (turn.answer?.option !== undefined) return report.error(tooLate, 'PROMPT_SUPERSEDED');
+      if (turn.answer?.option !== undefined || turn.answer?.fields) return report.error(tooLate, 'PROMPT_SUPERSEDED');
       conversation ??= await opened(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);

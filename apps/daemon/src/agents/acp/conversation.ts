@@ -100,8 +100,9 @@ interface OpenQuestion {
   forget: () => void;
 }
 
-/** The reply that an answer gives to a question: by the id of an option, else by its words. */
-function replyOf(asking: Asking<unknown>, words: string, option: string | undefined) {
+/** The reply that an answer gives to a question: by the values of its fields, by the id of an option, else by its words. */
+function replyOf(asking: Asking<unknown>, words: string, { option, fields }: Partial<NonNullable<Turn['answer']>>) {
+  if (fields !== undefined) return asking.fill?.(fields);
   if (option === undefined) return asking.reply(words);
   if (asking.choose) return asking.choose(option);
   const label = (asking.question('').options ?? [])[Number(option) - 1];
@@ -268,9 +269,10 @@ export function createConversation(options: ConversationOptions): Conversation {
       const active = turn;
       if (!active) return 'free';
       const question = answer ? questions.find(({ uuid }) => uuid === answer.question) : questions[0];
-      const reply = question && replyOf(question.asking, words, answer?.option);
+      const reply = question && replyOf(question.asking, words, answer ?? {});
       // A choice is for its question or for none.
-      if (answer?.option !== undefined && (!reply || active.detached)) return 'free';
+      const isChoice = answer?.option !== undefined || answer?.fields !== undefined;
+      if (isChoice && (!reply || active.detached)) return 'free';
       if (question && reply && (question.shown || answer) && !active.detached) {
         const released = new Promise<void>((resolve) => (active.release = resolve));
         Object.assign(active, { taskId, report, attached: true });

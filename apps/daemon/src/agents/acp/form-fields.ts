@@ -1,6 +1,7 @@
 /** The fields of a form as ACP describes them (a part of JSON Schema), and what words mean for one of them. Pure. */
 import type { ElicitationContentValue } from '@agentclientprotocol/sdk';
-import { chosen } from '@relay/daemon-kit';
+import { type FieldValues, type QuestionField, limits } from '@relay/protocol';
+import { chosen, keepHead } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 
 export interface FormField {
@@ -142,4 +143,62 @@ export function valueOf(field: FormField, words: string): Value {
   return fits && !outside([...words].length, schema.minLength, schema.maxLength)
     ? { value: words }
     : { why: boundsOf(field) };
+}
+
+const short = (text: string) => keepHead(text, limits.promptOptionCharacters);
+
+/** The field as apps show it; undefined when it does not fit: then it is asked for in words. */
+export function questionField(field: FormField): QuestionField | undefined {
+  const { name, title, schema, required, choices, words } = field;
+  const isList = schema.type === 'array';
+  if (name === '' || name.length > limits.idCharacters || choices.length > limits.promptOptions) return undefined;
+  // Texts of any kind in a list cannot be offered, and are not valid without choices.
+  if (isList && choices.length === 0) return undefined;
+  const isYesOrNo = schema.type === 'boolean';
+  const isNumber = schema.type === 'number' || schema.type === 'integer';
+  const type = isYesOrNo ? 'boolean' : isList ? 'choices' : choices.length > 0 ? 'choice' : 'text';
+  const [least, greatest] = isNumber
+    ? [schema.minimum, schema.maximum]
+    : isList
+      ? [schema.minItems, schema.maxItems]
+      : [schema.minLength, schema.maxLength];
+  const format = formats[wordsOf(schema.format)]?.name;
+  const about = [field.description, format && `${format[0]?.toUpperCase()}${format.slice(1)}.`].filter(Boolean);
+  const [min, max, fallback] = [numberOf(least), numberOf(greatest), defaultOf(field)];
+  const offered = isYesOrNo ? [] : choices;
+  return {
+    name,
+    title: short(title || name),
+    type: isNumber && choices.length === 0 ? (schema.type as 'number' | 'integer') : type,
+    ...(about.length === 0 ? {} : { about: short(about.join('\n')) }),
+    ...(offered.length === 0
+      ? {}
+      : {
+          choices: offered.map(({ label, value, about: meaning }) => ({
+            id: short(String(value)),
+            label: short(label),
+            ...(meaning === '' ? {} : { about: short(meaning) }),
+          })),
+        }),
+    ...(required ? { required } : {}),
+    ...(words === undefined ? {} : { text: true }),
+    ...(fallback === '' ? {} : { default: short(fallback) }),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  };
+}
+
+/** The value for the agent of a value that an app gave for `questionField`. */
+export function givenValue(field: FormField, given: FieldValues[string]): Value {
+  const { schema, choices } = field;
+  if (typeof given === 'boolean' || typeof given === 'number') return { value: given };
+  const valueAt = (id: string) => choices.find(({ value }) => String(value) === id)?.value;
+  if (Array.isArray(given)) {
+    const values = given.map(valueAt);
+    if (schema.type !== 'array' || values.includes(undefined)) return { why: 'part of it is not among the choices' };
+    return { value: values.map(String) };
+  }
+  if (choices.length === 0) return valueOf(field, given);
+  const value = valueAt(given);
+  return value === undefined ? { why: 'it is not one of the choices' } : { value };
 }

@@ -6,7 +6,7 @@ import type { CreateElicitationResponse, ElicitationContentValue } from '@agentc
 import { chosen, named } from '@relay/daemon-kit';
 import { oneLine } from './calls.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
-import { type FormField, aboutField, defaultOf, fieldsOf, valueOf } from './form-fields.ts';
+import { type FormField, aboutField, defaultOf, fieldsOf, givenValue, questionField, valueOf } from './form-fields.ts';
 import { type Asking, type Reply, questionOf } from './questions.ts';
 
 const labels = { ok: 'OK', skip: 'Skip', skipRest: 'Skip the rest', decline: 'Decline' } as const;
@@ -57,7 +57,20 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
       const name = field.title || (many && field.description === '' ? field.name : '');
       const lines = [message, isIn(message, name) ? '' : name, many ? field.description : ''].filter(Boolean);
       const about = [many ? '' : field.description, aboutField(field)].filter(Boolean).join('\n');
-      return questionOf(said, lines.join('\n'), about, offered(field));
+      const rest = fields.slice(at).map(questionField);
+      const whole = rest.every((one) => one !== undefined) ? { kind: 'form', fields: rest } : {};
+      return { ...questionOf(said, lines.join('\n'), about, offered(field)), ...whole };
+    },
+    fill(values) {
+      for (const field of fields.slice(at)) {
+        const value = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
+        if (value === undefined) continue;
+        const taken = givenValue(field, value);
+        if ('value' in taken) content[field.name] = taken.value;
+        else if (field.words !== undefined && typeof value === 'string') content[field.words] = value;
+        else return { kind: 'ask', why: `“${oneLine(String(value))}” is not a valid answer: ${taken.why}` };
+      }
+      return accept();
     },
     reply(words) {
       const field = fields[at];

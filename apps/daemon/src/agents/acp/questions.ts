@@ -3,6 +3,7 @@
  * words of the user become a response for the agent.
  */
 import type { Question } from '@relay/daemon-kit';
+import type { FieldValues } from '@relay/protocol';
 
 /** The effect of the user's words on a question. */
 export type Reply<R> =
@@ -19,6 +20,8 @@ export interface Asking<R> {
   reply(words: string): Reply<R>;
   /** The same for the id of an option; undefined when there is none with it. Without it the numbers of the options are their ids. */
   choose?(option: string): Reply<R> | undefined;
+  /** The same for the values of its fields; undefined where it has none. */
+  fill?(values: FieldValues): Reply<R> | undefined;
   /** The response when the turn was cancelled. */
   cancelled: R;
 }
