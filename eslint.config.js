@@ -26,7 +26,6 @@ const tooLong = [
   'apps/gateway/src/status.ts',
   'apps/gateway/src/tasks-out.ts',
   'apps/web/src/conversation/composer.tsx',
-  'apps/web/src/sessions/side.tsx',
   'apps/web/src/transcript/log.tsx',
   'packages/daemon-kit/src/daemon.ts',
   'packages/daemon-kit/src/store.ts',

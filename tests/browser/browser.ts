@@ -200,6 +200,21 @@ export async function pictures(person: Person, name: string): Promise<void> {
     }
 }
 
+/** Pictures of what is in view: phone, tablet and desk, light and dark. The page is left wide and light. */
+export async function everyLook(person: Person, name: string): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const)
+    for (const [width, height] of [
+      [390, 844],
+      [820, 1100],
+      [1360, 860],
+    ] as const) {
+      // prettier-ignore
+      await person.page.setViewportSize({ width, height });
+      await person.page.emulateMedia({ colorScheme });
+      await person.picture(`${name}-${width}-${colorScheme}`);
+    }
+}
+
 export const phone = { width: 360, height: 740 };
 
 export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {

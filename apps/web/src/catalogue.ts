@@ -10,6 +10,9 @@ const formats = {
 const whole = new Intl.NumberFormat(locale);
 const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
 const counted = (count: number, one: string, more: string) => (count === 1 ? one : `${whole.format(count)} ${more}`);
+/** One by its name, many by their number. */
+const these = (title: string | undefined, count: number) =>
+  title === undefined ? counted(count, '1 session', 'sessions') : `“${title}”`;
 const valid = (iso: string) => !Number.isNaN(Date.parse(iso));
 
 export const number = (value: number): string => whole.format(value);
@@ -97,6 +100,12 @@ export const words = {
     machines: 'Machines',
     settings: 'Settings',
     needsYou: (count: number) => `${whole.format(count)} ${count === 1 ? 'session needs' : 'sessions need'} you`,
+    newAccess: 'New access to your account',
+    access: 'was given access to your account',
+    notYou: 'Not you?',
+    removeMachine: 'Remove it under Machines',
+    revokeApp: 'Revoke it under Apps',
+    dismissAccess: (name: string) => `Dismiss the notice about ${name}`,
     onlineOf: (online: number, all: number) => `${whole.format(online)} of ${whole.format(all)} online`,
   },
   list: {
@@ -116,13 +125,22 @@ export const words = {
     machine: 'Machine',
     allMachines: 'All machines',
     archivedOnes: 'Archived',
-    noProject: 'No folder',
+    oneMachine: 'One machine',
+    status: 'State',
+    allStates: 'All states',
+    only: (what: string) => `Only: ${what}`,
+    clearFilter: 'Clear filter',
     otherDay: 'Earlier',
     none: 'No sessions yet',
     noneMore: 'Start one, and it appears here.',
     noneYet: 'They appear here once a machine is connected.',
     noneArchived: 'No archived sessions',
+    noneLikeThis: 'No sessions like this',
     noResult: 'No session matches',
+    noResultMore: (text: string) =>
+      `No title, folder or last message has words that begin with “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”.`,
+    searching: 'Searching…',
+    found: (count: number) => counted(count, '1 session found', 'sessions found'),
     clearSearch: 'Clear search',
     pick: 'Pick a session, or start one',
     pickMore: 'Everything your agents do is in the list at the left.',
@@ -131,10 +149,27 @@ export const words = {
     archive: 'Archive',
     unarchive: 'Unarchive',
     remove: 'Delete',
-    removed: (title: string) => `Deleted “${title}”`,
-    archivedNow: (title: string) => `Archived “${title}”`,
+    removing: 'Deleting…',
+    removed: (title: string | undefined, count: number) => `Deleted ${these(title, count)}`,
+    archivedNow: (title: string | undefined, count: number) => `Archived ${these(title, count)}`,
+    unarchivedNow: (title: string | undefined, count: number) => `Unarchived ${these(title, count)}`,
     undo: 'Undo',
+    pinned: 'Pinned',
+    pin: 'Pin',
+    unpin: 'Unpin',
+    markRead: 'Mark as read',
+    markUnread: 'Mark as unread',
+    select: 'Select',
+    selectMany: 'Select sessions',
+    selection: 'Selected sessions',
+    selected: (count: number) => `${whole.format(count)} selected`,
+    selectAll: (count: number) => `Select all ${whole.format(count)}`,
+    endSelection: 'Done selecting',
+    deleteArchived: 'Delete all archived…',
+    deleteArchivedTitle: 'Delete all archived sessions?',
+    deleteArchivedMore: 'They disappear from Relay. Files and history on the machines stay.',
     state: {
+      news: 'New',
       pending: 'Starting',
       active: 'Working',
       waiting: 'Needs you',
@@ -166,6 +201,8 @@ export const words = {
   cancel: 'Cancel',
   archive: 'Archive',
   unarchive: 'Unarchive',
+  pin: 'Pin',
+  unpin: 'Unpin',
   archived: 'Archived',
   online: 'online',
   offline: 'offline',

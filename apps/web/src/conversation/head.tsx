@@ -28,6 +28,9 @@ export function Head({ session, device, onChange }: HeadProps) {
   const archive = useAction(async () =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
   );
+  const pin = useAction(async () => {
+    await client.call('updateSession', { params: { id: session.id }, body: { pinned: !session.pinned } });
+  });
   const title = session.title === '' ? words.untitled : session.title;
   useEffect(() => {
     titled(title);
@@ -68,14 +71,17 @@ export function Head({ session, device, onChange }: HeadProps) {
           <button type="button" onClick={choose(() => setRenaming(true))}>
             {words.rename}
           </button>
+          <button type="button" aria-disabled={pin.busy} onClick={choose(() => void pin.run())}>
+            {session.pinned ? words.unpin : words.pin}
+          </button>
           <button type="button" aria-disabled={archive.busy} onClick={choose(() => void archive.run())}>
             {session.archived ? words.unarchive : words.archive}
           </button>
         </div>
       </header>
-      {(renaming || archive.refusal) && (
+      {(renaming || archive.refusal || pin.refusal) && (
         <div className="under-bar">
-          <Problem refusal={archive.refusal} />
+          <Problem refusal={archive.refusal ?? pin.refusal} />
           {renaming && <Rename session={session} onChange={onChange} onDone={() => setRenaming(false)} />}
         </div>
       )}

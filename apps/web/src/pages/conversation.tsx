@@ -10,6 +10,7 @@ import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
 import { useQueue } from '../conversation/queue.tsx';
+import { useReadMark } from '../conversation/read-mark.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
@@ -106,6 +107,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
     log.current?.toEnd();
   };
 
+  const onSeen = useReadMark(session);
   const newest = items.at(-1);
   const lastSaid = messages.findLast(({ role }) => role === 'USER');
   const lastWords = lastSaid?.content;
@@ -138,6 +140,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
           texts={texts}
           hasMore={hasMore && messages.length > 0}
           onOlder={older}
+          onSeen={onSeen}
         />
       </RetryContext>
       <div className="dock">

@@ -10,7 +10,7 @@ import { sessionPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
-import { titleOf } from './row.tsx';
+import { titleOf } from './use-changes.ts';
 
 export function AskCard({ session, device }: { session: Session; device: Device | undefined }) {
   const { client } = useRooms();

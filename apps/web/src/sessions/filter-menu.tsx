@@ -1,9 +1,12 @@
-/** How the list is grouped, and what of it is shown. */
-import { useId } from 'react';
+/** How the list is grouped, and what of it is shown; and what is done to many sessions at once. */
+import { useId, useRef, useState } from 'react';
 import { SlidersHorizontal } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
-import { type Filter, type Grouping, groupings } from './listed.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { type Filter, type Grouping, groupings, queryOf, statuses } from './listed.ts';
 
 interface FilterMenuProps {
   filter: Filter;
@@ -11,10 +14,18 @@ interface FilterMenuProps {
   devices: readonly Device[];
   onFilter: (filter: Filter) => void;
   onGroup: (by: Grouping) => void;
+  /** Undefined while there is nothing to select. */
+  onSelect: (() => void) | undefined;
 }
 
-export function FilterMenu({ filter, by, devices, onFilter, onGroup }: FilterMenuProps) {
+export function FilterMenu({ filter, by, devices, onFilter, onGroup, onSelect }: FilterMenuProps) {
   const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const [emptying, setEmptying] = useState(false);
+  const choose = (what: () => void) => () => {
+    menu.current?.hidePopover();
+    what();
+  };
   return (
     <>
       <button
@@ -26,7 +37,7 @@ export function FilterMenu({ filter, by, devices, onFilter, onGroup }: FilterMen
       >
         <SlidersHorizontal className="i" aria-hidden />
       </button>
-      <div className="menu filter" id={id} popover="auto">
+      <div className="menu filter" id={id} popover="auto" ref={menu}>
         <fieldset>
           <legend>{words.list.groupBy}</legend>
           {groupings.map((one) => (
@@ -47,6 +58,20 @@ export function FilterMenu({ filter, by, devices, onFilter, onGroup }: FilterMen
             {words.list.archivedOnes}
           </label>
           <label className="field">
+            {words.list.status}
+            <select
+              value={filter.status ?? ''}
+              onChange={({ target }) => onFilter({ ...filter, status: statuses.find((one) => one === target.value) })}
+            >
+              <option value="">{words.list.allStates}</option>
+              {statuses.map((one) => (
+                <option key={one} value={one}>
+                  {words.list.state[one]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label className="field">
             {words.list.machine}
             <select
               value={filter.device ?? ''}
@@ -61,7 +86,47 @@ export function FilterMenu({ filter, by, devices, onFilter, onGroup }: FilterMen
             </select>
           </label>
         </fieldset>
+        {onSelect && (
+          <div className="many">
+            <button type="button" className="small" onClick={choose(onSelect)}>
+              {words.list.selectMany}
+            </button>
+            {filter.archived && (
+              <button type="button" className="small danger" onClick={choose(() => setEmptying(true))}>
+                {words.list.deleteArchived}
+              </button>
+            )}
+          </div>
+        )}
       </div>
+      {emptying && <DeleteArchived filter={filter} onDone={() => setEmptying(false)} />}
     </>
+  );
+}
+
+/** All that the filter means, those that are not loaded too. */
+function DeleteArchived({ filter, onDone }: { filter: Filter; onDone: () => void }) {
+  const { client } = useRooms();
+  const empty = useAction(async () => {
+    const { archived, ...others } = queryOf(filter);
+    for (;;) {
+      const body = { action: 'delete' as const, filter: { ...others, archived } };
+      const { changed, more } = await client.call('changeSessions', { body });
+      if (!more || changed === 0) break;
+    }
+    onDone();
+  });
+  return (
+    <Confirm
+      title={words.list.deleteArchivedTitle}
+      action={words.list.remove}
+      doing={words.list.removing}
+      busy={empty.busy}
+      refusal={empty.refusal}
+      onYes={() => void empty.run()}
+      onNo={onDone}
+    >
+      <p className="soft">{words.list.deleteArchivedMore}</p>
+    </Confirm>
   );
 }

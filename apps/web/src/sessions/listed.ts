@@ -1,11 +1,25 @@
 /** The list of sessions as plain data: what frames do to it, and how it is grouped. */
-import type { AttentionFrame, Device, Session } from '@relay/protocol';
+import type { AttentionFrame, Device, Session, SessionStatus } from '@relay/protocol';
 import { dayKey } from '../catalogue.ts';
+
+/** A person filters by these. */
+export const statuses = ['waiting', 'active', 'failed', 'idle'] as const satisfies readonly SessionStatus[];
 
 export interface Filter {
   device: string | undefined;
+  status: SessionStatus | undefined;
   archived: boolean;
 }
+export const noFilter: Filter = { device: undefined, status: undefined, archived: false };
+export const isSame = (a: Filter, b: Filter): boolean =>
+  a.device === b.device && a.status === b.status && a.archived === b.archived;
+
+/** The filter as `GET /api/sessions` takes it. */
+export const queryOf = ({ device, status, archived }: Filter) => ({
+  ...(device === undefined ? {} : { deviceId: device }),
+  ...(status === undefined ? {} : { status }),
+  archived: archived ? ('true' as const) : ('false' as const),
+});
 
 export interface Listed {
   /** Sessions that match the filter, and all that wait for the person; newest first. */
@@ -14,17 +28,19 @@ export interface Listed {
 }
 
 export const needsYou = (session: Session): boolean => session.status === 'waiting' && !session.archived;
-const passes = (session: Session, { device, archived }: Filter): boolean =>
-  session.archived === archived && (device === undefined || session.deviceId === device);
+export const passes = (session: Session, { device, status, archived }: Filter): boolean =>
+  session.archived === archived &&
+  (device === undefined || session.deviceId === device) &&
+  (status === undefined || session.status === status);
 
-export function joined(sessions: readonly Session[], others: readonly Session[]): Session[] {
-  const known = new Set(sessions.map(({ id }) => id));
-  const all = [...sessions, ...others.filter(({ id }) => !known.has(id))];
-  return all.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+export function joined(sessions: readonly Session[], ...others: readonly (readonly Session[])[]): Session[] {
+  const all = new Map(sessions.map((session) => [session.id, session]));
+  for (const session of others.flat()) if (!all.has(session.id)) all.set(session.id, session);
+  return [...all.values()].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
 /** Applies a frame to the list; returns the same list when the frame is about something else. */
-export function after(list: Listed, frame: AttentionFrame, filter: Filter): Listed {
+export function after<L extends Listed>(list: L, frame: AttentionFrame, belongs: (session: Session) => boolean): L {
   if (frame.type === 'session_removed')
     return { ...list, sessions: list.sessions.filter(({ id }) => id !== frame.sessionId) };
   if (frame.type !== 'session_update') return list;
@@ -33,8 +49,7 @@ export function after(list: Listed, frame: AttentionFrame, filter: Filter): List
   // Two instances that tell of one session may cross.
   if (known && previousId === undefined && session.updatedAt < known.updatedAt) return list;
   const others = list.sessions.filter(({ id }) => id !== session.id && id !== previousId);
-  const belongs = passes(session, filter) || needsYou(session);
-  return { ...list, sessions: belongs ? joined([session], others) : others };
+  return { ...list, sessions: belongs(session) ? joined([session], others) : others };
 }
 
 export const groupings = ['project', 'day', 'machine'] as const;
@@ -54,17 +69,23 @@ const keyOf: Readonly<Record<Grouping, (session: Session) => string>> = {
   machine: ({ deviceId }) => deviceId,
 };
 
-/** Sessions that wait for the person, the oldest question first; the rest in groups, the newest first. Each is in one place only. */
-export function arranged(
-  sessions: readonly Session[],
-  filter: Filter,
-  by: Grouping,
-): { needs: Session[]; groups: Group[] } {
+export interface Arranged {
+  needs: Session[];
+  pinned: Session[];
+  groups: Group[];
+}
+
+/**
+ * Sessions that wait for the person, the oldest question first; then the pinned ones; the rest in groups, the newest first. Each is in one
+ * place only.
+ */
+export function arranged(sessions: readonly Session[], filter: Filter, by: Grouping): Arranged {
   const askedAt = ({ prompt, updatedAt }: Session) => prompt?.at ?? updatedAt;
   const needs = filter.archived ? [] : sessions.filter(needsYou).sort((a, b) => askedAt(a).localeCompare(askedAt(b)));
+  const rest = sessions.filter((session) => passes(session, filter) && (filter.archived || !needsYou(session)));
   const groups = new Map<string, Session[]>();
-  for (const session of sessions) {
-    if (needs.includes(session) || !passes(session, filter)) continue;
+  for (const session of rest) {
+    if (session.pinned) continue;
     const key = keyOf[by](session);
     const group = groups.get(key);
     if (group) group.push(session);
@@ -72,6 +93,7 @@ export function arranged(
   }
   return {
     needs,
+    pinned: rest.filter(({ pinned }) => pinned),
     groups: [...groups].map(([key, all]) => ({
       key,
       sessions: all,

@@ -1,14 +1,15 @@
 /** A session in the list: its state, its name, what happens or came last; and what can be done with it. */
-import { useId, useRef } from 'react';
+import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
 import { EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { sessionPath } from '../ui/address.ts';
 import { useNow } from '../ui/time.tsx';
+import { Marked } from './marked.tsx';
+import type { Selection } from './selection.tsx';
 import { StateGlyph, rowState } from './state-glyph.tsx';
-
-export const titleOf = ({ title }: Session): string => (title === '' ? words.untitled : title);
+import { type Changes, titleOf } from './use-changes.ts';
 
 function lately(session: Session, device: Device | undefined): string {
   const { status, progress, prompt, lastMessage, title } = session;
@@ -21,49 +22,138 @@ function lately(session: Session, device: Device | undefined): string {
   return lastMessage === title ? '' : lastMessage;
 }
 
+/** A finger that rests this long selects. */
+const longMs = 500;
+/** More than this is a scroll. */
+const movedPx = 10;
+
+/** A long touch, or a click with Shift; not while it is off. */
+function useSelecting(onSelect: (() => void) | undefined) {
+  const rest = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number }>(undefined);
+  const isTouch = useRef(false);
+  const wasLong = useRef(false);
+  const stop = () => {
+    clearTimeout(rest.current?.timer);
+    rest.current = undefined;
+  };
+  return {
+    onPointerDown: ({ pointerType, clientX: x, clientY: y }: PointerEvent) => {
+      stop();
+      wasLong.current = false;
+      isTouch.current = pointerType === 'touch';
+      if (!isTouch.current || !onSelect) return;
+      const long = () => {
+        stop();
+        wasLong.current = true;
+        // Felt on a phone.
+        navigator.vibrate?.(10);
+        onSelect();
+      };
+      rest.current = { timer: setTimeout(long, longMs), x, y };
+    },
+    onPointerMove: ({ clientX, clientY }: PointerEvent) => {
+      const { x, y } = rest.current ?? { x: clientX, y: clientY };
+      if (Math.hypot(clientX - x, clientY - y) > movedPx) stop();
+    },
+    onPointerUp: stop,
+    onPointerCancel: stop,
+    onClickCapture: (event: MouseEvent) => {
+      const selects = event.shiftKey && onSelect;
+      // The finger goes up where a checkbox has appeared meanwhile.
+      if (!wasLong.current && !selects) return;
+      wasLong.current = false;
+      event.preventDefault();
+      event.stopPropagation();
+      if (selects) selects();
+    },
+    // The browser's own menu of a link belongs to a mouse.
+    onContextMenu: (event: MouseEvent) => {
+      if (isTouch.current) event.preventDefault();
+    },
+  };
+}
+
 interface RowProps {
   session: Session;
   device: Device | undefined;
   isOpen: boolean;
-  onArchive: (session: Session) => void;
-  onDelete: (session: Session) => void;
+  /** Looked for. */
+  search: string;
+  selection: Selection;
+  changes: Changes;
 }
 
-export function Row({ session, device, isOpen, onArchive, onDelete }: RowProps) {
-  const menu = useRef<HTMLDivElement>(null);
-  const id = useId();
+export function Row({ session, device, isOpen, search, selection, changes }: RowProps) {
   const now = useNow(20_000);
   const state = rowState(session, device);
-  const title = titleOf(session);
-  const choose = (what: (session: Session) => void) => () => {
-    menu.current?.hidePopover();
-    what(session);
-  };
+  const select = () => selection.pick(session.id);
+  const selecting = useSelecting(selection.isOn ? undefined : select);
+  const kind = `row${session.unread ? ' un' : ''}${state === 'need' && isOpen ? ' here' : ''}`;
+  const inside = (
+    <>
+      <span className="t cut">
+        <Marked text={titleOf(session)} words={search} />
+      </span>
+      <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>
+        {shortAgo(session.updatedAt, now)}
+      </time>
+      <span className="w cut">
+        <Marked text={lately(session, device).slice(0, 200)} words={search} />
+      </span>
+      {device && <span className="sr">{device.name}</span>}
+    </>
+  );
+  if (selection.isOn)
+    return (
+      <li className="row-place" {...selecting}>
+        <label className={kind}>
+          <input
+            type="checkbox"
+            checked={selection.ids.has(session.id)}
+            onChange={({ nativeEvent }) =>
+              selection.pick(session.id, nativeEvent instanceof globalThis.MouseEvent && nativeEvent.shiftKey)
+            }
+          />
+          {inside}
+        </label>
+      </li>
+    );
   return (
-    <li className="row-place">
-      <Link
-        href={sessionPath(session.id)}
-        className={state === 'need' && isOpen ? 'row here' : 'row'}
-        {...(isOpen ? { 'aria-current': 'page' as const } : {})}
-      >
+    <li className="row-place" {...selecting}>
+      <Link href={sessionPath(session.id)} className={kind} {...(isOpen ? { 'aria-current': 'page' as const } : {})}>
         <StateGlyph state={state} />
-        <span className="t cut">{title}</span>
-        <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>
-          {shortAgo(session.updatedAt, now)}
-        </time>
-        <span className="w cut">{lately(session, device).slice(0, 200)}</span>
+        {inside}
       </Link>
-      <button type="button" className="ghost icon row-more" aria-label={words.list.more(title)} popoverTarget={id}>
+      <RowMenu session={session} changes={changes} onSelect={select} />
+    </li>
+  );
+}
+
+function RowMenu({ session, changes, onSelect }: { session: Session; changes: Changes; onSelect: () => void }) {
+  const menu = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const choose = (what: () => void) => () => {
+    menu.current?.hidePopover();
+    what();
+  };
+  const item = (name: string, what: () => void, className = '') => (
+    <button type="button" className={className} onClick={choose(what)}>
+      {name}
+    </button>
+  );
+  const { list } = words;
+  return (
+    <>
+      <button type="button" className="ghost icon row-more" aria-label={list.more(titleOf(session))} popoverTarget={id}>
         <EllipsisVertical className="i" aria-hidden />
       </button>
       <div className="menu" id={id} popover="auto" ref={menu}>
-        <button type="button" onClick={choose(onArchive)}>
-          {session.archived ? words.list.unarchive : words.list.archive}
-        </button>
-        <button type="button" className="danger" onClick={choose(onDelete)}>
-          {words.list.remove}
-        </button>
+        {item(session.pinned ? list.unpin : list.pin, () => changes.pin([session]))}
+        {item(session.unread ? list.markRead : list.markUnread, () => changes.mark(session))}
+        {item(list.select, onSelect)}
+        {item(session.archived ? list.unarchive : list.archive, () => changes.archive([session]))}
+        {item(list.remove, () => changes.remove([session]), 'danger')}
       </div>
-    </li>
+    </>
   );
 }

@@ -3,13 +3,14 @@ import { CircleX, Clock } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 
-export type RowState = 'need' | 'work' | 'fail' | 'wait' | 'idle';
+export type RowState = 'need' | 'work' | 'fail' | 'wait' | 'new' | 'idle';
 
-export function rowState({ status, lastTask }: Session, device: Device | undefined): RowState {
+export function rowState({ status, lastTask, unread }: Session, device: Device | undefined): RowState {
   if (status === 'waiting') return 'need';
   if (status === 'failed') return 'fail';
   if (lastTask?.state === 'queued' && device?.status === 'offline') return 'wait';
-  return status === 'active' || status === 'pending' ? 'work' : 'idle';
+  if (status === 'active' || status === 'pending') return 'work';
+  return unread ? 'new' : 'idle';
 }
 
 const spoken: Readonly<Record<RowState, string>> = {
@@ -17,6 +18,7 @@ const spoken: Readonly<Record<RowState, string>> = {
   work: words.list.state.active,
   fail: words.list.state.failed,
   wait: words.list.state.queued,
+  new: words.list.state.news,
   idle: words.list.state.idle,
 };
 

@@ -1,9 +1,9 @@
-/** The person's sessions as they are right now: those of a filter, page by page, and all that wait for an answer. */
+/** The person's sessions as they are right now: those of a filter, page by page, the pinned ones, and all that wait for an answer. */
 import { pageSize } from '../api/bounds.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
-import { type Filter, type Listed, after, joined } from './listed.ts';
+import { type Filter, type Listed, after, joined, needsYou, passes, queryOf } from './listed.ts';
 
 export interface UseSessions {
   list: Resource<Listed>;
@@ -12,21 +12,18 @@ export interface UseSessions {
 
 export function useSessions(filter: Filter): UseSessions {
   const { client } = useRooms();
-  const asked = {
-    limit: pageSize,
-    ...(filter.device === undefined ? {} : { deviceId: filter.device }),
-    archived: filter.archived ? ('true' as const) : ('false' as const),
-  };
+  const asked = { limit: pageSize, ...queryOf(filter) };
   const list = useResource<Listed>(JSON.stringify(filter), async () => {
-    const [page, waiting] = await Promise.all([
+    const [page, pinned, waiting] = await Promise.all([
       client.call('listSessions', { query: asked }),
+      client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
       client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
     ]);
-    return { sessions: joined(page.sessions, waiting.sessions), nextCursor: page.nextCursor };
+    return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
   });
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
-    else list.change((now) => after(now, frame, filter));
+    else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
   });
   const cursor = list.kind === 'ready' ? list.value.nextCursor : undefined;
   const more = useAction(async () => {

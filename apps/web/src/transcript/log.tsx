@@ -11,6 +11,7 @@ import {
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
 } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
@@ -39,6 +40,8 @@ interface LogProps {
   hasMore: boolean;
   /** Rejects, or resolves with false, when they did not come. */
   onOlder: () => Promise<unknown>;
+  /** The newest item is in view, on a page that is in sight. Called again when it is another function. */
+  onSeen: () => void;
   ref?: Ref<LogHandle>;
 }
 
@@ -63,10 +66,17 @@ function useNewFrom(sessionId: string, items: readonly LogItem[]): string | unde
   return found.current === '' ? undefined : found.current;
 }
 
-export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps) {
+const onVisibility = (listener: () => void) => {
+  document.addEventListener('visibilitychange', listener);
+  return () => document.removeEventListener('visibilitychange', listener);
+};
+const useVisible = (): boolean => useSyncExternalStore(onVisibility, () => document.visibilityState === 'visible');
+
+export function Log({ sessionId, items, texts, hasMore, onOlder, onSeen, ref }: LogProps) {
   const frame = useRef<HTMLDivElement>(null);
   const contents = useSessionContents(sessionId);
   const [memory] = useState(noMemory);
+  const isVisible = useVisible();
   const newFrom = useNewFrom(sessionId, items);
   const [earlierFailed, setEarlierFailed] = useState(false);
   const rows = useMemo(
@@ -162,9 +172,10 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, ref }: LogProps
 
   // Remembers the newest item read and the scroll position for the next visit.
   useEffect(() => {
-    if (newest !== undefined && away === undefined && document.visibilityState === 'visible')
-      keepRead(sessionId, newest);
-  }, [sessionId, newest, away]);
+    if (newest === undefined || away !== undefined || !atEnd.current || !isVisible) return;
+    keepRead(sessionId, newest);
+    onSeen();
+  }, [sessionId, newest, away, isVisible, onSeen]);
   useLayoutEffect(() => () => keepPlace(sessionId, atEnd.current ? undefined : place.current), [sessionId]);
 
   // `measureElement` leaves it to an observer while the list scrolls, and following is scrolling.

@@ -1,9 +1,10 @@
 /** On every page: a device or a program was allowed on the account just now (rules, 8.13). */
 import { useState } from 'react';
+import { ShieldCheck, X } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
+import { words } from '../catalogue.ts';
 import { useFrames } from '../rooms.ts';
-import { Notice } from './notice.tsx';
 import { fullTime } from './time.tsx';
 import { visible } from './visible.ts';
 
@@ -17,22 +18,29 @@ export function AccessNotices() {
   });
   if (notices.length === 0) return null;
   return (
-    <aside className="access-notices" aria-label="New access to your account">
+    <aside className="access-notices" aria-label={words.shell.newAccess}>
       {notices.map((notice) => (
-        <Notice key={`${notice.at} ${notice.kind} ${notice.name}`}>
-          <p>
-            {notice.kind === 'device' ? 'The machine' : 'The app'} <strong>{visible(notice.name)}</strong> was given
-            access to your account, {fullTime(notice.at)}. Wasn’t it you?{' '}
-            {notice.kind === 'device' ? (
-              <Link href="/devices">Remove it under Machines</Link>
-            ) : (
-              <Link href="/applications">Revoke it under Apps</Link>
-            )}
+        <div key={`${notice.at} ${notice.kind} ${notice.name}`} className="access" role="status">
+          <ShieldCheck className="i" aria-hidden />
+          <p className="cut" title={fullTime(notice.at)}>
+            <strong>{visible(notice.name)}</strong> {words.shell.access}
           </p>
-          <button type="button" onClick={() => setNotices((all) => all.filter((one) => one !== notice))}>
-            Dismiss<span className="for-readers"> the notice about {visible(notice.name)}</span>
+          <Link href={notice.kind === 'device' ? '/devices' : '/applications'}>
+            {words.shell.notYou}
+            <span className="for-readers">
+              {' '}
+              {notice.kind === 'device' ? words.shell.removeMachine : words.shell.revokeApp}
+            </span>
+          </Link>
+          <button
+            type="button"
+            className="ghost icon"
+            aria-label={words.shell.dismissAccess(visible(notice.name))}
+            onClick={() => setNotices((all) => all.filter((one) => one !== notice))}
+          >
+            <X className="i" aria-hidden />
           </button>
-        </Notice>
+        </div>
       ))}
     </aside>
   );

@@ -1,0 +1,95 @@
+/** The sessions of the list in their groups: those that need the person, the pinned ones, the rest. */
+import type { ReactNode } from 'react';
+import { Laptop, Pin } from 'lucide-react';
+import type { Device, Session } from '@relay/protocol';
+import { dayOf, words } from '../catalogue.ts';
+import { folderOf } from '../ui/folder.ts';
+import { AskCard } from './ask-card.tsx';
+import type { Arranged, Group, Grouping } from './listed.ts';
+
+interface GroupsProps {
+  arranged: Arranged;
+  by: Grouping;
+  /** The session that is on the page. */
+  openId: string | undefined;
+  deviceOf: (id: string) => Device | undefined;
+  row: (session: Session) => ReactNode;
+}
+
+export function Groups({ arranged: { needs, pinned, groups }, by, openId, deviceOf, row }: GroupsProps) {
+  return (
+    <>
+      {needs.length > 0 && (
+        <section>
+          <NeedsHead count={needs.length} />
+          <ul>
+            {needs.map((session) =>
+              session.id === openId ? (
+                row(session)
+              ) : (
+                <AskCard
+                  key={`${session.id} ${session.prompt?.id ?? ''}`}
+                  session={session}
+                  device={deviceOf(session.deviceId)}
+                />
+              ),
+            )}
+          </ul>
+        </section>
+      )}
+      {pinned.length > 0 && (
+        <section>
+          <PinnedHead />
+          <ul>{pinned.map(row)}</ul>
+        </section>
+      )}
+      {groups.map((one) => (
+        <section key={one.key}>
+          <GroupHead group={one} by={by} device={one.deviceId === undefined ? undefined : deviceOf(one.deviceId)} />
+          <ul>{one.sessions.map(row)}</ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+const NeedsHead = ({ count }: { count: number }) => (
+  <div className="sec">
+    <h2>{words.list.needsYou}</h2>
+    <span className="n">{count}</span>
+  </div>
+);
+
+const PinnedHead = () => (
+  <div className="sec">
+    <Pin className="i" aria-hidden />
+    <h2>{words.list.pinned}</h2>
+  </div>
+);
+
+/** A session without a folder belongs to its machine. */
+function GroupHead({ group, by, device }: { group: Group; by: Grouping; device: Device | undefined }) {
+  const first = group.sessions[0]!;
+  const folder = by === 'project' ? folderOf(first.projectPath) : '';
+  const machine = device?.name ?? first.agentType;
+  const isOffline = device?.status === 'offline';
+  if (by === 'day')
+    return (
+      <div className="sec">
+        <h2 className="cut">{dayOf(first.updatedAt) || words.list.otherDay}</h2>
+      </div>
+    );
+  return (
+    <div className="sec">
+      {folder === '' && <Laptop className="i" aria-hidden />}
+      <h2 className="cut" title={folder === '' ? undefined : first.projectPath}>
+        {folder === '' ? machine : folder}
+      </h2>
+      <span className="grow" />
+      {folder !== '' && device && (
+        <span className="faint cut">{isOffline ? words.list.offline(device.name) : device.name}</span>
+      )}
+      {folder === '' && isOffline && <span className="faint">{words.offline}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+/** Sessions that the relay finds by words, page by page; and while it looks, those that are known here already. */
+import { useEffect, useState } from 'react';
+import type { Device, Session } from '@relay/protocol';
+import type { Refusal } from '../api/refusal.ts';
+import { pageSize } from '../api/bounds.ts';
+import { useFrames, useRooms } from '../rooms.ts';
+import { type Action, useAction } from '../ui/action.ts';
+import { useResource } from '../ui/resource.ts';
+import { type Filter, type Listed, after, joined, matches, queryOf } from './listed.ts';
+
+/** As `q` of the list of sessions. */
+export const searchCharacters = 200;
+/** Words are sent when the person pauses. */
+const restMs = 120;
+
+export interface Search {
+  /** Without surrounding space; empty while nothing is searched. */
+  words: string;
+  kind: 'off' | 'searching' | 'found' | 'failed';
+  sessions: readonly Session[];
+  refusal: Refusal | undefined;
+  retry: () => void;
+  hasMore: boolean;
+  more: Action<[]>;
+}
+
+interface Found extends Listed {
+  /** What was looked for. */
+  key: string;
+}
+
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), value === '' ? 0 : restMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+export function useSearch(text: string, filter: Filter, known: readonly Session[], devices: readonly Device[]): Search {
+  const { client } = useRooms();
+  const words = text.trim();
+  const settled = useSettled(words);
+  const key = settled === '' ? '' : JSON.stringify([settled, filter]);
+  const asked = { limit: pageSize, ...queryOf(filter), q: settled };
+  const found = useResource<Found>(key, async () => {
+    if (key === '') return { key, sessions: [] };
+    const { sessions, nextCursor } = await client.call('listSessions', { query: asked });
+    return { key, sessions, nextCursor };
+  });
+  useFrames((frame) => {
+    if (key === '') return;
+    if (frame.type === 'resync' || frame.type === 'sessions_changed') found.reload();
+    else found.change((now) => after(now, frame, (session) => now.sessions.some(({ id }) => id === session.id)));
+  });
+  const value = found.kind === 'ready' ? found.value : undefined;
+  const cursor = value?.nextCursor;
+  const more = useAction(async () => {
+    if (cursor === undefined) return;
+    const next = await client.call('listSessions', { query: { ...asked, cursor } });
+    found.change((now) =>
+      now.key === key ? { key, sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor } : now,
+    );
+  });
+
+  const isFound = words === settled && value?.key === key;
+  const fits = (session: Session) =>
+    matches(
+      session,
+      devices.find(({ id }) => id === session.deviceId),
+      words,
+    );
+  const ofRelay = value?.sessions ?? [];
+  const hasFailed = words === settled && found.kind === 'failed';
+  return {
+    words,
+    kind: words === '' ? 'off' : isFound ? 'found' : hasFailed ? 'failed' : 'searching',
+    sessions: words === '' ? known : joined(isFound ? ofRelay : ofRelay.filter(fits), known.filter(fits)),
+    refusal: hasFailed ? found.refusal : undefined,
+    retry: found.reload,
+    hasMore: isFound && cursor !== undefined,
+    more,
+  };
+}
