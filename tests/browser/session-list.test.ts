@@ -116,7 +116,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await everyLook(person, 'list-nothing-found');
     await person.click('Clear search');
     await row('Upgrade to Node 24').waitFor();
-    expect(await find().evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await focused()).toBe('Search sessions');
   });
 
   it('says why a search failed, keeps what it knows, and tries again', async () => {
@@ -217,7 +217,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await person.goto('/sessions?archived=1');
     await row('Checkout is slow').waitFor();
     expect((await titles()).sort()).toEqual(['Checkout is slow on Safari', 'Release notes for 2.4']);
-    await person.text('Only: Archived');
+    await person.page.locator('.filtered').getByText('Archived').waitFor();
     await everyLook(person, 'list-archived');
     while ((await sessionsOf('q=holiday')).length > 0);
   });

@@ -16,8 +16,9 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/frame.css';
+import './styles/palette.css';
 import './styles/pages.css';
-import './styles/conversation.css';
+import './styles/shared.css';
 
 const place = readPlace(document, window.location);
 // Before anything else can see it.

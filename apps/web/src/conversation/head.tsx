@@ -38,6 +38,10 @@ export function Head({ session, device, onChange }: HeadProps) {
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
+  const renamed = () => {
+    setRenaming(false);
+    heading.current?.focus({ preventScroll: true });
+  };
   const choose = (what: () => void) => () => {
     menu.current?.hidePopover();
     what();
@@ -82,7 +86,7 @@ export function Head({ session, device, onChange }: HeadProps) {
       {(renaming || archive.refusal || pin.refusal) && (
         <div className="under-bar">
           <Problem refusal={archive.refusal ?? pin.refusal} />
-          {renaming && <Rename session={session} onChange={onChange} onDone={() => setRenaming(false)} />}
+          {renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}
         </div>
       )}
     </>

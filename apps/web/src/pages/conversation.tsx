@@ -15,6 +15,7 @@ import { type Conversation as Known, useConversation } from '../conversation/use
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { useDevices } from '../ui/device-list.ts';
+import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
@@ -24,6 +25,7 @@ import { Log, type LogHandle } from '../transcript/log.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { useItems } from '../transcript/use-items.ts';
 import { useRooms } from '../rooms.ts';
+import '../styles/conversation.css';
 
 export function Conversation() {
   const inAddress = useLastSegment();
@@ -107,6 +109,8 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
     log.current?.toEnd();
   };
 
+  const main = useRef<HTMLElement>(null);
+  useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.dock textarea[placeholder]'));
   const onSeen = useReadMark(session);
   const newest = items.at(-1);
   const lastSaid = messages.findLast(({ role }) => role === 'USER');
@@ -130,7 +134,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
     [canRetry, newest, busy, run],
   );
   return (
-    <main className="conv" id="main" data-status={session.status}>
+    <main className="conv" id="main" ref={main} data-status={session.status}>
       <Head session={session} device={device} onChange={onChange} />
       <RetryContext value={retry}>
         <Log

@@ -50,10 +50,12 @@ function Form({ devices }: { devices: Device[] }) {
   const [, navigate] = useLocation();
   const wanted = useQuery().get('device');
   // The page that waited for this machine leads here by itself.
-  const hasArrived = useHistoryState<{ hasArrived?: boolean } | null>()?.hasArrived;
+  const state = useHistoryState<{ hasArrived?: boolean; message?: unknown } | null>();
+  const hasArrived = state?.hasArrived;
   const [chosen, setChosen] = useState(wanted);
   const [projectPath, setProjectPath] = useState('');
-  const [message, setMessage] = useState('');
+  // The palette leads here with words.
+  const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : '');
   const key = useSendingKey();
   const ids = { machine: useId(), message: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;

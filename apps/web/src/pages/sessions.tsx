@@ -22,7 +22,10 @@ export function Sessions() {
       <div className="empty wide">
         <Mark />
         <h2>{words.list.pick}</h2>
-        <p className="soft">{words.list.pickMore}</p>
+        <p className="soft">
+          {words.list.pickKeys[0]} <kbd className="k">N</kbd> {words.list.pickKeys[1]} <kbd className="k">J</kbd>{' '}
+          <kbd className="k">K</kbd> {words.list.pickKeys[2]}
+        </p>
       </div>
       <Link
         href={device === null ? '/sessions/new' : `/sessions/new?${new URLSearchParams({ device }).toString()}`}

@@ -39,7 +39,7 @@ export function AskCard({ session, device }: { session: Session; device: Device 
     </button>
   );
   return (
-    <li className="ask" data-prompt={prompt?.id}>
+    <li className="ask" data-id={session.id} data-prompt={prompt?.id}>
       <Link href={sessionPath(session.id)} className="about">
         <span className="what">{question ?? titleOf(session)}</span>
         <span className="where">

@@ -105,7 +105,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
   );
   if (selection.isOn)
     return (
-      <li className="row-place" {...selecting}>
+      <li className="row-place" data-id={session.id} {...selecting}>
         <label className={kind}>
           <input
             type="checkbox"
@@ -119,7 +119,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
       </li>
     );
   return (
-    <li className="row-place" {...selecting}>
+    <li className="row-place" data-id={session.id} {...selecting}>
       <Link href={sessionPath(session.id)} className={kind} {...(isOpen ? { 'aria-current': 'page' as const } : {})}>
         <StateGlyph state={state} />
         {inside}

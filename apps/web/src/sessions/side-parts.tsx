@@ -24,9 +24,14 @@ export function FilterLine({
   if (shown.length === 0) return null;
   return (
     <div className="filtered">
-      <span className="cut grow">{words.list.only(shown.join(' · '))}</span>
-      <button type="button" className="ghost small" onClick={() => onClear(noFilter)}>
-        <X className="i" aria-hidden /> {words.list.clearFilter}
+      <span className="cut grow">{shown.join(' · ')}</span>
+      <button
+        type="button"
+        className="ghost small"
+        aria-label={words.list.clearFilter}
+        onClick={() => onClear(noFilter)}
+      >
+        <X className="i" aria-hidden /> {words.list.clear}
       </button>
     </div>
   );

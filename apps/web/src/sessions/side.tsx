@@ -1,17 +1,20 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Search as SearchIcon, SquarePen } from 'lucide-react';
-import type { Session } from '@relay/protocol';
+import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
+import { keyName } from '../catalogue-keys.ts';
 import { storedPrefix } from '../forget.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { useDevices } from '../ui/device-list.ts';
+import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Mark } from '../ui/mark.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { countNeeds } from './attention.ts';
 import { FilterMenu } from './filter-menu.tsx';
-import { useKeptFocus } from './kept-focus.ts';
+import { share } from './known.ts';
+import { moveIn, useListKeys } from './list-keys.ts';
 import { type Grouping, arranged, groupings, needsYou } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
@@ -46,7 +49,15 @@ function useGrouping(): [Grouping, (by: Grouping) => void] {
   return [by, group];
 }
 
+/** The row that is now where the lost one was. */
+function nextRow(root: HTMLElement, index: number): HTMLElement | null {
+  const all = root.querySelectorAll('.scroll li');
+  const row = all[Math.min(index, all.length - 1)]?.querySelector<HTMLElement>('a[href], input, button');
+  return row ?? root.querySelector<HTMLElement>('input[type="search"]');
+}
+
 const noSessions: readonly Session[] = [];
+const noDevices: readonly Device[] = [];
 
 export function Side({ isHome }: { isHome: boolean }) {
   const [location, navigate] = useLocation();
@@ -55,7 +66,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const [text, setText] = useState('');
   const { list, more } = useSessions(filter);
   const found = useDevices();
-  const devices = found.kind === 'ready' ? found.value : [];
+  const devices = found.kind === 'ready' ? found.value : noDevices;
   const all = list.kind === 'ready' ? list.value.sessions : noSessions;
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();
@@ -65,6 +76,9 @@ export function Side({ isHome }: { isHome: boolean }) {
   const needing = all.filter(needsYou).length;
   useEffect(() => countNeeds(needing), [needing]);
   useEffect(() => () => countNeeds(0), []);
+
+  useEffect(() => share({ sessions: all, devices }), [all, devices]);
+  useEffect(() => () => share(undefined), []);
 
   const deviceOf = (id: string) => devices.find((device) => device.id === id);
   const isSearch = search.kind !== 'off';
@@ -76,20 +90,12 @@ export function Side({ isHome }: { isHome: boolean }) {
   const root = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useKeptFocus(root);
+  useKeptFocus(root, nextRow);
   const hasMore = isSearch ? search.hasMore : list.kind === 'ready' && list.value.nextCursor !== undefined;
   const pages = isSearch ? search.more : more;
   const onScroll = useListScroll(box, isHome, shown.length, hasMore, pages);
 
-  useEffect(() => {
-    const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
+  useListKeys(root, field, openId, shown, changes);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && selection.isOn && !event.defaultPrevented) selection.end();
   };
@@ -140,7 +146,7 @@ export function Side({ isHome }: { isHome: boolean }) {
               href={newPath}
               className="button ghost icon wide"
               aria-label={words.list.newSession}
-              title={words.list.newSession}
+              title={`${words.list.newSession} (N)`}
             >
               <SquarePen className="i" aria-hidden />
             </Link>
@@ -158,9 +164,13 @@ export function Side({ isHome }: { isHome: boolean }) {
               onChange={({ target }) => setText(target.value)}
               onKeyDown={({ key, nativeEvent }) => {
                 const first = shown[0];
+                if (key === 'ArrowDown') moveIn(root.current, 1);
                 if (key === 'Enter' && !nativeEvent.isComposing && isSearch && first) navigate(sessionPath(first.id));
               }}
             />
+            <kbd className="k" aria-hidden="true">
+              {keyName('Mod')} K
+            </kbd>
           </label>
         </>
       )}

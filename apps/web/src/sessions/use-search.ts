@@ -25,7 +25,7 @@ export interface Search {
 }
 
 interface Found extends Listed {
-  /** What was looked for. */
+  /** The words and the filter of the request. */
   key: string;
 }
 

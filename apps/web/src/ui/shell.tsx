@@ -4,6 +4,7 @@ import { Laptop, MessageSquare, Settings } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useAccessState, useLiveState, useRooms } from '../rooms.ts';
+import { Keys } from '../palette/keys.tsx';
 import { useNeeds } from '../sessions/attention.ts';
 import { Side } from '../sessions/side.tsx';
 import { AccessNotices } from './access-notices.tsx';
@@ -104,6 +105,7 @@ export function Shell({ children }: { children: ReactNode }) {
           {access.kind === 'in' && <AccessNotices />}
           {children}
         </div>
+        {isFramed && access.kind === 'in' && <Keys key="keys" />}
         {isFramed && access.kind === 'in' && <Tabs key="tabs" location={location} />}
       </div>
     </>

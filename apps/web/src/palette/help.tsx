@@ -1,0 +1,93 @@
+/** The list of keys, and the switch that turns the single ones off. */
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { X } from 'lucide-react';
+import { keyName, keyWords } from '../catalogue-keys.ts';
+import { turnKeys, useKeysOn } from './hot-keys.ts';
+
+const { does } = keyWords;
+const then = <span className="faint"> {does.then} </span>;
+const or = <span className="faint"> {does.or} </span>;
+const k = (...keys: readonly string[]) =>
+  keys.map((key) => (
+    <kbd key={key} className="k">
+      {keyName(key)}
+    </kbd>
+  ));
+
+const lists: readonly { name: string; keys: readonly (readonly [text: string, keys: ReactNode])[] }[] = [
+  {
+    name: keyWords.everywhere,
+    keys: [
+      [does.palette, k('Mod', 'K')],
+      [does.new, k('N')],
+      [does.machines, <>{k('G')}{then}{k('M')}</>], // prettier-ignore
+      [does.sessions, <>{k('G')}{then}{k('S')}</>], // prettier-ignore
+      [does.help, k('?')],
+    ],
+  },
+  {
+    name: keyWords.inList,
+    keys: [
+      [does.search, k('/')],
+      [does.move, k('J', 'K')],
+      [does.open, k('Enter')],
+      [does.archive, k('E')],
+      [does.select, <>{k('Shift')} + {k('Enter')}</>], // prettier-ignore
+    ],
+  },
+  {
+    name: keyWords.inSession,
+    keys: [
+      [does.send, <>{k('Enter')}{or}{k('Mod', 'Enter')}</>], // prettier-ignore
+      [does.line, k('Shift', 'Enter')],
+      [does.commands, k('/')],
+      [does.answer, k('Enter', 'Esc')],
+    ],
+  },
+];
+
+export function Help({ onDone }: { onDone: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const isOn = useKeysOn();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} className="keys" aria-labelledby={id} onClose={onDone}>
+      <div className="keys-head">
+        <h2 id={id}>{keyWords.help}</h2>
+        <button
+          type="button"
+          className="ghost icon"
+          aria-label={keyWords.close}
+          onClick={() => dialog.current?.close()}
+        >
+          <X className="i" aria-hidden />
+        </button>
+      </div>
+      <div className="keys-lists">
+        {lists.map(({ name, keys }) => (
+          <section key={name}>
+            <h3>{name}</h3>
+            <dl>
+              {keys.map(([text, names]) => (
+                <div key={text}>
+                  <dt>{text}</dt>
+                  <dd>{names}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <label className="pick-line">
+        <input type="checkbox" checked={isOn} onChange={({ target }) => turnKeys(target.checked)} />
+        <span>
+          {keyWords.useKeys}
+          <span className="d soft">{keyWords.helpMore}</span>
+        </span>
+      </label>
+    </dialog>
+  );
+}

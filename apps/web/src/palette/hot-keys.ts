@@ -1,0 +1,56 @@
+/** Single keys do something only where no text is written, and only while the person wants them. */
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { storedPrefix } from '../forget.ts';
+
+const storeKey = `${storedPrefix}keys`;
+const listeners = new Set<() => void>();
+
+function areOn(): boolean {
+  try {
+    return localStorage.getItem(storeKey) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+export function turnKeys(on: boolean): void {
+  try {
+    if (on) localStorage.removeItem(storeKey);
+    else localStorage.setItem(storeKey, 'off');
+  } catch {
+    // A browser that keeps nothing has them on.
+  }
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+export const useKeysOn = (): boolean => useSyncExternalStore(subscribe, areOn);
+
+const fields = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable]';
+/** A dialog, or an open menu, has the keys. */
+const above = 'dialog[open], :popover-open';
+
+function isSingle(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
+  if (event.target instanceof Element && event.target.closest(fields)) return false;
+  return areOn() && document.querySelector(above) === null;
+}
+
+/** Handlers by key, as `KeyboardEvent.key` in lower case. One that returns false did nothing. */
+export function useHotKeys(keys: Readonly<Record<string, () => unknown>>): void {
+  const newest = useRef(keys);
+  useEffect(() => {
+    newest.current = keys;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const handler = newest.current[event.key.toLowerCase()];
+      if (handler && isSingle(event) && handler() !== false) event.preventDefault();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}

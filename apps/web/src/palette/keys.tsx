@@ -1,0 +1,62 @@
+/** Keys that work on every page, and the two dialogs that they open. */
+import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useHotKeys } from './hot-keys.ts';
+
+interface Dialogs {
+  Palette: ComponentType<{ onDone: () => void; onHelp: () => void }>;
+  Help: ComponentType<{ onDone: () => void }>;
+}
+let loading: Promise<Dialogs> | undefined;
+/** Chunks of their own, loaded when the page is at rest: letters that are typed right after the key go into the field. */
+function loadDialogs(): Promise<Dialogs> {
+  loading ??= Promise.all([import('./palette.tsx'), import('./help.tsx')]).then(([{ Palette }, { Help }]) => ({ Palette, Help })); // prettier-ignore
+  loading.catch(() => (loading = undefined));
+  return loading;
+}
+
+/** The second key of two comes within this time. */
+const secondMs = 1200;
+
+export function Keys() {
+  const [, navigate] = useLocation();
+  const [open, setOpen] = useState<'palette' | 'help'>();
+  const [dialogs, setDialogs] = useState<Dialogs>();
+  const isWanted = open !== undefined;
+  useEffect(() => {
+    loadDialogs().then(setDialogs, () => setOpen(undefined));
+  }, [isWanted]);
+  const leader = useRef(0);
+  const afterG = () => Date.now() - leader.current < secondMs;
+  const go = (path: string) => {
+    leader.current = 0;
+    // The page that comes takes the focus.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    navigate(path);
+  };
+  useHotKeys({
+    n: () => go('/sessions/new'),
+    g: () => {
+      leader.current = Date.now();
+    },
+    m: () => (afterG() ? go('/devices') : false),
+    s: () => (afterG() ? go('/sessions') : false),
+    '?': () => setOpen('help'),
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey)
+        return;
+      event.preventDefault();
+      // Another dialog has to be answered first.
+      if (document.querySelector('dialog[open]') === null) setOpen('palette');
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+  const onDone = () => setOpen(undefined);
+  if (!dialogs) return null;
+  const { Palette, Help } = dialogs;
+  if (open === 'palette') return <Palette onDone={onDone} onHelp={() => setOpen('help')} />;
+  return open === 'help' ? <Help onDone={onDone} /> : null;
+}

@@ -1,0 +1,134 @@
+/** ⌘K: goes to a session, a machine or a page by a few letters of its name. A combobox as the ARIA practices have it. */
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Search } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { words as catalogue } from '../catalogue.ts';
+import { keyName, keyWords } from '../catalogue-keys.ts';
+import { useKnown } from '../sessions/known.ts';
+import { noFilter } from '../sessions/listed.ts';
+import { Marked } from '../sessions/marked.tsx';
+import { searchCharacters, useSearch } from '../sessions/use-search.ts';
+import { type Result, resultsFor } from './results.tsx';
+
+export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => void }) {
+  const [, navigate] = useLocation();
+  const known = useKnown();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const [openedMs] = useState(() => Date.now());
+  const search = useSearch(text, noFilter, known.sessions, known.devices);
+  const groups = resultsFor({ text: search.words, sessions: search.sessions, devices: known.devices, nowMs: openedMs });
+  const all = groups.flatMap(({ results }) => results);
+  const at = Math.min(chosen, all.length - 1);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const listId = useId();
+  const idOf = (index: number) => `${listId}-${index}`;
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
+    dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [at, text]);
+
+  const run = ({ to }: Pick<Result, 'to'>) => {
+    dialog.current?.close();
+    if (typeof to === 'object' && 'does' in to) return onHelp();
+    const path = typeof to === 'string' ? to : '/sessions/new';
+    // Where the person is already, the focus is back where it was. Another page takes it.
+    if (path === window.location.pathname && typeof to === 'string') return undefined;
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    return navigate(path, typeof to === 'string' ? {} : { state: to });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const { key } = event;
+    if (key === 'ArrowDown') setChosen(at + 1 < all.length ? at + 1 : 0);
+    else if (key === 'ArrowUp') setChosen(at > 0 ? at - 1 : Math.max(0, all.length - 1));
+    else if (key === 'Enter' && (event.metaKey || event.ctrlKey)) run({ to: { message: search.words } });
+    else if (key === 'Enter') {
+      if (all[at]) run(all[at]);
+    } else return;
+    event.preventDefault();
+  };
+  let index = -1;
+  return (
+    <dialog ref={dialog} className="pal" aria-label={keyWords.goTo} onClose={onDone}>
+      <div className="pin">
+        <Search className="i" aria-hidden />
+        <input
+          type="text"
+          role="combobox"
+          aria-label={keyWords.field}
+          aria-expanded={all.length > 0}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={at >= 0 ? idOf(at) : undefined}
+          placeholder={keyWords.hint}
+          maxLength={searchCharacters}
+          autoComplete="off"
+          autoCorrect="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          enterKeyHint="go"
+          autoFocus
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd className="k wide">Esc</kbd>
+        <button type="button" className="ghost narrow" onClick={() => dialog.current?.close()}>
+          {catalogue.cancel}
+        </button>
+      </div>
+      <div id={listId} role="listbox" aria-label={keyWords.results} className="pal-list">
+        {groups.map((group, place) => (
+          <div key={group.name} role="group" aria-labelledby={`${listId}-group-${place}`}>
+            <p className="sec" role="presentation" id={`${listId}-group-${place}`}>
+              {group.name}
+            </p>
+            {group.results.map((result) => {
+              index += 1;
+              const own = index;
+              return (
+                <div
+                  key={result.key}
+                  id={idOf(own)}
+                  className="res"
+                  role="option"
+                  aria-selected={own === at}
+                  onPointerMove={() => own !== at && setChosen(own)}
+                  onClick={() => run(result)}
+                >
+                  {result.icon}
+                  <span className="grow">
+                    <b className="cut">
+                      <Marked text={result.name} words={search.words} />
+                    </b>
+                    {result.detail !== undefined && result.detail !== '' && (
+                      <span className="d cut">
+                        <Marked text={result.detail} words={search.words} />
+                      </span>
+                    )}
+                  </span>
+                  {result.time !== undefined && <time>{result.time}</time>}
+                  {result.key === 'new with' && <kbd className="k wide">{keyName('Mod')} Enter</kbd>}
+                </div>
+              );
+            })}
+          </div>
+        ))}
+      </div>
+      {search.kind === 'failed' && (
+        <p className="pal-note" role="status">
+          {keyWords.failed}
+        </p>
+      )}
+      <p className="sr" role="status">
+        {search.kind === 'searching' ? keyWords.searching : keyWords.found(all.length)}
+      </p>
+    </dialog>
+  );
+}

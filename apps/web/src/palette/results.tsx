@@ -1,0 +1,100 @@
+/** The results of the palette: sessions, machines and pages that fit some words, in groups. */
+import type { ReactNode } from 'react';
+import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from 'lucide-react';
+import type { Device, Session } from '@relay/protocol';
+import { agentName, shortAgo, words as catalogue } from '../catalogue.ts';
+import { keyWords } from '../catalogue-keys.ts';
+import { needsYou } from '../sessions/listed.ts';
+import { StateGlyph, rowState } from '../sessions/state-glyph.tsx';
+import { titleOf } from '../sessions/use-changes.ts';
+import { devicePath, sessionPath } from '../ui/address.ts';
+import { folderOf } from '../ui/folder.ts';
+
+export interface Result {
+  key: string;
+  icon: ReactNode;
+  name: string;
+  detail?: string;
+  time?: string;
+  /** An address, or what is done. */
+  to: string | { does: 'help' } | { message: string };
+}
+export interface ResultGroup {
+  name: string;
+  results: readonly Result[];
+}
+
+const recentShown = 7;
+const foundShown = 8;
+const excerptBefore = 24;
+
+/** The words around the first that was looked for. */
+function excerpt(text: string, words: readonly string[]): string {
+  const flat = text.replaceAll(/\s+/g, ' ');
+  const at = Math.min(...words.map((word) => flat.toLowerCase().indexOf(word)).map((i) => (i < 0 ? Infinity : i)));
+  const from = Number.isFinite(at) ? Math.max(0, at - excerptBefore) : 0;
+  return `${from > 0 ? '…' : ''}${flat.slice(from, from + 160)}`;
+}
+
+const icon = (Icon: typeof Laptop) => <Icon className="i" aria-hidden />;
+const pages: readonly Result[] = [
+  { key: 'new', icon: icon(Plus), name: keyWords.newSession, to: '/sessions/new' },
+  { key: 'sessions', icon: icon(MessageSquare), name: catalogue.shell.sessions, to: '/sessions' },
+  { key: 'machines', icon: icon(Laptop), name: catalogue.shell.machines, to: '/devices' },
+  { key: 'connect', icon: icon(Plus), name: keyWords.connect, to: '/devices/new' },
+  { key: 'settings', icon: icon(Settings), name: catalogue.shell.settings, to: '/account' },
+  { key: 'apps', icon: icon(AppWindow), name: keyWords.apps, to: '/applications' },
+  { key: 'help', icon: icon(Keyboard), name: keyWords.help, to: { does: 'help' } },
+];
+
+interface Wanted {
+  text: string;
+  sessions: readonly Session[];
+  devices: readonly Device[];
+  nowMs: number;
+}
+
+export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGroup[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (...texts: readonly (string | undefined)[]) => {
+    const all = texts.join('\n').toLowerCase();
+    return words.every((word) => all.includes(word));
+  };
+  const deviceOf = (session: Session) => devices.find(({ id }) => id === session.deviceId);
+  const placeOf = (session: Session) =>
+    [folderOf(session.projectPath), deviceOf(session)?.name].filter(Boolean).join(' · ');
+  const bySession = (session: Session, inMessage: boolean): Result => ({
+    key: `session ${session.id}`,
+    icon: inMessage ? icon(MessageSquare) : <StateGlyph state={rowState(session, deviceOf(session))} />,
+    name: titleOf(session),
+    detail: inMessage ? excerpt(session.lastMessage, words) : placeOf(session),
+    time: shortAgo(session.updatedAt, nowMs),
+    to: sessionPath(session.id),
+  });
+  const byName = (session: Session) => has(titleOf(session), session.projectPath, deviceOf(session)?.name);
+  const first = [...sessions.filter(needsYou), ...sessions.filter((session) => !needsYou(session))];
+  const named = words.length === 0 ? first.slice(0, recentShown) : sessions.filter(byName).slice(0, foundShown);
+  const said = words.length === 0 ? [] : sessions.filter((session) => !byName(session)).slice(0, foundShown);
+  const machines = devices
+    .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), keyWords.groups.machines))
+    .slice(0, foundShown)
+    .map((device): Result => ({
+      key: `machine ${device.id}`,
+      icon: icon(Laptop),
+      name: device.name,
+      detail: device.status === 'online' ? catalogue.online : catalogue.offline,
+      to: devicePath(device.id),
+    }));
+  const actions = [
+    ...pages.filter(({ name }) => has(name)),
+    ...(words.length > 0
+      ? [{ key: 'new with', icon: icon(Plus), name: keyWords.newSessionWith(text), to: { message: text } }]
+      : []),
+  ];
+  return [
+    { name: keyWords.groups.sessions, results: named.map((session) => bySession(session, false)) },
+    { name: keyWords.groups.messages, results: said.map((session) => bySession(session, true)) },
+    { name: keyWords.groups.machines, results: machines },
+    { name: keyWords.groups.pages, results: actions },
+  ].filter(({ results }) => results.length > 0);
+}

@@ -1,0 +1,24 @@
+/** The sessions and machines that the list has loaded, for what else shows them. */
+import { useSyncExternalStore } from 'react';
+import type { Device, Session } from '@relay/protocol';
+
+export interface Known {
+  sessions: readonly Session[];
+  devices: readonly Device[];
+}
+
+const nothing: Known = { sessions: [], devices: [] };
+let known = nothing;
+const listeners = new Set<() => void>();
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+/** Undefined when the list is gone, with the person. */
+export function share(next: Known | undefined): void {
+  known = next ?? nothing;
+  for (const listener of listeners) listener();
+}
+
+export const useKnown = (): Known => useSyncExternalStore(subscribe, () => known);

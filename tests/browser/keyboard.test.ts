@@ -1,0 +1,232 @@
+/** Everything by keyboard, and the palette: a person without a mouse loses neither the way nor the focus. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describeWith('chromium', 'the keyboard', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TestDaemon;
+
+  const entry = (session_id: string, title: string, project: string, last_message: string, minutes: number) => ({
+    session_id,
+    title,
+    project,
+    last_message,
+    last_activity: new Date(Date.now() - minutes * 60_000).toISOString(),
+  });
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectDaemon(relay.relay, { registration });
+    daemon.send({
+      type: 'report_sessions',
+      sessions: [
+        entry('flaky', 'Flaky test in queue.spec.ts', '/home/ada/code/garden-api', 'Running it 50 times', 4),
+        entry('node24', 'Upgrade to Node 24', '/home/ada/code/garden-api', 'All tests pass', 22),
+        entry('notes', 'Release notes for 2.4', '/home/ada/code/storefront', 'The queue now survives a restart', 900),
+        entry('mail', 'Move the mail queue to Postgres', '/home/ada/code/storefront', 'Moved', 9000),
+      ],
+    });
+    daemon.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      if (frame.type !== 'get_messages') return;
+      const messages = [{ uuid: 'm1', role: 'AGENT', content: 'I am here.', timestamp: '2026-11-20T10:00:00.000Z' }];
+      daemon.send({ type: 'messages', request_id: frame.request_id, messages, has_more: false });
+    });
+    await person.goto('/sessions');
+    await person.text('Upgrade to Node 24');
+    await person.page.waitForLoadState('networkidle');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(async () => {
+    expect(person.complaints.splice(0)).toEqual([]);
+    expect(await focus()).not.toBe('BODY');
+  });
+
+  const press = (...keys: readonly string[]) =>
+    keys.reduce((before, key) => before.then(() => person.page.keyboard.press(key)), Promise.resolve());
+  const focus = () =>
+    person.page.evaluate<string>(
+      `document.activeElement === document.body ? 'BODY' : (document.activeElement.querySelector('.t')?.innerText || document.activeElement.innerText || document.activeElement.getAttribute('aria-label') || document.activeElement.tagName).split('\\n')[0]`,
+    );
+  const palette = () => person.page.getByRole('dialog', { name: 'Go to' });
+  const chosen = () => palette().getByRole('option', { selected: true }).locator('b').innerText();
+
+  it('22: opens a session in four keys', async () => {
+    await press('Control+k', 'u', 'p', 'Enter');
+    await person.heading('Upgrade to Node 24');
+    expect(await focus()).toBe('Upgrade to Node 24');
+  });
+
+  it('22: finds sessions, words in messages, machines and pages, and starts a session with the words', async () => {
+    await press('Control+k');
+    await palette().getByRole('option', { name: /Flaky test/ }).waitFor(); // prettier-ignore
+    await everyLook(person, 'palette-empty');
+    await person.page.keyboard.type('queue');
+    await palette().getByText('In messages').waitFor();
+    const names = await palette().getByRole('option').locator('b').allInnerTexts();
+    expect(names).toEqual([
+      'Flaky test in queue.spec.ts',
+      'Move the mail queue to Postgres',
+      'Release notes for 2.4',
+      'New session “queue”',
+    ]);
+    await everyLook(person, 'palette');
+    await person.page.evaluate(axe);
+    const { violations } = await person.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+      'axe.run(document)',
+    );
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await chosen()).toBe('Flaky test in queue.spec.ts');
+    await press('ArrowDown', 'ArrowDown');
+    expect(await chosen()).toBe('Release notes for 2.4');
+    await press('ArrowUp', 'ArrowUp', 'ArrowUp');
+    expect(await chosen()).toBe('New session “queue”');
+    await press('Escape');
+    await palette().waitFor({ state: 'detached' });
+    expect(await focus()).toBe('Upgrade to Node 24');
+    await press('Control+k');
+    await person.page.keyboard.type('macbook');
+    await palette().getByRole('option', { name: /MacBook Pro/ }).last().waitFor(); // prettier-ignore
+    await person.page.keyboard.press('Control+Enter');
+    await person.heading('New session');
+    expect(await person.page.getByLabel(/^What should/).inputValue()).toBe('macbook');
+  });
+
+  it('22: goes to every page, and to the page that it is on, without losing the focus', async () => {
+    for (const [words, heading] of [
+      ['sett', 'Settings'],
+      ['apps', 'Apps'],
+      ['machines', 'Machines'],
+      ['machines', 'Machines'],
+      ['connect', /^Connect/],
+      ['sessions', 'Sessions'],
+    ] as const) {
+      await press('Control+k');
+      await person.page.keyboard.type(words);
+      await palette().getByRole('option').first().waitFor();
+      const page = palette().getByRole('group', { name: 'Pages and actions' }).getByRole('option').first();
+      const target = await page.getAttribute('id');
+      while ((await palette().getByRole('combobox').getAttribute('aria-activedescendant')) !== target)
+        await press('ArrowDown');
+      await press('Enter');
+      await person.heading(heading);
+      expect(await focus()).not.toBe('BODY');
+    }
+  });
+
+  it('22: lists the keys, and turns the single ones off', async () => {
+    await press('?');
+    const help = person.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.waitFor();
+    await everyLook(person, 'keyboard-help');
+    await help.getByRole('checkbox').press('Space');
+    await press('Escape');
+    await help.waitFor({ state: 'detached' });
+    expect(await focus()).not.toBe('BODY');
+    await press('n', 'Control+k');
+    await palette().waitFor();
+    await press('Escape');
+    await person.heading('Sessions');
+    await press('Control+k');
+    await person.page.keyboard.type('keyboard');
+    await press('Enter');
+    await help.getByRole('checkbox').press('Space');
+    await press('Escape');
+    await press('g', 'm');
+    await person.heading('Machines');
+    await press('g', 's');
+    await person.heading('Sessions');
+    await press('n');
+    await person.heading('New session');
+    // In a field a key is a letter.
+    await person.page.getByLabel(/^What should/).focus();
+    await person.page.keyboard.type('new jokes');
+    expect(await person.page.getByLabel(/^What should/).inputValue()).toBe('new jokes');
+  });
+
+  it('22: moves through the list, opens, archives, and takes it back', async () => {
+    await person.goto('/sessions');
+    await person.text('Upgrade to Node 24');
+    await press('j');
+    expect(await focus()).toBe('Flaky test in queue.spec.ts');
+    await press('j', 'j', 'k');
+    expect(await focus()).toBe('Upgrade to Node 24');
+    await press('Enter');
+    await person.heading('Upgrade to Node 24');
+    await press('j', 'k', 'e');
+    await person.page.getByText(/^Archived “/).waitFor();
+    expect(await focus()).not.toBe('BODY');
+    await person.page.getByRole('button', { name: 'Undo' }).press('Enter');
+    await person.page.locator('.row', { hasText: 'Upgrade to Node 24' }).waitFor();
+    expect(await focus()).not.toBe('BODY');
+    await press('/');
+    await person.page.keyboard.type('mail');
+    await person.page.getByText('1 session found').waitFor({ state: 'attached' });
+    await press('ArrowDown');
+    expect(await focus()).toBe('Move the mail queue to Postgres');
+    await press('Enter');
+    await person.heading('Move the mail queue to Postgres');
+  });
+
+  it('22: keeps the focus after a menu, a rename, a stop and an answer', async () => {
+    const more = person.page.locator('.bar').getByRole('button', { name: 'More' });
+    await more.press('Enter');
+    await person.page.getByRole('button', { name: 'Rename', exact: true }).press('Enter');
+    await person.page.getByLabel('Title').fill('Move the mail');
+    await press('Enter');
+    await person.heading('Move the mail');
+    await person.page.getByLabel('Title').waitFor({ state: 'detached' });
+    expect(await focus()).not.toBe('BODY');
+
+    await person.page.getByLabel('Message').fill('Go on');
+    await press('Enter');
+    const task = await daemon.next('task_resume');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'mail.ts' });
+    await person.text('Reading mail.ts');
+    const stop = person.page.getByRole('button', { name: 'Stop' });
+    await stop.focus();
+    await press('Enter');
+    await daemon.next('task_cancel');
+    daemon.send({ type: 'status', running_tasks: [] });
+    await stop.waitFor({ state: 'detached' });
+    expect(await focus()).not.toBe('BODY');
+
+    await person.page.getByLabel('Message').fill('And now');
+    await press('Enter');
+    const next = (await daemon.next('task_resume')).task_id as string;
+    daemon.event(next, 'WAIT_FOR_USER', { prompt: 'Which one?', result: '', options: [{ label: 'Red' }, { label: 'Blue' }] }); // prettier-ignore
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.page.getByRole('button', { name: 'Blue' }).press('Enter');
+    await daemon.next('task_resume');
+    await person.page.getByRole('button', { name: 'Blue' }).waitFor({ state: 'detached' });
+    expect(await focus()).toBe('Message');
+  });
+});
