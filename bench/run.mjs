@@ -14,6 +14,7 @@ import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
 import { requests } from './suites/requests.mjs';
 import { transcript } from './suites/transcript.mjs';
+import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
 import { events as singleEvents } from './single/events.mjs';
 import { reports as singleReports } from './single/reports.mjs';
 import { routes as singleRoutes } from './single/routes.mjs';
@@ -31,7 +32,14 @@ const single = {
   'single-sockets': singleSockets,
 };
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
-const asked = { neighbours, transcript };
+const asked = {
+  neighbours,
+  transcript: async (options) => [
+    ...(await transcriptPages(options)),
+    ...(await transcriptTurn(options)),
+    ...(await transcript(options)),
+  ],
+};
 const suites = { ...compared, ...single, ...asked };
 /** The suites that start few processes: they end within three minutes even on a busy machine. */
 const quickly = ['events', 'requests', 'counts'];
@@ -45,7 +53,8 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
                   and, for the single process alone, ${Object.keys(single).join(', ')};
                   neighbours: requests of others while one person attacks
-                  transcript: a frame of a transcript next to output of the same size
+                  transcript: a page from a long file and the memory of a long turn at a daemon,
+                  and a frame of a transcript next to output of the same size
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

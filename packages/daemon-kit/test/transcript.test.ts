@@ -344,3 +344,16 @@ it('a thought is marked as one, so that apps that know no items do not show it a
   expect(think('secret ')).toMatchObject([{ op: 'put', item: { part: { kind: 'thought' } } }]);
   expect(think('plan')).toMatchObject([{ op: 'add', to: 'thought', text: 'plan' }]);
 });
+
+it('a turn with many calls remembers the newest that ended, and every one that runs', () => {
+  const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
+  const call = (id: string, more: object) => mapper.update({ sessionUpdate: 'tool_call', toolCallId: id, ...more });
+  call('runs', { title: 'Watch', status: 'in_progress' });
+  for (let n = 0; n < 60; n++) {
+    call(`c${n}`, { title: `Step ${n}`, status: 'in_progress' });
+    call(`c${n}`, { status: 'completed' });
+  }
+  expect(call('c0', { title: 'Late' })).toEqual([]);
+  expect(call('c59', { title: 'Late' })).toMatchObject([{ op: 'set', part: { title: 'Late' } }]);
+  expect(call('runs', { status: 'completed' })).toMatchObject([{ op: 'set', part: { status: 'completed' } }]);
+});

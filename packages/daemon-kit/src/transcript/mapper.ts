@@ -89,6 +89,8 @@ export const cancelledUpdate = 'turn_cancelled';
 export const cancelledText = 'Cancelled.';
 
 const maxTools = 1000;
+/** Finished calls that still accept updates: some agents send the output last. */
+const maxFinished = 50;
 const maxNames = 20_000;
 /** Larger calls are not kept while they run. */
 const maxCallBytes = 64 * 1024;
@@ -112,6 +114,8 @@ export function createMapper(options: MapperOptions): Mapper {
   /** Calls that were dropped because there were too many: later updates of them are ignored. */
   const gone = new Set<string>();
   const tools = new Map<string, Tool>();
+  /** In the order in which they ended. */
+  const finished = new Set<string>();
   /** Number of items of a message of the agent so far. */
   const parts = new Map<string, number>();
   let open: Open | undefined;
@@ -276,11 +280,24 @@ export function createMapper(options: MapperOptions): Mapper {
     const [oldest] = tools;
     if (tools.size <= maxTools || oldest === undefined) return [];
     const [id, tool] = oldest;
+    dismiss(id);
+    return end(tool, 'interrupted');
+  };
+  const dismiss = (id: string) => {
     tools.delete(id);
+    finished.delete(id);
     gone.add(id);
     const [first] = gone;
     if (gone.size > maxNames && first !== undefined) gone.delete(first);
-    return end(tool, 'interrupted');
+  };
+  /** A long turn has many calls: only the newest of those that ended are remembered. */
+  const noteFinished = (id: string, { part }: Tool) => {
+    finished.delete(id);
+    // A replay is short-lived, and a file may name the calls of each turn alike.
+    if (isRunning(part.status) || options.replay) return;
+    finished.add(id);
+    const [oldest] = finished;
+    if (finished.size > maxFinished && oldest !== undefined) dismiss(oldest);
   };
 
   const end = (tool: Tool, status: string): Change[] => {
@@ -323,6 +340,7 @@ export function createMapper(options: MapperOptions): Mapper {
           ...(patch.title === undefined ? {} : { content: part.title }),
         });
     }
+    noteFinished(id, tool);
     // Its input and its changes may be as large as a file.
     if (!isRunning(tool.part.status) || sizeOf(tool.call) > maxCallBytes)
       tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status, cut: true };
