@@ -144,7 +144,7 @@ describe('the walks of CONTRIBUTING.md', () => {
   it.each([
     ['Add a frame', ['settings_activity', 'settings_changed'], 8],
     ['Add a route', ['markRead'], 12],
-    ['Add a push transport', ['logTransport', 'transports'], 5],
+    ['Add a kind of address to notify', ['ntfy'], 4],
   ])('%s: every file of its steps exists and mentions the example', (heading, examples, least) => {
     const walked = walk(read('CONTRIBUTING.md'), heading);
     expect(walked.examples).toEqual(examples);

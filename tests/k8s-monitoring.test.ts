@@ -56,7 +56,12 @@ describeWith('kubectl', 'the queries', () => {
   beforeAll(async () => {
     metricsPort = await freePort();
     relay = await startRelayProcess({
-      env: { METRICS_PORT: String(metricsPort), PING_INTERVAL_MS: '200', DRAIN_SECONDS: '0' },
+      env: {
+        METRICS_PORT: String(metricsPort),
+        PING_INTERVAL_MS: '200',
+        DRAIN_SECONDS: '0',
+        PUSH_ALLOWED_HOSTS: '127.0.0.1:9',
+      },
     });
     // Whatever has a label shows it once it has happened.
     await fetch(`${relay.url}/ready`);
@@ -81,11 +86,16 @@ describeWith('kubectl', 'the queries', () => {
       has_more: false,
     });
     await history;
+    // A service that is not there.
+    const address = { kind: 'ntfy', topic: 'monitoring', url: 'http://127.0.0.1:9' } as const;
+    const { subscription } = (await relay.call('addSubscription', { body: address })).body;
+    await relay.call('testSubscription', { params: { id: subscription.id } });
     await app.close();
     await daemon.close();
     const seen = async (name: string, label: string) => (await read()).get(name)?.has(label) === true;
     const deadline = Date.now() + 20_000;
     const late = [
+      ['relay_push_deliveries_total', 'kind'],
       ['relay_daemon_closes_total', 'code'],
       ['relay_app_closes_total', 'code'],
       ['nodejs_gc_duration_seconds', 'kind'],

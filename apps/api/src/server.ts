@@ -19,8 +19,10 @@ import { traceRequests } from './http/trace.ts';
 import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
+import { openPush } from './push/push.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { peopleRoutes } from './routes/people.ts';
+import { pushRoutes } from './routes/push.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { createTeller } from './tell.ts';
@@ -62,7 +64,8 @@ export function createApi(deps: ApiDeps): Api {
   const operations: Operations = { ...deps, publisher, tell: teller.tell };
   const late = new LateRefusals();
   const door = createAttentionDoor(deps, late);
-  const transports = deps.transports ?? [logTransport(logger)];
+  const push = openPush(deps);
+  const transports = [...(deps.transports ?? [logTransport(logger)]), ...push.transports];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
   const lag = watchOutboxLag({ database: deps.database, metrics, logger, pollMs: config.outboxPollMs });
   backplane.onControl((body) => {
@@ -141,6 +144,7 @@ export function createApi(deps: ApiDeps): Api {
     ...sessionRoutes(operations),
     ...deviceRoutes(operations),
     ...peopleRoutes(operations),
+    ...pushRoutes(operations, push),
   };
   mountRoutes(app, handlers, deps, createRateLimits(config, backplane, late));
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
@@ -165,6 +169,7 @@ export function createApi(deps: ApiDeps): Api {
       teller.stop();
       await door.close();
       await outbox.stop();
+      await push.stop();
       await lag.stop();
     },
   };

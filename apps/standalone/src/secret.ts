@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import type { RelayConfig } from '@relay/config';
 import { makeDataFolder, refusedFolder } from '@relay/database';
 
-/** The built-in sign-in needs a secret; where none is configured, one is made and kept. */
+/** The built-in sign-in and the addresses to notify need a secret; where none is configured, one is made and kept. */
 export function withSecret(config: RelayConfig): RelayConfig {
-  if (!config.authBuiltin || config.authSecret.length > 0) return config;
-  return { ...config, authSecret: [keptSecret(config.dataDir)] };
+  if (config.authBuiltin && config.authSecret.length === 0) {
+    const secret = [keptSecret(config.dataDir)];
+    return { ...config, authSecret: secret, pushSecret: config.pushSecret.length > 0 ? config.pushSecret : secret };
+  }
+  return config.pushSecret.length > 0 ? config : { ...config, pushSecret: [keptSecret(config.dataDir)] };
 }
 
 const fileName = 'auth-secret';

@@ -28,6 +28,23 @@ export function origin(given: string): Parsed<string> {
   return { value: url.origin === 'null' ? given.toLowerCase().replace(/\/$/, '') : url.origin };
 }
 
+export const contactRule = 'a mailto: or https address';
+
+/** `PUSH_CONTACT`. */
+export function contact(given: string): Parsed<string> {
+  const known = given.length <= 512 && URL.canParse(given) && /^(mailto:.+@.+|https:)/.test(new URL(given).href);
+  return known ? { value: given } : { expected: contactRule };
+}
+
+/** One entry of `PUSH_ALLOWED_HOSTS`, in the spelling of `URL.host`, the port always given. */
+export function hostAndPort(given: string): Parsed<string> {
+  const expected = 'a host with a port, such as ntfy.internal:8080';
+  const port = /:(\d{1,5})$/.exec(given)?.[1];
+  if (port === undefined || Number(port) < 1 || Number(port) > 65_535 || /[/?#@\s]/.test(given)) return { expected };
+  if (!URL.canParse(`http://${given}`)) return { expected };
+  return { value: `${new URL(`http://${given}`).hostname}:${Number(port)}` };
+}
+
 function network(given: string): boolean {
   if (networkNames.includes(given)) return true;
   const [address = '', prefix, ...rest] = given.split('/');

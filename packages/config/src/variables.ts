@@ -10,6 +10,9 @@ import {
   isLoopback,
   trustProxy,
   origin,
+  contact,
+  contactRule,
+  hostAndPort,
 } from './addresses.ts';
 import { type DaemonVersions, daemonVersions } from './daemon-versions.ts';
 import { type IssuerSettings, issuers } from './issuers.ts';
@@ -20,6 +23,7 @@ import { type UpstreamSettings, upstreams } from './upstreams.ts';
 const listening = 'Where it listens';
 const memory = 'Memory';
 const identity = 'Who may sign in';
+const notifying = 'Notifications';
 const policy = 'Daemons';
 const operation = 'Operation';
 
@@ -122,6 +126,32 @@ export const variables = {
     readBy: ['standalone', 'api'],
     meaning: 'secrets of the built-in sign-in; the first signs, the others still verify',
   }),
+
+  PUSH_SECRET: variable(notifying, secrets(secretsRule), {
+    derived: { text: '`AUTH_SECRET`', from: ({ earlier }) => earlier<readonly string[]>('AUTH_SECRET') },
+    readBy: ['standalone', 'api'],
+    meaning:
+      'secrets that seal the addresses of people to notify; the first seals, all open. Without one, and without `AUTH_SECRET`, nothing is sent to addresses',
+  }),
+  PUSH_CONTACT: variable<string | undefined>(
+    notifying,
+    { kind: 'url', accepts: contactRule, parse: contact },
+    {
+      derived: { text: '`$PUBLIC_URL`', from: () => undefined },
+      readBy: ['standalone', 'api'],
+      meaning: 'where push services of browsers reach the operator: a `mailto:` or https address (RFC 8292)',
+    },
+  ),
+  PUSH_ALLOWED_HOSTS: variable(
+    notifying,
+    list(hostAndPort, 'a comma list of hosts with a port, such as ntfy.internal:8080'),
+    {
+      default: [],
+      readBy: ['standalone', 'api'],
+      meaning:
+        'hosts that people may be notified at although they are not public or not https: exactly these, each with its port',
+    },
+  ),
 
   DAEMON_VERSIONS: variable<DaemonVersions>(policy, json(daemonVersions, versionsRule), {
     derived: { text: 'no policy', from: () => ({}) },

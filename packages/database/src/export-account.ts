@@ -9,6 +9,7 @@ import type { Prisma } from './generated/prisma/client.ts';
 import { listNotifications } from './notifications.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
 import type { Whole } from './transaction.ts';
+import { listSubscriptions } from './subscriptions.ts';
 import { listWatches } from './watches.ts';
 
 const rowsAtOnce = 200;
@@ -190,6 +191,10 @@ export async function* exportNotifications(db: Whole, userId: string) {
     const last = shown.at(-1)!;
     after = { createdAt: new Date(last.createdAt), id: last.id };
   }
+}
+
+export async function* exportSubscriptions(db: Whole, userId: string) {
+  for (const { subscription } of await listSubscriptions(db, userId)) yield subscription;
 }
 
 export async function* exportRequests(db: Whole, userId: string) {

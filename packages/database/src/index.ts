@@ -26,6 +26,8 @@ export * from './reports.ts';
 export * from './watches.ts';
 export * from './slash-commands.ts';
 export * from './notifications.ts';
+export * from './subscriptions.ts';
+export * from './deliveries.ts';
 export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './access-notices.ts';

@@ -2,6 +2,7 @@
  * The outbox and ledger of notifications (rules, 14.5): written in the transaction of the cause, sent by exactly one instance.
  */
 import { type NotificationCause, type NotificationList, formatSessionId } from '@relay/protocol';
+import { type DeliveryRow, deliveryOf } from './deliveries.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -118,8 +119,9 @@ export async function listNotifications(
     device_id: string | null;
     agent_type: string;
     native_id: string;
+    deliveries: DeliveryRow[] | null;
   }>`
-    SELECT n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, n.name, s.device_id, s.agent_type, s.native_id
+    SELECT (SELECT json_agg(d ORDER BY d.created_at) FROM deliveries d WHERE d.notification_id = n.id) AS deliveries, n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, n.name, s.device_id, s.agent_type, s.native_id
     FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
     WHERE n.user_id = ${userId}
       AND (${after === undefined} OR (n.created_at, n.id) < (${after?.createdAt ?? new Date(0)}::timestamptz, ${after?.id ?? ''}))
@@ -134,5 +136,6 @@ export async function listNotifications(
     cause: row.cause,
     createdAt: row.created_at.toISOString(),
     state: row.state,
+    ...(row.deliveries === null ? {} : { deliveries: row.deliveries.map(deliveryOf) }),
   }));
 }

@@ -61,6 +61,15 @@ export const endpoints = {
   watch: { method: 'POST', path: '/api/watched-sessions', credential: 'user' },
   unwatch: { method: 'DELETE', path: '/api/watched-sessions', credential: 'user' },
   listNotifications: { method: 'GET', path: '/api/notifications', credential: 'user' },
+  readPushConfig: { method: 'GET', path: '/api/push/config', credential: 'user' },
+  listSubscriptions: { method: 'GET', path: '/api/push/subscriptions', credential: 'user' },
+  addSubscription: { method: 'POST', path: '/api/push/subscriptions', credential: 'user' },
+  readSubscription: { method: 'GET', path: '/api/push/subscriptions/:id', credential: 'user' },
+  changeSubscription: { method: 'PATCH', path: '/api/push/subscriptions/:id', credential: 'user' },
+  removeSubscription: { method: 'DELETE', path: '/api/push/subscriptions/:id', credential: 'user' },
+  testSubscription: { method: 'POST', path: '/api/push/subscriptions/:id/test', credential: 'user' },
+  rotateSecret: { method: 'POST', path: '/api/push/subscriptions/:id/rotate-secret', credential: 'user' },
+  readDelivery: { method: 'GET', path: '/api/push/deliveries/:id', credential: 'user' },
   createTicket: { method: 'POST', path: '/api/ws-tickets', credential: 'user' },
 } as const satisfies Record<string, Endpoint>;
 

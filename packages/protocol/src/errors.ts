@@ -17,6 +17,11 @@ export const errorCatalogue = {
     status: 400,
     meaning: 'The session has no such setting, or the setting no such value. GET …/settings lists both.',
   },
+  ADDRESS_NOT_ALLOWED: {
+    status: 400,
+    meaning:
+      'The address to notify is not https on port 443, or leads into a network that is not public. Its operator may allow hosts with `PUSH_ALLOWED_HOSTS`.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
     status: 401,
@@ -47,6 +52,8 @@ export const errorCatalogue = {
       'The device does not have this content: the item names no such thing, or it was removed to make room for newer ones.',
   },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
+  SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
+  DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
   REQUEST_TIMEOUT: {
     status: 408,
@@ -77,6 +84,15 @@ export const errorCatalogue = {
   TOO_MANY_INVITATIONS: {
     status: 409,
     meaning: 'As many invitations of this user wait as one may have. Wait until some are used or end after a week.',
+  },
+  TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has 20 addresses to notify, which is all. Remove one.' },
+  SUBSCRIPTION_TAKEN: {
+    status: 409,
+    meaning: 'This browser is subscribed for another account. Subscribe anew in the browser, then add it again.',
+  },
+  KIND_NOT_CONFIGURED: {
+    status: 409,
+    meaning: 'This relay cannot notify in this way. GET /api/push/config lists the ways it can.',
   },
   TOO_MANY_WATCHED: { status: 409, meaning: 'The user watches 1,000 sessions, which is all. Stop watching some.' },
   TOO_MANY_SESSIONS: {

@@ -10,6 +10,7 @@ import {
   exportRequests,
   exportSessions,
   exportSignIns,
+  exportSubscriptions,
   exportTasks,
   exportWatches,
   listSignInMethods,
@@ -47,6 +48,7 @@ export async function* exportAccount(
     questions: exportQuestions,
     watchedSessions: exportWatches,
     notifications: exportNotifications,
+    subscriptions: exportSubscriptions,
     requests: exportRequests,
   };
   for (const [field, read] of Object.entries(lists)) {

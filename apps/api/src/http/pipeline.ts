@@ -128,6 +128,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
       if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
     }
     if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
+    if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
     if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
     const act = async (): Promise<AnyAnswer> => {
       if (request.url.includes('%00'))

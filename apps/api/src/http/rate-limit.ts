@@ -17,6 +17,8 @@ export interface RateLimits {
   sessionCreation(response: Response, who: string): Promise<void>;
   /** Counts one export of an account as well: it reads everything a person has. @throws RelayError RATE_LIMITED */
   accountExport(response: Response, userId: string): Promise<void>;
+  /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
+  pushTest(response: Response, userId: string): Promise<void>;
   /**
    * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another.
    * Returns the function that takes it back. @throws RelayError RATE_LIMITED
@@ -26,6 +28,8 @@ export interface RateLimits {
 
 const exportWindowMs = 600_000;
 const exportsPerUser = 6;
+const pushTestWindowMs = 600_000;
+const pushTestsPerUser = 10;
 const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
@@ -39,6 +43,7 @@ export function createRateLimits(
   const requests = limiter('requests', config.rateLimitPerMinute, config.rateWindowMs);
   const creations = limiter('creations', config.sessionCreatePerMinute, config.rateWindowMs);
   const exports = limiter('exports', exportsPerUser, exportWindowMs);
+  const pushTests = limiter('push-tests', pushTestsPerUser, pushTestWindowMs);
   const userGuesses = limiter('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limiter('address-guesses', guessesPerAddress, guessWindowMs);
 
@@ -54,6 +59,7 @@ export function createRateLimits(
     request: (response, who) => consume(requests, response, who),
     sessionCreation: (response, who) => consume(creations, response, who),
     accountExport: (response, userId) => consume(exports, response, userId),
+    pushTest: (response, userId) => consume(pushTests, response, userId),
     guess: async (userId, address) => {
       const counted: (() => Promise<void>)[] = [];
       const takeBack = async () => {

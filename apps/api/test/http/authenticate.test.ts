@@ -139,7 +139,7 @@ describe('while the database is away', () => {
   let database: LosableDatabase;
   beforeAll(async () => {
     database = await openLosableDatabase();
-    relay = await startRelay({ database });
+    relay = await startRelay({ database, config: { pushSecret: ['p'.repeat(32)] } });
   });
   afterAll(async () => {
     database.find();
@@ -154,6 +154,8 @@ describe('while the database is away', () => {
     answerPrompt: { text: 'x' },
     changeSetting: { id: 'x', value: 'y' },
     changeQueued: { content: 'x' },
+    addSubscription: { kind: 'ntfy', topic: 'x' },
+    changeSubscription: { state: 'paused' },
     updateSession: { title: 'x' },
     updateDevice: { name: 'x' },
     requestCode: { hostname: 'h', agent_type: 'a' },

@@ -23,6 +23,8 @@ import { until } from '../until.ts';
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
+const pushSecret = ['p'.repeat(32)];
+
 describeWith('postgresql', 'while the database is away', () => {
   let postgres: TestPostgres;
   let database: Database;
@@ -31,7 +33,7 @@ describeWith('postgresql', 'while the database is away', () => {
   beforeAll(async () => {
     postgres = await startPostgres();
     database = await openDatabase({ url: await postgres.createDatabase() });
-    relay = await startRelay({ identity: true, database });
+    relay = await startRelay({ identity: true, database, config: { pushSecret } });
   }, 60_000);
   afterAll(async () => {
     await relay.stop();
@@ -85,7 +87,11 @@ describeWith('postgresql', 'while the database is away', () => {
       return answer.status === 201;
     });
     const device = await registerDevice(relay);
-    const cold = await startRelay({ identity: true, database, config: { authSecret: [...relay.config.authSecret] } });
+    const cold = await startRelay({
+      identity: true,
+      database,
+      config: { authSecret: [...relay.config.authSecret], pushSecret },
+    });
     const bodies: Partial<Record<RouteName, object>> = {
       createSession: { deviceId: 'd', message: 'm' },
       changeSessions: { action: 'archive', filter: { deviceId: 'd' } },
@@ -93,6 +99,8 @@ describeWith('postgresql', 'while the database is away', () => {
       answerPrompt: { text: 't' },
       changeSetting: { id: 'mode', value: 'plan' },
       changeQueued: { content: 'm' },
+      addSubscription: { kind: 'ntfy', topic: 'x' },
+      changeSubscription: { state: 'paused' },
       updateSession: { title: 't' },
       updateDevice: { name: 'n' },
       watch: { sessionId: 'd:a:n' },

@@ -1,4 +1,5 @@
 /** Every REST body: one golden example per schema. */
+import type { Delivery, Subscription } from '../rest/push.ts';
 import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
 import { finished, pending, waiting } from './sessions.ts';
@@ -29,6 +30,29 @@ const device = {
     ],
     since: times.connected,
   },
+};
+
+const delivery: Delivery = {
+  id: '01KKNT2JW0K4M8Q1Z5T7YB3C6D',
+  subscriptionId: '01KKNSA6R8W2X4Y6Z8A0B2C4D6',
+  cause: 'done',
+  state: 'accepted',
+  attempts: 1,
+  httpStatus: 200,
+  maybeDuplicate: false,
+  createdAt: times.completed,
+  acceptedAt: '2026-03-14T09:15:42.910Z',
+};
+const subscription: Subscription = {
+  id: delivery.subscriptionId,
+  kind: 'ntfy',
+  label: 'My phone',
+  address: 'ntfy.sh/garden-x7k2p9',
+  causes: ['done', 'needs_you', 'failed', 'device_conflict', 'device_allowed', 'program_allowed'],
+  detail: 'none',
+  state: 'active',
+  createdAt: times.registered,
+  lastDelivery: delivery,
 };
 
 export const restExamples: ExamplesOf<typeof restBodies> = {
@@ -95,6 +119,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     notifications: [
       { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
     ],
+    subscriptions: [subscription],
     requests: [{ route: 'POST /api/sessions', key: 'garden-1', createdAt: times.created, status: 201 }],
   },
   SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
@@ -232,6 +257,19 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
       { id: '01KKNSWQ7W843XTDGVJ6JSHHDD', sessionId, cause: 'needs_you', createdAt: times.asked, state: 'sent' },
     ],
   },
+  PushConfig: {
+    kinds: ['ntfy', 'webhook', 'webpush'],
+    vapid: { publicKey: story.vapidKey },
+    limits: { subscriptions: 20 },
+  },
+  SubscriptionList: { subscriptions: [subscription] },
+  AddSubscription: { kind: 'ntfy', label: 'My phone', url: 'https://ntfy.sh', topic: 'garden-x7k2p9' },
+  AddedSubscription: { subscription },
+  Subscription: subscription,
+  ChangeSubscription: { causes: ['needs_you', 'failed'] },
+  TestStarted: { deliveryId: delivery.id },
+  RotatedSecret: { secret: story.webhookSecret },
+  Delivery: delivery,
   Ticket: { ticket: story.ticket, expiresIn: 30 },
   ErrorResponse: { error: 'No such session.', code: 'SESSION_NOT_FOUND', status: 404 },
 };

@@ -2,6 +2,7 @@
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
+import { Subscription, maxSubscriptions } from './push.ts';
 
 const many = { maxItems: limits.exportItems };
 
@@ -120,6 +121,7 @@ export const AccountExport = record(
       maxItems: limits.watchedSessions,
     }),
     notifications: list(NotificationList.properties.notifications.items, 'Of the last 30 days', many),
+    subscriptions: list(Subscription, 'Addresses at which the person is notified', { maxItems: maxSubscriptions }),
     requests: list(request, 'Of the last day', many),
   },
 );

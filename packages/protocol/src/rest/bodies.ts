@@ -4,6 +4,7 @@ import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
+import * as push from './push.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
 import * as settings from './settings.ts';
@@ -58,6 +59,15 @@ export const restBodies = {
   WatchRequest: people.WatchRequest,
   WatchState: people.WatchState,
   NotificationList: people.NotificationList,
+  PushConfig: push.PushConfig,
+  SubscriptionList: push.SubscriptionList,
+  AddSubscription: push.AddSubscription,
+  AddedSubscription: push.AddedSubscription,
+  Subscription: push.Subscription,
+  ChangeSubscription: push.ChangeSubscription,
+  TestStarted: push.TestStarted,
+  RotatedSecret: push.RotatedSecret,
+  Delivery: push.Delivery,
   Ticket: people.Ticket,
   ErrorResponse: people.ErrorResponse,
 } as const;

@@ -18,6 +18,8 @@ import {
   time,
 } from '../schema.ts';
 import { pollErrors, type PollError } from '../errors.ts';
+import { notificationCauses } from './causes.ts';
+import { Delivery, maxSubscriptions } from './push.ts';
 
 export const deviceStatuses = ['online', 'offline'] as const;
 export type DeviceStatus = (typeof deviceStatuses)[number];
@@ -181,15 +183,6 @@ export const WatchState = record('WatchState', 'Whether the session is watched n
   watched: flag('Yes or no'),
 });
 
-export const notificationCauses = [
-  'done',
-  'needs_you',
-  'failed',
-  'device_conflict',
-  'device_allowed',
-  'program_allowed',
-] as const;
-export type NotificationCause = (typeof notificationCauses)[number];
 export const notificationStates = ['pending', 'sending', 'sent', 'failed'] as const;
 
 export const NotificationList = record('NotificationList', "The user's notifications, newest first.", {
@@ -203,7 +196,9 @@ export const NotificationList = record('NotificationList', "The user's notificat
       name: maybe(line('Of the device or program, for `device_allowed` and `program_allowed`')),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
-      state: oneOf(notificationStates, 'What became of it'),
+      state: oneOf(notificationStates, '`sent`: a delivery to every address of the person was written down'),
+      /** Additive: absent in the answers of older releases. */
+      deliveries: maybe(list(Delivery, 'To each address', { maxItems: maxSubscriptions })),
     }),
     'Notifications',
     { maxItems: limits.sessionsPage },

@@ -1,0 +1,48 @@
+/** The words of a notification, for every kind of address. Without `detail` they say nothing of the work (rules, 14.10). */
+import { type DeliveryCause, cutText } from '@relay/protocol';
+import type { ClaimedDelivery } from '@relay/database';
+
+export interface PushMessage {
+  cause: DeliveryCause;
+  title: string;
+  body: string;
+  /** The page to open. */
+  link: string;
+  /** Equal for all messages about one session, so that a screen shows one of them. */
+  topic: string;
+  urgent: boolean;
+}
+
+const titles: Record<DeliveryCause, string> = {
+  done: 'An agent is done',
+  needs_you: 'An agent needs you',
+  failed: 'An agent failed',
+  device_conflict: 'Two machines use one registration',
+  device_allowed: 'A machine was allowed',
+  program_allowed: 'A program was allowed',
+  test: 'A test of the relay',
+};
+const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed'];
+const textBytes = 1000;
+const titleBytes = 200;
+
+export function messageOf(delivery: ClaimedDelivery, publicUrl: string): PushMessage {
+  const { cause, detail, sessionId } = delivery;
+  const path =
+    sessionId === '' ? (cause === 'test' ? '/account' : '/devices') : `/sessions/${encodeURIComponent(sessionId)}`;
+  return {
+    cause,
+    title: titles[cause],
+    body: bodyOf(delivery, detail),
+    link: `${publicUrl}${path}`,
+    topic: sessionId === '' ? `${cause}:${delivery.id}` : sessionId,
+    urgent: cause === 'needs_you' || ofPeople.includes(cause),
+  };
+}
+
+function bodyOf({ cause, title, text }: ClaimedDelivery, detail: ClaimedDelivery['detail']): string {
+  if (cause === 'test') return 'This address works. You will be notified here.';
+  if (detail === 'none') return 'Open the relay to see more.';
+  const name = cutText(title, titleBytes);
+  return detail === 'title' || text === '' || ofPeople.includes(cause) ? name : `${name}\n${cutText(text, textBytes)}`;
+}

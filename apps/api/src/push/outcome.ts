@@ -1,0 +1,41 @@
+/** The meaning of an answer, or of none, for a delivery (rules, 14.8). */
+import type { DeliveryOutcome } from '@relay/database';
+import type { SubscriptionKind } from '@relay/protocol';
+import { AddressRefused } from './guard.ts';
+import type { PostAnswer } from './post.ts';
+
+const retryMs = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
+const leastDelayMs = 1000;
+
+/** Full jitter: a service that was away is not met by everyone at once. */
+function delayAfter(attempts: number, random: () => number): number {
+  const bound = retryMs[Math.min(attempts, retryMs.length) - 1] ?? leastDelayMs;
+  return Math.max(leastDelayMs, Math.round(random() * bound));
+}
+
+export function outcomeOf(
+  answer: PostAnswer,
+  { attempts, kind }: { attempts: number; kind: SubscriptionKind },
+  random: () => number = Math.random,
+): DeliveryOutcome {
+  const { status: httpStatus, retryAfterMs } = answer;
+  const reason = `The service answered ${httpStatus}.`;
+  if (httpStatus >= 200 && httpStatus < 300) return { state: 'accepted', httpStatus };
+  if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500)
+    return { state: 'pending', httpStatus, reason, delayMs: retryAfterMs ?? delayAfter(attempts, random) };
+  // A browser that unsubscribed; an address that a person typed is kept, to be mended.
+  if ((httpStatus === 404 || httpStatus === 410) && kind === 'webpush') return { state: 'gone', httpStatus, reason };
+  if ([400, 401, 403, 404, 410].includes(httpStatus))
+    return { state: 'failed', httpStatus, reason, pause: `The service answered ${httpStatus}. Check the address.` };
+  return { state: 'failed', httpStatus, reason };
+}
+
+/** For an attempt without an answer. */
+export function outcomeOfError(error: unknown, attempts: number, random: () => number = Math.random): DeliveryOutcome {
+  if (error instanceof AddressRefused) {
+    const reason = 'The address leads into a network that is not public.';
+    return { state: 'failed', reason, pause: reason };
+  }
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  return { state: 'pending', reason: `The service did not answer${code}.`, delayMs: delayAfter(attempts, random) };
+}

@@ -1,0 +1,87 @@
+/** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
+import { type Database, addDeliveries } from '@relay/database';
+import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
+import type { ApiDeps } from '../deps.ts';
+import type { Transport } from '../notify/outbox.ts';
+import { startDeliveries } from './deliveries.ts';
+import { type Guard, createGuard } from './guard.ts';
+import { type Seal, createSeal } from './sealed.ts';
+import { type Vapid, openVapid } from './vapid.ts';
+
+export interface PushRoom {
+  seal: Seal;
+  guard: Guard;
+  /** The key for push services; undefined when it cannot be opened. */
+  vapid(): Promise<Vapid | undefined>;
+  /** There may be something to send. */
+  wake(): void;
+}
+
+export interface Push {
+  /** Undefined when this relay has no secret. */
+  room: PushRoom | undefined;
+  /** Split notifications into deliveries. */
+  transports: readonly Transport[];
+  kinds(): Promise<SubscriptionKind[]>;
+  stop(): Promise<void>;
+}
+
+const hourMs = 3600_000;
+/** How long a delivery is worth sending. */
+export const ttlMs: Record<DeliveryCause, number> = {
+  needs_you: 24 * hourMs,
+  failed: 12 * hourMs,
+  done: 4 * hourMs,
+  device_conflict: 12 * hourMs,
+  device_allowed: 12 * hourMs,
+  program_allowed: 12 * hourMs,
+  test: 60_000,
+};
+
+export function openPush(deps: Pick<ApiDeps, 'config' | 'database' | 'logger' | 'metrics'>): Push {
+  const { config, database, logger } = deps;
+  if (config.pushSecret.length === 0)
+    return { room: undefined, transports: [], kinds: () => Promise.resolve([]), stop: () => Promise.resolve() };
+  const seal = createSeal(config.pushSecret);
+  const guard = createGuard(config.pushAllowedHosts);
+  const vapid = lazyVapid(database, seal, config.pushContact ?? httpsOnly(config.publicUrl), logger);
+  const { publicUrl, outboxPollMs: pollMs } = config;
+  const deliveries = startDeliveries({ ...deps, seal, guard, vapid, publicUrl, pollMs });
+  const room: PushRoom = { seal, guard, vapid, wake: () => deliveries.wake() };
+  return {
+    room,
+    transports: [splitTransport(database, room)],
+    kinds: async () => ((await vapid()) === undefined ? ['ntfy', 'webhook'] : ['ntfy', 'webhook', 'webpush']),
+    stop: () => deliveries.stop(),
+  };
+}
+
+/** Writes a delivery for each address. The ledger has them then, so the notification counts as sent. */
+const splitTransport = (database: Database, room: PushRoom): Transport => ({
+  name: 'addresses',
+  send: async (notification) => {
+    const added = await addDeliveries(database, notification, ttlMs[notification.cause]);
+    if (added > 0) room.wake();
+  },
+});
+
+const httpsOnly = (publicUrl: string) => (publicUrl.startsWith('https:') ? publicUrl : undefined);
+
+/** Read at the first need, so that an api starts without its database; a failed read is repeated at the next need. */
+function lazyVapid(database: Database, seal: Seal, contact: string | undefined, logger: ApiDeps['logger']) {
+  let opening: Promise<Vapid | undefined> | undefined;
+  return () => {
+    opening ??= openVapid(database, seal, contact).then(
+      (vapid) => {
+        if (vapid === undefined)
+          logger.error('PUSH_SECRET does not open the key for push services: browsers are not notified. Restore it');
+        return vapid;
+      },
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Encryption of the addresses and secrets of subscriptions (rules, 14.7): AES-256-GCM under keys derived from `PUSH_SECRET`. The first
+ * secret seals, all of them open, so that secrets can be rotated.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+export interface Seal {
+  seal(value: unknown): string;
+  /** Undefined when none of the secrets opens it, or it was changed. */
+  open(sealed: string): unknown;
+  /** Keyed hashes of a text, one for each secret, the current one first. */
+  hashes(text: string): string[];
+}
+
+const ivBytes = 12;
+const tagBytes = 16;
+const keyBytes = 32;
+
+export function createSeal(secrets: readonly string[]): Seal {
+  const derive = (purpose: string) =>
+    secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', `relay push ${purpose}`, keyBytes)));
+  const keys = derive('seal');
+  const hashKeys = derive('hash');
+  const [current] = keys;
+  if (current === undefined) throw new TypeError('there is no secret to seal with');
+  return {
+    seal: (value) => {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', current, iv);
+      const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
+    },
+    open: (sealed) => {
+      const bytes = Buffer.from(sealed, 'base64url');
+      if (bytes.length < ivBytes + tagBytes) return undefined;
+      for (const key of keys) {
+        const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+        cipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+        try {
+          const opened = Buffer.concat([cipher.update(bytes.subarray(ivBytes + tagBytes)), cipher.final()]);
+          return JSON.parse(opened.toString('utf8')) as unknown;
+        } catch {
+          // Sealed with another secret.
+        }
+      }
+      return undefined;
+    },
+    hashes: (text) => hashKeys.map((key) => createHmac('sha256', key).update(text).digest('base64url')),
+  };
+}

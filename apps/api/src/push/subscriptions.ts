@@ -1,0 +1,175 @@
+/** Operations on the addresses of a person (rules, 14.7). Errors in the order of the checks. */
+import { randomBytes } from 'node:crypto';
+import {
+  type SealedSubscription,
+  addTestDelivery,
+  changeSubscription,
+  findSubscription,
+  removeSubscription,
+  saveSubscription,
+  subscriptionsOfOthers,
+} from '@relay/database';
+import {
+  type AddSubscription,
+  type ChangeSubscription,
+  RelayError,
+  type Subscription,
+  maxSubscriptions,
+  notificationCauses,
+} from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { requireShowable } from '../devices/names.ts';
+import { type Target, type WebhookTarget, addressOf } from './carriers.ts';
+import { type Push, type PushRoom, ttlMs } from './push.ts';
+
+const ntfyServer = 'https://ntfy.sh';
+const previousSecretMs = 24 * 3600_000;
+const secretBytes = 32;
+
+export const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`;
+const missing = () => new RelayError('SUBSCRIPTION_NOT_FOUND', 'You have no such address to notify.');
+
+export function requireRoom(push: Push): PushRoom {
+  if (push.room) return push.room;
+  throw new RelayError('KIND_NOT_CONFIGURED', 'This relay has no PUSH_SECRET, so it keeps no addresses to notify.');
+}
+
+const needed = <T>(value: T | undefined, field: string, kind: string): T => {
+  if (value !== undefined) return value;
+  throw new RelayError('INVALID_REQUEST', `In the body, "${field}" is required for an address of kind ${kind}.`);
+};
+
+function targetOf(body: AddSubscription): Target {
+  switch (body.kind) {
+    case 'ntfy':
+      return {
+        kind: 'ntfy',
+        url: body.url ?? ntfyServer,
+        topic: needed(body.topic, 'topic', 'ntfy'),
+        token: body.token,
+      };
+    case 'webhook':
+      return { kind: 'webhook', url: needed(body.url, 'url', 'webhook'), secret: newSecret() };
+    case 'webpush': {
+      const { p256dh, auth } = needed(body.keys, 'keys', 'webpush');
+      return { kind: 'webpush', endpoint: needed(body.endpoint, 'endpoint', 'webpush'), p256dh, auth };
+    }
+  }
+}
+
+/** Host and topic: enough for its person to know it again, without what would let others write there. */
+function shownAddress(target: Target, url: URL): string {
+  return target.kind === 'ntfy' ? `${url.host}/${target.topic}` : url.host;
+}
+
+/**
+ * Adds an address, or changes the same one. A webhook has to take a test first; its secret is in the answer, when it is new.
+ * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS
+ */
+export async function addAddress(
+  { database }: Operations,
+  push: Push,
+  userId: string,
+  body: AddSubscription,
+): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
+  const room = requireRoom(push);
+  if (!(await push.kinds()).includes(body.kind))
+    throw new RelayError('KIND_NOT_CONFIGURED', 'This relay has lost its key for push services of browsers.');
+  const target = targetOf(body);
+  const checked = room.guard.check(addressOf(target));
+  if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
+  const detail = body.detail ?? (target.kind === 'webpush' ? 'text' : 'none');
+  if (detail === 'text' && target.kind !== 'webpush')
+    throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  const label = body.label?.trim() ?? '';
+  requireShowable(label);
+  const { url } = checked;
+  const hashes = room.seal.hashes(JSON.stringify([target.kind, url.href, target.kind === 'ntfy' ? target.topic : '']));
+  if (target.kind === 'webpush') await takeFromOthers(database, room, userId, target.auth, hashes);
+  const saved = await saveSubscription(database, userId, {
+    kind: target.kind,
+    addressHashes: hashes,
+    sealed: room.seal.seal(target),
+    label: label === '' ? url.host : label,
+    address: shownAddress(target, url),
+    causes: body.causes ?? notificationCauses,
+    detail,
+    verified: target.kind !== 'webhook',
+  });
+  if (saved === undefined)
+    throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
+  const { subscription } = await readAddress(database, userId, saved.id);
+  return { subscription, added: saved.added, ...(target.kind === 'webhook' ? { secret: target.secret } : {}) };
+}
+
+/** An endpoint is of one browser: whoever also knows its secret has this browser now. */
+async function takeFromOthers(
+  database: Operations['database'],
+  room: PushRoom,
+  userId: string,
+  auth: string,
+  hashes: readonly string[],
+): Promise<void> {
+  for (const other of await subscriptionsOfOthers(database, userId, hashes)) {
+    const target = room.seal.open(other.sealed) as Target | undefined;
+    if (target?.kind === 'webpush' && target.auth !== auth)
+      throw new RelayError('SUBSCRIPTION_TAKEN', 'This browser is subscribed for another account. Subscribe anew.');
+    await removeSubscription(database, other.userId, other.id);
+  }
+}
+
+/** @throws RelayError SUBSCRIPTION_NOT_FOUND */
+export async function readAddress(
+  database: Operations['database'],
+  userId: string,
+  id: string,
+): Promise<SealedSubscription> {
+  const found = await findSubscription(database, userId, id);
+  if (!found) throw missing();
+  return found;
+}
+
+/** @throws RelayError INVALID_REQUEST, SUBSCRIPTION_NOT_FOUND */
+export async function changeAddress(
+  { database }: Operations,
+  userId: string,
+  id: string,
+  change: ChangeSubscription,
+): Promise<Subscription> {
+  const label = change.label?.trim();
+  if (label === '') throw new RelayError('INVALID_REQUEST', '"label" may not be empty.');
+  if (label !== undefined) requireShowable(label);
+  const { subscription } = await readAddress(database, userId, id);
+  if (change.detail === 'text' && subscription.kind !== 'webpush')
+    throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  if (!(await changeSubscription(database, userId, id, { ...change, label }))) throw missing();
+  return (await readAddress(database, userId, id)).subscription;
+}
+
+/** @throws RelayError SUBSCRIPTION_NOT_FOUND */
+export async function removeAddress({ database }: Operations, userId: string, id: string): Promise<void> {
+  if (!(await removeSubscription(database, userId, id))) throw missing();
+}
+
+/** Sends a test, also to an address that is paused. @throws RelayError KIND_NOT_CONFIGURED, SUBSCRIPTION_NOT_FOUND */
+export async function testAddress({ database }: Operations, push: Push, userId: string, id: string): Promise<string> {
+  const room = requireRoom(push);
+  await readAddress(database, userId, id);
+  const deliveryId = await addTestDelivery(database, userId, id, ttlMs.test);
+  room.wake();
+  return deliveryId;
+}
+
+/** @throws RelayError KIND_NOT_CONFIGURED when it is no webhook, SUBSCRIPTION_NOT_FOUND */
+export async function rotateSecret({ database }: Operations, push: Push, userId: string, id: string): Promise<string> {
+  const room = requireRoom(push);
+  const { sealed } = await readAddress(database, userId, id);
+  const target = room.seal.open(sealed) as Target | undefined;
+  if (target?.kind !== 'webhook')
+    throw new RelayError('KIND_NOT_CONFIGURED', 'Only webhooks have a secret, and this address is none.');
+  const secret = newSecret();
+  const before = { secret: target.secret, until: Date.now() + previousSecretMs };
+  const next: WebhookTarget = { ...target, secret, before };
+  if (!(await changeSubscription(database, userId, id, { sealed: room.seal.seal(next) }))) throw missing();
+  return secret;
+}

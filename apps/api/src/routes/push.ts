@@ -1,0 +1,78 @@
+/** Routes of the addresses at which a person is notified, and of the deliveries to them. */
+import { findDelivery, listSubscriptions } from '@relay/database';
+import { RelayError, maxSubscriptions } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import type { Handlers } from '../http/pipeline.ts';
+import type { Push } from '../push/push.ts';
+import {
+  addAddress,
+  changeAddress,
+  readAddress,
+  removeAddress,
+  rotateSecret,
+  testAddress,
+} from '../push/subscriptions.ts';
+
+type Names =
+  | 'readPushConfig'
+  | 'listSubscriptions'
+  | 'addSubscription'
+  | 'readSubscription'
+  | 'changeSubscription'
+  | 'removeSubscription'
+  | 'testSubscription'
+  | 'rotateSecret'
+  | 'readDelivery';
+
+export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
+  const { database } = deps;
+  return {
+    readPushConfig: async () => {
+      const kinds = await push.kinds();
+      const vapid = kinds.includes('webpush') ? await push.room?.vapid() : undefined;
+      return {
+        status: 200,
+        body: {
+          kinds,
+          ...(vapid === undefined ? {} : { vapid: { publicKey: vapid.publicKey } }),
+          limits: { subscriptions: maxSubscriptions },
+        },
+      };
+    },
+    listSubscriptions: async ({ principal }) => ({
+      status: 200,
+      body: {
+        subscriptions: (await listSubscriptions(database, principal.userId)).map(({ subscription }) => subscription),
+      },
+    }),
+    addSubscription: async ({ principal, body }) => {
+      const { added, ...answer } = await addAddress(deps, push, principal.userId, body);
+      return { status: added ? 201 : 200, body: answer };
+    },
+    readSubscription: async ({ principal, params }) => ({
+      status: 200,
+      body: (await readAddress(database, principal.userId, params.id)).subscription,
+    }),
+    changeSubscription: async ({ principal, params, body }) => ({
+      status: 200,
+      body: await changeAddress(deps, principal.userId, params.id, body),
+    }),
+    removeSubscription: async ({ principal, params }) => {
+      await removeAddress(deps, principal.userId, params.id);
+      return { status: 204 };
+    },
+    testSubscription: async ({ principal, params }) => ({
+      status: 202,
+      body: { deliveryId: await testAddress(deps, push, principal.userId, params.id) },
+    }),
+    rotateSecret: async ({ principal, params }) => ({
+      status: 200,
+      body: { secret: await rotateSecret(deps, push, principal.userId, params.id) },
+    }),
+    readDelivery: async ({ principal, params }) => {
+      const delivery = await findDelivery(database, principal.userId, params.id);
+      if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND', 'You have no such delivery.');
+      return { status: 200, body: delivery };
+    },
+  };
+}

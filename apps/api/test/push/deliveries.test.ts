@@ -1,0 +1,291 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { addTestDelivery, claimDeliveries, settleDelivery, sweepDeliveries } from '@relay/database';
+import type { AddSubscription, Delivery, DeliveryState } from '@relay/protocol';
+import { openTestDatabase } from '@relay/testing';
+import { type Scene, begin, openScene, updateOf } from '../scene.ts';
+import { until } from '../until.ts';
+import { type Receiver, openBrowser, startReceiver, vapidClaims } from './receiver.ts';
+
+/** Rules, 14.8 and 14.10: two apis, and services that answer as they like. */
+describe('deliveries', () => {
+  let scene: Scene;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
+    scene = await openScene({ apis: 2, transports: [], config });
+  });
+  beforeEach(() => {
+    receiver.answer = (response) => void response.end('{}');
+  });
+  afterAll(async () => {
+    await scene.relay.stop();
+    await receiver.close();
+  });
+
+  const add = async (body: AddSubscription) => (await scene.relay.call('addSubscription', { body })).body;
+  const webhook = async (path: string, more: Partial<AddSubscription> = {}) => {
+    const answer = await add({ kind: 'webhook', url: `${receiver.url}${path}`, ...more });
+    return { id: answer.subscription.id, secret: answer.secret! };
+  };
+  const remove = (id: string) => scene.relay.call('removeSubscription', { params: { id } });
+  const read = async (id: string) => (await scene.relay.call('readSubscription', { params: { id } })).body;
+  const deliveryOf = async (id: string) => (await scene.relay.call('readDelivery', { params: { id } })).body;
+  const test = async (id: string, api = 0) =>
+    (await scene.relay.call('testSubscription', { params: { id }, api })).body.deliveryId;
+  const becomes = async (id: string, state: DeliveryState): Promise<Delivery> => {
+    await until(`${id} is ${state}`, async () => (await deliveryOf(id)).state === state);
+    return deliveryOf(id);
+  };
+  const complete = async (nativeId: string, event = 'TASK_COMPLETE', fields: object = { result: 'the last words' }) => {
+    const begun = await begin(scene, nativeId, 'plant a hedge');
+    await scene.relay.call('watch', { body: { sessionId: begun.id } });
+    scene.daemon.event(begun.taskId, event, { ...fields });
+    return begun;
+  };
+  const arrived = async (path: string, count = 1) => {
+    await until(`${count} at ${path}`, () => receiver.at(path).length >= count);
+    return receiver.at(path);
+  };
+
+  it('reach a topic of ntfy once, without a word of the work', async () => {
+    const { subscription } = await add({ kind: 'ntfy', url: receiver.url, topic: 'garden', token: 'tk_ada' });
+    const { id } = await complete('ntfy');
+    const [request] = await arrived('/');
+    expect(JSON.parse(request!.body.toString())).toMatchObject({
+      ...{ topic: 'garden', title: 'An agent is done', message: 'Open the relay to see more.', priority: 3 },
+      click: `${scene.relay.config.publicUrl}/sessions/${encodeURIComponent(id)}`,
+    });
+    expect(request!.headers).toMatchObject({ authorization: 'Bearer tk_ada', 'content-type': 'application/json' });
+    expect(request!.body.toString()).not.toMatch(/hedge|last words/);
+    await until('it is in the ledger', async () => (await read(subscription.id)).lastDelivery?.state === 'accepted');
+    const { notifications } = (await scene.relay.call('listNotifications')).body;
+    const told = notifications.find(({ sessionId }) => sessionId === id);
+    expect(told).toMatchObject({ state: 'sent', deliveries: [{ state: 'accepted', attempts: 1, httpStatus: 200 }] });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(receiver.at('/')).toHaveLength(1);
+    await remove(subscription.id);
+  });
+
+  it('reach a webhook that took a test, signed with both of its secrets after a rotation', async () => {
+    const { id, secret } = await webhook('/hook', { detail: 'title' });
+    await complete('before the test');
+    await becomes(await test(id, 1), 'accepted');
+    expect(await read(id)).toMatchObject({ state: 'active' });
+    expect(receiver.at('/hook').map(({ body }) => (JSON.parse(body.toString()) as { type: string }).type)).toEqual([
+      'relay.notification.test',
+    ]);
+    const { secret: rotated } = (await scene.relay.call('rotateSecret', { params: { id } })).body;
+    const begun = await complete('after the test', 'WAIT_FOR_USER', { prompt: 'May I?' });
+    const [, request] = await arrived('/hook', 2);
+    const { headers, body } = request!;
+    expect(JSON.parse(body.toString())).toMatchObject({
+      ...{ specversion: '1.0', type: 'relay.notification.needs_you', subject: begun.id },
+      data: { cause: 'needs_you', sessionId: begun.id, title: 'An agent needs you', body: 'plant a hedge' },
+    });
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body.toString()}`;
+    const signature = (key: string) =>
+      `v1,${createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
+        .update(signed)
+        .digest('base64')}`;
+    expect(String(headers['webhook-signature']).split(' ')).toEqual([signature(rotated), signature(secret)]);
+    await remove(id);
+  });
+
+  it('reach a browser sealed, with a token for its push service', async () => {
+    const browser = openBrowser();
+    const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/1`, keys: browser.keys });
+    expect(subscription).toMatchObject({ state: 'active', detail: 'text' });
+    const { id } = await complete('browser');
+    const [request] = await arrived('/push/1');
+    expect(request!.body.toString('latin1')).not.toMatch(/agent|hedge/);
+    expect(browser.read(request!.body)).toMatchObject({
+      web_push: 8030,
+      notification: {
+        title: 'An agent is done',
+        body: 'plant a hedge\nthe last words',
+        navigate: `${scene.relay.config.publicUrl}/sessions/${encodeURIComponent(id)}`,
+        data: { cause: 'done', sessionId: id },
+      },
+    });
+    const { headers } = request!;
+    expect(headers).toMatchObject({ 'content-encoding': 'aes128gcm', urgency: 'normal' });
+    expect(Number(headers.ttl)).toBeGreaterThan(4 * 3600 - 60);
+    expect(headers.topic).toMatch(/^[\w-]{32}$/);
+    const { key, claims } = vapidClaims(headers.authorization);
+    expect(key).toBe((await scene.relay.call('readPushConfig')).body.vapid!.publicKey);
+    expect(claims).toMatchObject({ aud: receiver.url });
+    expect(Number(claims.exp) * 1000 - Date.now()).toBeLessThanOrEqual(24 * 3600_000);
+    await remove(subscription.id);
+  });
+
+  it('fit into a record whatever the session says', async () => {
+    const browser = openBrowser();
+    const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/2`, keys: browser.keys });
+    await complete('long', 'TASK_COMPLETE', { result: '"\\\u0001🌱'.repeat(5000) });
+    const [request] = await arrived('/push/2');
+    expect(request!.body.length).toBeLessThanOrEqual(4096);
+    expect(browser.read(request!.body)).toMatchObject({ notification: { title: 'An agent is done' } });
+    await remove(subscription.id);
+  });
+
+  it('are tried again after a failure, and after as long as the service asks', async () => {
+    const { id } = await webhook('/busy');
+    receiver.answer = (response) => {
+      const first = receiver.at('/busy').length === 1;
+      response.writeHead(first ? 503 : 204, first ? { 'Retry-After': '1' } : {}).end();
+    };
+    const delivery = await becomes(await test(id), 'accepted');
+    expect(delivery).toMatchObject({ attempts: 2, httpStatus: 204, maybeDuplicate: false });
+    await remove(id);
+  });
+
+  it('follow no redirect, and read no answer without an end', async () => {
+    const { id } = await webhook('/redirect');
+    receiver.answer = (response) => void response.writeHead(302, { Location: `${receiver.url}/elsewhere` }).end();
+    expect(await becomes(await test(id), 'failed')).toMatchObject({ httpStatus: 302 });
+    receiver.answer = (response) => {
+      response.writeHead(200);
+      const pour = () => {
+        while (!response.destroyed && response.write('x'.repeat(16_384)));
+      };
+      response.on('drain', pour);
+      pour();
+    };
+    await becomes(await test(id), 'accepted');
+    expect(receiver.at('/elsewhere')).toEqual([]);
+    await remove(id);
+  });
+
+  it('pause an address that refuses them, and end the subscription of a browser that is gone', async () => {
+    const { id } = await webhook('/forbidden');
+    receiver.answer = (response) => void response.writeHead(403).end();
+    await becomes(await test(id), 'failed');
+    expect(await read(id)).toMatchObject({ state: 'paused', reason: 'The service answered 403. Check the address.' });
+    const { subscription } = await add({
+      ...{ kind: 'webpush', endpoint: `${receiver.url}/push/gone` },
+      keys: openBrowser().keys,
+    });
+    receiver.answer = (response) => void response.writeHead(410).end();
+    await becomes(await test(subscription.id), 'gone');
+    const answer = await scene.relay.call('readSubscription', { params: { id: subscription.id } });
+    expect(answer.status).toBe(404);
+    await remove(id);
+  });
+
+  it('of a question that was answered are not sent', async () => {
+    const { id } = await webhook('/late');
+    await becomes(await test(id), 'accepted');
+    receiver.answer = (response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+    const begun = await complete('answered', 'WAIT_FOR_USER', { prompt: 'May I?' });
+    await arrived('/late', 2);
+    await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'yes' } });
+    await updateOf(scene.app, begun.id, ({ status }) => status === 'active');
+    const last = async () => (await read(id)).lastDelivery?.state;
+    await until('it is superseded', async () => (await last()) === 'superseded');
+    await remove(id);
+  });
+
+  it('go nowhere when the cause is not chosen, the address is paused, or it is removed', async () => {
+    const { id } = await webhook('/silent', { causes: ['failed'] });
+    await becomes(await test(id), 'accepted');
+    await complete('not chosen');
+    await scene.relay.call('changeSubscription', { params: { id }, body: { causes: ['done'], state: 'paused' } });
+    await complete('paused');
+    await remove(id);
+    const last = await complete('removed');
+    const sent = async () =>
+      (await scene.relay.call('listNotifications')).body.notifications.find(({ sessionId }) => sessionId === last.id);
+    await until('it is split', async () => (await sent())?.state === 'sent');
+    expect((await sent())!.deliveries).toBeUndefined();
+    expect(receiver.at('/silent')).toHaveLength(1);
+  });
+});
+
+describe('the ledger of deliveries', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+
+  const address = async (userId: string, id: string) =>
+    database.sql.execute`
+      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
+      VALUES (${id}, ${userId}, 'ntfy', ${id}, '', '', '', '{}', 'none', true)`;
+  const claim = (claimer: string, limit = 100, afterUser = '') =>
+    claimDeliveries(database, { limit, claimer, afterUser });
+  const passMinutes = async (minutes: number) => {
+    await database.sql.execute`
+      UPDATE deliveries SET claimed_at = claimed_at - ${minutes}::int * interval '1 minute',
+        next_at = next_at - ${minutes}::int * interval '1 minute'`;
+  };
+  const states = async () =>
+    database.sql.query<{ state: string; maybe_duplicate: boolean }>`SELECT state, maybe_duplicate FROM deliveries`;
+
+  it('takes a claim over once after a minute, marks it, and the second time says that it does not know', async () => {
+    await address('alice', 'a1');
+    await addTestDelivery(database, 'alice', 'a1', 3600_000);
+    const [first] = await claim('one');
+    expect(await claim('two')).toEqual([]);
+    expect(await sweepDeliveries(database)).toBe(0);
+    await passMinutes(2);
+    expect(await sweepDeliveries(database)).toBe(1);
+    expect(await states()).toEqual([{ state: 'pending', maybe_duplicate: true }]);
+    const [second] = await claim('two');
+    expect(second).toMatchObject({ id: first!.id, attempts: 2 });
+    // The instance that was thought to be dead comes back.
+    expect(await settleDelivery(database, first!, 'one', { state: 'accepted' })).toBe(false);
+    await passMinutes(2);
+    await sweepDeliveries(database);
+    expect(await states()).toEqual([{ state: 'unknown', maybe_duplicate: true }]);
+    expect(await settleDelivery(database, second!, 'two', { state: 'accepted' })).toBe(false);
+  });
+
+  it('claims for two instances at the same time nothing twice', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    for (let n = 0; n < 50; n += 1) {
+      await address(`person-${n}`, `p${n}`);
+      await addTestDelivery(database, `person-${n}`, `p${n}`, 3600_000);
+    }
+    const claims = (await Promise.all([claim('one', 40), claim('two', 40), claim('three', 40)])).flat();
+    expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
+    expect((await claim('four')).length + claims.length).toBe(50);
+  });
+
+  it('serves everyone before one person with a thousand due rows a second time', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    await address('bob', 'b1');
+    for (let n = 0; n < 1000; n += 1) await addTestDelivery(database, 'bob', 'b1', 3600_000);
+    await address('zoe', 'z1');
+    await addTestDelivery(database, 'zoe', 'z1', 3600_000);
+    const people = (await claim('one', 2)).map(({ userId }) => userId);
+    expect(people).toEqual(['bob', 'zoe']);
+    const [next] = await claim('one', 1, 'bob');
+    expect(next).toBeUndefined();
+  });
+
+  it('pauses an address that took nothing for seven days', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    await address('carol', 'c1');
+    await database.sql.execute`UPDATE subscriptions SET failing_since = now() - interval '8 days' WHERE id = 'c1'`;
+    await addTestDelivery(database, 'carol', 'c1', 3600_000);
+    const [delivery] = await claim('one');
+    await settleDelivery(database, delivery!, 'one', { state: 'pending', delayMs: 5000 });
+    const [row] = await database.sql.query<{ paused: boolean }>`SELECT paused FROM subscriptions WHERE id = 'c1'`;
+    expect(row).toEqual({ paused: true });
+  });
+
+  it('expires what was not sent in its time, also when the next try would come too late', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    await address('dave', 'd1');
+    await addTestDelivery(database, 'dave', 'd1', 10_000);
+    const [delivery] = await claim('one');
+    await settleDelivery(database, delivery!, 'one', { state: 'pending', delayMs: 60_000 });
+    expect(await states()).toMatchObject([{ state: 'expired' }]);
+    await addTestDelivery(database, 'dave', 'd1', -1);
+    await sweepDeliveries(database);
+    expect(await states()).toMatchObject([{ state: 'expired' }, { state: 'expired' }]);
+  });
+});

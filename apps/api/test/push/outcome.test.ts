@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { AddressRefused } from '../../src/push/guard.ts';
+import { outcomeOf, outcomeOfError } from '../../src/push/outcome.ts';
+
+const webhook = { attempts: 1, kind: 'webhook' } as const;
+const browser = { attempts: 1, kind: 'webpush' } as const;
+const latest = () => 1;
+
+describe('the outcome of a delivery', () => {
+  it.each([200, 201, 202, 204])('%d is accepted', (status) => {
+    expect(outcomeOf({ status }, webhook)).toEqual({ state: 'accepted', httpStatus: status });
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 504])('%d is tried again', (status) => {
+    expect(outcomeOf({ status }, webhook, latest)).toMatchObject({
+      state: 'pending',
+      httpStatus: status,
+      delayMs: 5000,
+    });
+  });
+
+  it('waits longer with every attempt, an hour at most, and never not at all', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 7, 50].map(
+      (attempts) => outcomeOf({ status: 503 }, { ...webhook, attempts }, latest).delayMs,
+    );
+    expect(delays).toEqual([5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000]);
+    expect(outcomeOf({ status: 503 }, webhook, () => 0).delayMs).toBe(1000);
+  });
+
+  it('waits as long as the service asks', () => {
+    expect(outcomeOf({ status: 429, retryAfterMs: 90_000 }, webhook)).toMatchObject({ delayMs: 90_000 });
+  });
+
+  it.each([301, 302, 307, 308])('%d is followed nowhere', (status) => {
+    expect(outcomeOf({ status }, webhook)).toMatchObject({ state: 'failed', httpStatus: status });
+    expect(outcomeOf({ status }, webhook).pause).toBeUndefined();
+  });
+
+  it.each([400, 401, 403])('%d pauses the address', (status) => {
+    expect(outcomeOf({ status }, browser)).toMatchObject({ state: 'failed', pause: expect.any(String) });
+  });
+
+  it.each([404, 410])('%d ends the subscription of a browser, and pauses an address that a person typed', (status) => {
+    expect(outcomeOf({ status }, browser)).toMatchObject({ state: 'gone' });
+    expect(outcomeOf({ status }, webhook)).toMatchObject({ state: 'failed', pause: expect.any(String) });
+  });
+
+  it('tries again after a broken connection, and not after a refused address', () => {
+    const broken = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:443'), { code: 'ECONNREFUSED' });
+    expect(outcomeOfError(broken, 1, latest)).toEqual({
+      state: 'pending',
+      reason: 'The service did not answer (ECONNREFUSED).',
+      delayMs: 5000,
+    });
+    expect(outcomeOfError(new AddressRefused('x'), 1)).toMatchObject({ state: 'failed', pause: expect.any(String) });
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AddSubscription } from '@relay/protocol';
+import { type TestRelay, startRelay } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+import { openBrowser } from './receiver.ts';
+
+const ntfy = (topic: string, more: Partial<AddSubscription> = {}): AddSubscription => ({
+  kind: 'ntfy',
+  topic,
+  ...more,
+});
+
+/** Rules, 14.7. */
+describe('addresses to notify', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay({ config: { pushSecret: ['p'.repeat(32)] } });
+  });
+  afterAll(() => relay.stop());
+
+  const add = (body: AddSubscription, user = 'alice') => relay.call('addSubscription', { body, user });
+  const added = async (body: AddSubscription, user = 'alice') => {
+    const answer = await add(body, user);
+    expectSuccess('addSubscription', 201, answer);
+    return answer.body.subscription;
+  };
+  const list = async (user: string) => (await relay.call('listSubscriptions', { user })).body.subscriptions;
+
+  itAsksForCredentials(() => relay, 'listSubscriptions');
+
+  it('are added with defaults, and shown without their secrets', async () => {
+    const subscription = await added(ntfy('garden-x7', { token: 'tk_secret', label: '  My phone ' }));
+    expect(subscription).toMatchObject({
+      ...{ kind: 'ntfy', label: 'My phone', address: 'ntfy.sh/garden-x7', detail: 'none', state: 'active' },
+      causes: ['done', 'needs_you', 'failed', 'device_conflict', 'device_allowed', 'program_allowed'],
+    });
+    expect(await list('alice')).toEqual([subscription]);
+    const read = await relay.call('readSubscription', { params: { id: subscription.id } });
+    expectSuccess('readSubscription', 200, read);
+    expect(JSON.stringify(read.body)).not.toContain('tk_secret');
+    const [row] = await relay.database.sql.query<{
+      all: string;
+    }>`SELECT row_to_json(s)::text AS all FROM subscriptions s`;
+    expect(row!.all).not.toContain('tk_secret');
+  });
+
+  it('are changed when they are added again', async () => {
+    const { id } = await added(ntfy('again'), 'carol');
+    const answer = await add(ntfy('again', { label: 'Watch', causes: ['needs_you'] }), 'carol');
+    expectSuccess('addSubscription', 200, answer);
+    expect(answer.body.subscription).toMatchObject({ id, label: 'Watch', causes: ['needs_you'] });
+    expect(await list('carol')).toHaveLength(1);
+  });
+
+  it('give a webhook its secret once, and let it take no notification before a test', async () => {
+    const answer = await add({ kind: 'webhook', url: 'https://hooks.example.com/relay?key=hidden' });
+    expect(answer.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(answer.body.subscription).toMatchObject({ state: 'unverified', address: 'hooks.example.com' });
+    const { id } = answer.body.subscription;
+    const rotated = await relay.call('rotateSecret', { params: { id } });
+    expectSuccess('rotateSecret', 200, rotated);
+    expect(rotated.body.secret).not.toBe(answer.body.secret);
+    expect(JSON.stringify(await list('alice'))).not.toMatch(/hidden|whsec/);
+  });
+
+  it('can be renamed, paused and removed', async () => {
+    const { id } = await added(ntfy('changing'), 'dave');
+    const change = (body: object) => relay.call('changeSubscription', { params: { id }, body, user: 'dave' });
+    expect((await change({ label: 'Desk', causes: [] })).body).toMatchObject({ label: 'Desk', causes: [] });
+    expect((await change({ state: 'paused' })).body).toMatchObject({ state: 'paused', reason: 'Paused by you.' });
+    const goesOn = await change({ state: 'active' });
+    expectSuccess('changeSubscription', 200, goesOn);
+    expect(goesOn.body).toMatchObject({ state: 'active' });
+    expect(goesOn.body.reason).toBeUndefined();
+    expectSuccess('removeSubscription', 204, await relay.call('removeSubscription', { params: { id }, user: 'dave' }));
+    expect(await list('dave')).toEqual([]);
+    expectRefusal(
+      await relay.call('readSubscription', { params: { id }, user: 'dave' }),
+
+      'SUBSCRIPTION_NOT_FOUND',
+    );
+  });
+
+  it('of another person do not exist', async () => {
+    const { id } = await added(ntfy('of alice'.replace(' ', '-')));
+    const test = await relay.call('testSubscription', { params: { id } });
+    const params = { id };
+    const calls = [
+      await relay.call('readSubscription', { params, user: 'bob' }),
+      await relay.call('changeSubscription', { params, body: { state: 'paused' }, user: 'bob' }),
+      await relay.call('removeSubscription', { params, user: 'bob' }),
+      await relay.call('testSubscription', { params, user: 'bob' }),
+      await relay.call('rotateSecret', { params, user: 'bob' }),
+    ];
+    for (const answer of calls) expectRefusal(answer, 'SUBSCRIPTION_NOT_FOUND');
+    const delivery = { params: { id: test.body.deliveryId } };
+    expectSuccess('readDelivery', 200, await relay.call('readDelivery', delivery));
+    expectRefusal(await relay.call('readDelivery', { ...delivery, user: 'bob' }), 'DELIVERY_NOT_FOUND');
+    expect(await list('bob')).toEqual([]);
+  });
+
+  it.each([
+    ['ntfy without a topic', { kind: 'ntfy' }, 'INVALID_REQUEST'],
+    ['a topic with a path in it', { kind: 'ntfy', topic: '../x' }, 'INVALID_REQUEST'],
+    ['a webhook without an address', { kind: 'webhook' }, 'INVALID_REQUEST'],
+    ['a browser without keys', { kind: 'webpush', endpoint: 'https://push.example.com/x' }, 'INVALID_REQUEST'],
+    ['a kind that there is not', { kind: 'pigeon' }, 'INVALID_REQUEST'],
+    ['a token with a line break', { kind: 'ntfy', topic: 'x', token: 'a\r\nX-Evil: 1' }, 'INVALID_REQUEST'],
+    ['a text of the session for ntfy', { kind: 'ntfy', topic: 'x', detail: 'text' }, 'INVALID_REQUEST'],
+    ['an address of this machine', { kind: 'webhook', url: 'http://127.0.0.1:6379/' }, 'ADDRESS_NOT_ALLOWED'],
+    ['metadata of a cloud', { kind: 'ntfy', topic: 'x', url: 'https://169.254.169.254' }, 'ADDRESS_NOT_ALLOWED'],
+  ] as const)('refuse %s', async (_name, body, code) => {
+    expectRefusal(await relay.call('POST', '/api/push/subscriptions', { body }), code);
+  });
+
+  it('of a browser that changed hands leave the person before, and only with the secret of the browser', async () => {
+    const { keys } = openBrowser();
+    const endpoint = 'https://push.example.com/shared';
+    const { id } = await added({ kind: 'webpush', endpoint, keys }, 'erin');
+    const other = { kind: 'webpush', endpoint, keys: openBrowser().keys } as const;
+    expectRefusal(await add(other, 'frank'), 'SUBSCRIPTION_TAKEN');
+    await added({ kind: 'webpush', endpoint, keys }, 'frank');
+    expect(await list('erin')).toEqual([]);
+    expect(id).toBeDefined();
+  });
+
+  it('are twenty at most, also when they are added at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => add(ntfy(`many-${n}`), 'grace')));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(20);
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expectRefusal(answer, 'TOO_MANY_SUBSCRIPTIONS');
+  });
+
+  it('are tested ten times in ten minutes', async () => {
+    const { id } = await added(ntfy('tested'), 'heidi');
+    const test = () => relay.call('testSubscription', { params: { id }, user: 'heidi' });
+    for (let n = 0; n < 10; n += 1) expect((await test()).status).toBe(202);
+    expectRefusal(await test(), 'RATE_LIMITED');
+  });
+
+  it('share one key for browsers, whichever instance makes it', async () => {
+    const first = await relay.call('readPushConfig');
+    expectSuccess('readPushConfig', 200, first);
+    expect(first.body.kinds).toEqual(['ntfy', 'webhook', 'webpush']);
+    const other = await startRelay({ config: { pushSecret: ['p'.repeat(32)] }, database: relay.database });
+    expect((await other.call('readPushConfig')).body.vapid).toEqual(first.body.vapid);
+    await other.stop();
+    const stranger = await startRelay({ config: { pushSecret: ['q'.repeat(32)] }, database: relay.database });
+    expect((await stranger.call('readPushConfig')).body).toMatchObject({ kinds: ['ntfy', 'webhook'] });
+    await stranger.stop();
+  });
+
+  it('are taken by no relay without a secret', async () => {
+    const bare = await startRelay();
+    expect((await bare.call('readPushConfig')).body).toMatchObject({ kinds: [] });
+    expectRefusal(await bare.call('addSubscription', { body: ntfy('x') }), 'KIND_NOT_CONFIGURED');
+    await bare.stop();
+  });
+});

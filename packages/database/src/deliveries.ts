@@ -1,0 +1,260 @@
+/**
+ * The ledger of deliveries (rules, 14.8): one row for each notification to each address. A row is claimed by one instance, sent, and settled;
+ * a claim that its instance never settled is taken over once, and the row says that it may have arrived twice.
+ */
+import type {
+  Delivery,
+  DeliveryCause,
+  DeliveryState,
+  NotificationCause,
+  SubscriptionDetail,
+  SubscriptionKind,
+} from '@relay/protocol';
+import type { Db, Whole } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+/** A row as `row_to_json` writes it, so times are texts. */
+export interface DeliveryRow {
+  id: string;
+  subscription_id: string;
+  cause: DeliveryCause;
+  state: DeliveryState;
+  reason: string | null;
+  attempts: number;
+  http_status: number | null;
+  maybe_duplicate: boolean;
+  created_at: string;
+  next_at: string;
+  accepted_at: string | null;
+}
+
+const utc = (given: string) => new Date(given).toISOString();
+
+export const deliveryOf = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  subscriptionId: row.subscription_id,
+  cause: row.cause,
+  state: row.state,
+  ...(row.reason === null ? {} : { reason: row.reason }),
+  attempts: row.attempts,
+  ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+  maybeDuplicate: row.maybe_duplicate,
+  createdAt: utc(row.created_at),
+  ...(row.state === 'pending' ? { nextAt: utc(row.next_at) } : {}),
+  ...(row.accepted_at === null ? {} : { acceptedAt: utc(row.accepted_at) }),
+});
+
+/**
+ * Writes a delivery of the notification for each address of the person that hears of its cause. May be repeated: an address gets one.
+ * Returns how many are new.
+ */
+export async function addDeliveries(
+  db: Db,
+  notification: { id: string; userId: string; cause: NotificationCause },
+  ttlMs: number,
+): Promise<number> {
+  const addresses = await db.sql.query<{ id: string }>`
+    SELECT id FROM subscriptions
+    WHERE user_id = ${notification.userId} AND verified AND NOT paused AND ${notification.cause} = ANY(causes)`;
+  if (addresses.length === 0) return 0;
+  return db.sql.execute`
+    INSERT INTO deliveries (id, notification_id, subscription_id, user_id, cause, expires_at)
+    SELECT given.id, ${notification.id}, given.subscription_id, ${notification.userId}, ${notification.cause},
+      now() + ${ttlMs}::double precision * interval '1 millisecond'
+    FROM unnest(${addresses.map(() => newUlid())}::text[], ${addresses.map(({ id }) => id)}::text[]) AS given (id, subscription_id)
+    ON CONFLICT (notification_id, subscription_id) DO NOTHING`;
+}
+
+/** Writes the delivery of a test to one address. Returns its id. */
+export async function addTestDelivery(db: Db, userId: string, subscriptionId: string, ttlMs: number): Promise<string> {
+  const id = newUlid();
+  await db.sql.execute`
+    INSERT INTO deliveries (id, subscription_id, user_id, cause, expires_at)
+    VALUES (${id}, ${subscriptionId}, ${userId}, 'test', now() + ${ttlMs}::double precision * interval '1 millisecond')`;
+  return id;
+}
+
+/** A claimed delivery with everything that its message may need. */
+export interface ClaimedDelivery {
+  id: string;
+  userId: string;
+  subscriptionId: string;
+  cause: DeliveryCause;
+  attempts: number;
+  createdAt: Date;
+  expiresAt: Date;
+  kind: SubscriptionKind;
+  sealed: string;
+  detail: SubscriptionDetail;
+  /** Of the notification; empty for a test, and for what is about no session. */
+  sessionId: string;
+  deviceId: string;
+  /** Of the session, device or program; empty when there is none. */
+  title: string;
+  /** The newest message of the session. */
+  text: string;
+  /** The notification asks for an answer that was given meanwhile. */
+  answered: boolean;
+}
+
+interface ClaimedRow {
+  id: string;
+  user_id: string;
+  subscription_id: string;
+  cause: DeliveryCause;
+  attempts: number;
+  created_at: Date;
+  expires_at: Date;
+  kind: SubscriptionKind;
+  sealed: string;
+  detail: SubscriptionDetail;
+  session_id: string | null;
+  device_id: string | null;
+  title: string | null;
+  text: string | null;
+  answered: boolean;
+}
+
+const peopleAtOnce = 200;
+
+/**
+ * Claims up to `limit` due deliveries, one of each address, of the people who come after `afterUser` in the order of their ids, so that
+ * one person with many due rows delays no other. Returns them in that order; fewer than `limit` when the last person was reached.
+ */
+export async function claimDeliveries(
+  db: Db,
+  { limit, claimer, afterUser }: { limit: number; claimer: string; afterUser: string },
+): Promise<ClaimedDelivery[]> {
+  // A loose scan of the index: one step for each person with something pending, however much it is.
+  const rows = await db.sql.query<ClaimedRow>`
+    WITH RECURSIVE people AS (
+      (SELECT user_id FROM deliveries WHERE state = 'pending' AND user_id > ${afterUser} ORDER BY user_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.user_id FROM deliveries d WHERE d.state = 'pending' AND d.user_id > p.user_id ORDER BY d.user_id LIMIT 1)
+      FROM people p WHERE p.user_id IS NOT NULL
+    ),
+    due AS (
+      SELECT d.id FROM (SELECT user_id FROM people WHERE user_id IS NOT NULL LIMIT ${peopleAtOnce}) p
+      JOIN subscriptions s ON s.user_id = p.user_id
+      CROSS JOIN LATERAL (
+        SELECT id FROM deliveries
+        WHERE subscription_id = s.id AND state = 'pending' AND next_at <= now() AND (NOT s.paused OR cause = 'test')
+        ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
+      ) d
+      WHERE NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending')
+      LIMIT ${limit}
+    ),
+    claimed AS (
+      UPDATE deliveries SET state = 'sending', claimed_by = ${claimer}, claimed_at = now(), attempts = attempts + 1
+      WHERE id IN (SELECT id FROM due) AND state = 'pending' RETURNING *
+    )
+    SELECT c.id, c.user_id, c.subscription_id, c.cause, c.attempts, c.created_at, c.expires_at, s.kind, s.sealed, s.detail,
+      n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
+      ses.last_message AS text,
+      c.cause = 'needs_you' AND (ses.key IS NULL OR ses.deleted_at IS NOT NULL OR ses.status <> 'waiting') AS answered
+    FROM claimed c JOIN subscriptions s ON s.id = c.subscription_id
+    LEFT JOIN notifications n ON n.id = c.notification_id
+    LEFT JOIN sessions ses ON ses.key = n.session_key
+    ORDER BY c.user_id, c.next_at`;
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    subscriptionId: row.subscription_id,
+    cause: row.cause,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    kind: row.kind,
+    sealed: row.sealed,
+    detail: row.detail,
+    sessionId: row.session_id ?? '',
+    deviceId: row.device_id ?? '',
+    title: row.title ?? '',
+    text: row.text ?? '',
+    answered: row.answered,
+  }));
+}
+
+/** The end of one attempt. */
+export interface DeliveryOutcome {
+  state: 'accepted' | 'pending' | 'failed' | 'gone' | 'superseded';
+  httpStatus?: number | undefined;
+  reason?: string | undefined;
+  /** With `pending`: when it is tried again. */
+  delayMs?: number | undefined;
+  /** Pauses the address, with the reason that its person reads. */
+  pause?: string | undefined;
+}
+
+const failingDays = 7;
+
+/**
+ * Settles a claim, unless it is no longer this one: an attempt that was taken over changes nothing. An accepted delivery verifies its
+ * address; an address that was `gone` is removed; one that took nothing for seven days is paused.
+ */
+export async function settleDelivery(
+  db: Whole,
+  { id, subscriptionId, attempts }: Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts'>,
+  claimer: string,
+  { state, httpStatus, reason, delayMs = 0, pause }: DeliveryOutcome,
+): Promise<boolean> {
+  return db.sql.transaction(async (tx) => {
+    const settled = await tx.sql.execute`
+      UPDATE deliveries SET
+        state = CASE WHEN ${state} = 'pending' AND now() + ${delayMs}::double precision * interval '1 millisecond' >= expires_at
+          THEN 'expired' ELSE ${state} END,
+        http_status = ${httpStatus ?? null}::int, reason = ${reason ?? null},
+        next_at = now() + ${delayMs}::double precision * interval '1 millisecond',
+        accepted_at = CASE WHEN ${state} = 'accepted' THEN now() END
+      WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts}`;
+    if (settled === 0) return false;
+    if (state === 'superseded') return true;
+    if (state === 'gone') {
+      await tx.sql.execute`DELETE FROM subscriptions WHERE id = ${subscriptionId}`;
+      await tx.sql.execute`
+        UPDATE deliveries SET state = 'gone', reason = ${reason ?? null} WHERE subscription_id = ${subscriptionId} AND state = 'pending'`;
+    } else if (state === 'accepted') {
+      await tx.sql.execute`
+        UPDATE subscriptions SET verified = true, failing_since = NULL
+        WHERE id = ${subscriptionId} AND (NOT verified OR failing_since IS NOT NULL)`;
+    } else {
+      await tx.sql.execute`
+        UPDATE subscriptions SET failing_since = COALESCE(failing_since, now()),
+          paused = paused OR ${pause !== undefined} OR COALESCE(failing_since < now() - ${failingDays}::int * interval '1 day', false),
+          reason = CASE WHEN ${pause !== undefined} THEN ${pause ?? null}
+            WHEN failing_since < now() - ${failingDays}::int * interval '1 day' THEN 'It took nothing for seven days.' ELSE reason END
+        WHERE id = ${subscriptionId}`;
+    }
+    return true;
+  });
+}
+
+const claimSeconds = 60;
+
+/**
+ * Ends what time ended: pending deliveries that expired, and claims older than a minute. Such a claim is due again once, marked as a
+ * possible duplicate; the second time its outcome is unknown. Returns how many were taken over.
+ */
+export async function sweepDeliveries(db: Db): Promise<number> {
+  await db.sql.execute`
+    UPDATE deliveries SET state = 'expired', reason = COALESCE(reason, 'It was not sent in time.')
+    WHERE state = 'pending' AND expires_at < now()`;
+  return db.sql.execute`
+    UPDATE deliveries SET state = CASE WHEN maybe_duplicate THEN 'unknown' ELSE 'pending' END, maybe_duplicate = true, next_at = now(),
+      reason = 'An instance ended while it was sent.'
+    WHERE state = 'sending' AND claimed_at < now() - ${claimSeconds}::int * interval '1 second'`;
+}
+
+/** How long the delivery that is due longest has been due, in seconds; 0 when none is. Those that wait for a retry are not due. */
+export async function deliveryLag(db: Db): Promise<number> {
+  const [row] = await db.sql.query<{ seconds: number | null }>`
+    SELECT extract(epoch FROM now() - min(next_at))::double precision AS seconds FROM deliveries
+    WHERE state = 'pending' AND next_at <= now()`;
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+export async function findDelivery(db: Db, userId: string, id: string): Promise<Delivery | undefined> {
+  const [row] = await db.sql.query<{ delivery: DeliveryRow }>`
+    SELECT row_to_json(d) AS delivery FROM deliveries d WHERE d.id = ${id} AND d.user_id = ${userId}`;
+  return row && deliveryOf(row.delivery);
+}

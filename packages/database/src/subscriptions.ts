@@ -1,0 +1,186 @@
+/** Addresses at which people are notified (rules, 14.7). The address itself is sealed by the api: this room never sees it. */
+import {
+  type Subscription,
+  type SubscriptionDetail,
+  type SubscriptionKind,
+  type NotificationCause,
+  maxSubscriptions,
+} from '@relay/protocol';
+import { type DeliveryRow, deliveryOf } from './deliveries.ts';
+import type { Db, Whole } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+export interface NewSubscription {
+  kind: SubscriptionKind;
+  /** Keyed hashes of the address, the one of the current secret first. */
+  addressHashes: readonly string[];
+  sealed: string;
+  label: string;
+  /** The host, for people. */
+  address: string;
+  causes: readonly NotificationCause[];
+  detail: SubscriptionDetail;
+  /** False for an address that has to take a test first. */
+  verified: boolean;
+}
+
+interface Row {
+  id: string;
+  user_id: string;
+  kind: SubscriptionKind;
+  label: string;
+  address: string;
+  causes: NotificationCause[];
+  detail: SubscriptionDetail;
+  paused: boolean;
+  verified: boolean;
+  reason: string | null;
+  created_at: Date;
+  sealed: string;
+  last: DeliveryRow | null;
+}
+
+/** A subscription with what only the relay may read. */
+export interface SealedSubscription {
+  subscription: Subscription;
+  sealed: string;
+}
+
+const toSealed = (row: Row): SealedSubscription => ({
+  sealed: row.sealed,
+  subscription: {
+    id: row.id,
+    kind: row.kind,
+    label: row.label,
+    address: row.address,
+    causes: row.causes,
+    detail: row.detail,
+    state: row.paused ? 'paused' : row.verified ? 'active' : 'unverified',
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    createdAt: row.created_at.toISOString(),
+    ...(row.last === null ? {} : { lastDelivery: deliveryOf(row.last) }),
+  },
+});
+
+/** Up to `maxSubscriptions` of a person, oldest first; with an `id`, that one or none. */
+export async function listSubscriptions(db: Db, userId: string, id?: string): Promise<SealedSubscription[]> {
+  const rows = await db.sql.query<Row>`
+    SELECT s.id, s.user_id, s.kind, s.label, s.address, s.causes, s.detail, s.paused, s.verified, s.reason, s.created_at, s.sealed,
+      (SELECT row_to_json(d) FROM (
+        SELECT * FROM deliveries WHERE subscription_id = s.id ORDER BY created_at DESC LIMIT 1) d) AS last
+    FROM subscriptions s WHERE s.user_id = ${userId} AND (${id === undefined} OR s.id = ${id ?? ''})
+    ORDER BY s.created_at, s.id LIMIT ${maxSubscriptions}`;
+  return rows.map(toSealed);
+}
+
+export async function findSubscription(db: Db, userId: string, id: string): Promise<SealedSubscription | undefined> {
+  const [found] = await listSubscriptions(db, userId, id);
+  return found;
+}
+
+/**
+ * Adds an address; the same address of the same person is changed instead: it keeps its id, and a
+ * pause ends. Returns
+ * undefined when the person has `maxSubscriptions` already.
+ */
+export async function saveSubscription(
+  db: Whole,
+  userId: string,
+  given: NewSubscription,
+): Promise<{ id: string; added: boolean } | undefined> {
+  return db.sql.transaction(async (tx) => {
+    // One change at a time per person, so that the bound holds.
+    await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`subscriptions:${userId}`}, 0))::text AS locked`;
+    const rows = await tx.sql.query<{ id: string; same: boolean }>`
+      SELECT id, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same FROM subscriptions WHERE user_id = ${userId}`;
+    const known = rows.find(({ same }) => same);
+    if (known) {
+      await tx.sql.execute`
+        UPDATE subscriptions SET address_hash = ${given.addressHashes[0]!}, sealed = ${given.sealed}, label = ${given.label},
+          causes = ${[...given.causes]}::text[], detail = ${given.detail}, paused = false, reason = NULL, failing_since = NULL,
+          verified = verified OR ${given.verified}
+        WHERE id = ${known.id}`;
+      return { id: known.id, added: false };
+    }
+    if (rows.length >= maxSubscriptions) return undefined;
+    const id = newUlid();
+    await tx.sql.execute`
+      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
+      VALUES (${id}, ${userId}, ${given.kind}, ${given.addressHashes[0]!}, ${given.sealed}, ${given.label}, ${given.address},
+        ${[...given.causes]}::text[], ${given.detail}, ${given.verified})`;
+    return { id, added: true };
+  });
+}
+
+/** Subscriptions of other people with this address: one browser that changed hands. */
+export async function subscriptionsOfOthers(
+  db: Db,
+  userId: string,
+  addressHashes: readonly string[],
+): Promise<{ id: string; userId: string; sealed: string }[]> {
+  const rows = await db.sql.query<{ id: string; user_id: string; sealed: string }>`
+    SELECT id, user_id, sealed FROM subscriptions
+    WHERE address_hash = ANY(${[...addressHashes]}::text[]) AND user_id <> ${userId} LIMIT 10`;
+  return rows.map(({ id, user_id: owner, sealed }) => ({ id, userId: owner, sealed }));
+}
+
+export interface SubscriptionChange {
+  label?: string | undefined;
+  causes?: readonly NotificationCause[] | undefined;
+  detail?: SubscriptionDetail | undefined;
+  state?: 'active' | 'paused' | undefined;
+  sealed?: string | undefined;
+}
+
+/** Changes the given fields. An address that was never verified stays so when a pause ends. Returns whether the person has it. */
+export async function changeSubscription(
+  db: Db,
+  userId: string,
+  id: string,
+  { label, causes, detail, state, sealed }: SubscriptionChange,
+): Promise<boolean> {
+  const paused = state === undefined ? null : state === 'paused';
+  const changed = await db.sql.execute`
+    UPDATE subscriptions SET
+      label = COALESCE(${label ?? null}, label),
+      causes = COALESCE(${causes === undefined ? null : [...causes]}::text[], causes),
+      detail = COALESCE(${detail ?? null}, detail),
+      sealed = COALESCE(${sealed ?? null}, sealed),
+      paused = COALESCE(${paused}::boolean, paused),
+      reason = CASE WHEN ${paused}::boolean THEN 'Paused by you.' WHEN ${paused}::boolean IS NULL THEN reason END,
+      failing_since = CASE WHEN ${paused}::boolean THEN failing_since END
+    WHERE user_id = ${userId} AND id = ${id}`;
+  return changed > 0;
+}
+
+/** Removes an address. What is due to it counts as superseded; the ledger stays. Returns whether the person had it. */
+export async function removeSubscription(db: Whole, userId: string, id: string): Promise<boolean> {
+  return db.sql.transaction(async (tx) => {
+    const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
+    if (removed === 0) return false;
+    await tx.sql.execute`
+      UPDATE deliveries SET state = 'superseded', reason = 'the address was removed' WHERE subscription_id = ${id} AND state = 'pending'`;
+    return true;
+  });
+}
+
+/** The key pair of a purpose; the first caller's stays, whoever asks at the same time. */
+export async function keepServerKey(
+  db: Db,
+  purpose: string,
+  made: { publicKey: string; sealed: string },
+): Promise<{ publicKey: string; sealed: string }> {
+  await db.sql.execute`
+    INSERT INTO server_keys (purpose, public_key, sealed) VALUES (${purpose}, ${made.publicKey}, ${made.sealed})
+    ON CONFLICT (purpose) DO NOTHING`;
+  return (await readServerKey(db, purpose)) ?? made;
+}
+
+export async function readServerKey(
+  db: Db,
+  purpose: string,
+): Promise<{ publicKey: string; sealed: string } | undefined> {
+  const [row] = await db.sql.query<{ public_key: string; sealed: string }>`
+    SELECT public_key, sealed FROM server_keys WHERE purpose = ${purpose}`;
+  return row && { publicKey: row.public_key, sealed: row.sealed };
+}

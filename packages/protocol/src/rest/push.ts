@@ -1,0 +1,155 @@
+/** Addresses at which a person is notified, and the deliveries to them (rules, 14.7 to 14.10). camelCase, times in UTC. */
+import { type Static, Type, count, flag, id, limits, line, list, maybe, oneOf, record, text, time } from '../schema.ts';
+import { notificationCauses } from './causes.ts';
+
+export const subscriptionKinds = ['ntfy', 'webhook', 'webpush'] as const;
+export type SubscriptionKind = (typeof subscriptionKinds)[number];
+
+export const subscriptionStates = ['unverified', 'active', 'paused'] as const;
+export type SubscriptionState = (typeof subscriptionStates)[number];
+
+/** How much of a session leaves the relay with a notification. */
+export const subscriptionDetails = ['none', 'title', 'text'] as const;
+export type SubscriptionDetail = (typeof subscriptionDetails)[number];
+
+/** The notification of a test has a cause of its own. */
+export const deliveryCauses = [...notificationCauses, 'test'] as const;
+export type DeliveryCause = (typeof deliveryCauses)[number];
+
+export const deliveryStates = [
+  'pending',
+  'sending',
+  'accepted',
+  'failed',
+  'gone',
+  'unknown',
+  'expired',
+  'superseded',
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export const maxSubscriptions = 20;
+export const maxAddressCharacters = 1000;
+
+const label = text('Name for people', { minLength: 1, maxLength: limits.nameCharacters });
+const causes = list(oneOf(notificationCauses, 'A cause'), 'Causes that this address hears of; all of them by default', {
+  maxItems: notificationCauses.length,
+});
+const detail = oneOf(
+  subscriptionDetails,
+  'How much of a session is sent: nothing, its title, or also its last message. `text` only with `webpush`, which is sealed end to end',
+);
+
+export const AddSubscription = record('AddSubscription', 'An address at which to notify the person.', {
+  kind: oneOf(subscriptionKinds, 'How it is reached'),
+  label: maybe(label),
+  causes: maybe(causes),
+  detail: maybe(detail),
+  url: maybe(
+    text('`webhook`: the address to post to. `ntfy`: the server, by default https://ntfy.sh', {
+      maxLength: maxAddressCharacters,
+    }),
+  ),
+  topic: maybe(text('`ntfy`: the topic', { pattern: '^[-_A-Za-z0-9]{1,64}$', maxLength: 64 })),
+  token: maybe(text('`ntfy`: an access token of the server', { minLength: 1, maxLength: 512, pattern: '^[!-~]+$' })),
+  endpoint: maybe(text('`webpush`: the endpoint of the browser', { maxLength: maxAddressCharacters })),
+  keys: maybe(
+    Type.Object(
+      {
+        p256dh: text('Public key, base64url', { pattern: '^[A-Za-z0-9_-]{87}=?$', maxLength: 88 }),
+        auth: text('Authentication secret, base64url', { pattern: '^[A-Za-z0-9_-]{22}={0,2}$', maxLength: 24 }),
+      },
+      { description: '`webpush`: the keys of the browser (RFC 8291)' },
+    ),
+  ),
+});
+
+export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose causes, pause or go on.', {
+  label: maybe(label),
+  causes: maybe(causes),
+  detail: maybe(detail),
+  state: maybe(
+    oneOf(['active', 'paused'], '`active` ends a pause; an address that never took a test stays `unverified`'),
+  ),
+});
+
+export const Delivery = record('Delivery', 'One notification to one address.', {
+  id: id('Delivery id'),
+  subscriptionId: id('The address'),
+  cause: oneOf(deliveryCauses, 'Why'),
+  state: oneOf(
+    deliveryStates,
+    '`accepted`: the service took it. `unknown`: an instance ended while it was sent, twice',
+  ),
+  reason: maybe(line('Why it was not accepted, or is tried again')),
+  attempts: count('How often it was sent'),
+  httpStatus: maybe(count('Status of the last answer')),
+  maybeDuplicate: flag('It may have arrived twice: an instance ended while it was sent'),
+  createdAt: time('When it became due'),
+  nextAt: maybe(time('While `pending`: when it is sent next')),
+  acceptedAt: maybe(time('When the service took it')),
+});
+
+export const Subscription = record(
+  'Subscription',
+  'An address at which the person is notified. Its secrets are never shown.',
+  {
+    id: id('Subscription id'),
+    kind: oneOf(subscriptionKinds, 'How it is reached'),
+    label,
+    address: text('The host, and for `ntfy` the topic', { maxLength: maxAddressCharacters }),
+    causes,
+    detail,
+    state: oneOf(
+      subscriptionStates,
+      '`unverified`: a webhook that took no test yet; it is not notified. `paused`: by its person, or after refusals',
+    ),
+    reason: maybe(line('Why it is paused')),
+    createdAt: time('When it was added'),
+    lastDelivery: maybe(Delivery),
+  },
+);
+
+export const AddedSubscription = record('AddedSubscription', 'The address, and what is shown once.', {
+  subscription: Subscription,
+  secret: maybe(line('`webhook`: the secret that signs requests (Standard Webhooks, `whsec_…`). Shown once')),
+});
+
+export const SubscriptionList = record('SubscriptionList', 'The addresses of the person, oldest first.', {
+  subscriptions: list(Subscription, 'Addresses', { maxItems: maxSubscriptions }),
+});
+
+export const TestStarted = record('TestStarted', 'A test is on its way.', {
+  deliveryId: id('To be read until it ended'),
+});
+
+export const RotatedSecret = record(
+  'RotatedSecret',
+  'The new secret of a webhook. The one before signs too for 24 hours.',
+  {
+    secret: line('`whsec_…`, shown once'),
+  },
+);
+
+export const PushConfig = record('PushConfig', 'What this relay can do to notify people.', {
+  kinds: list(
+    oneOf(subscriptionKinds, 'A kind'),
+    'Kinds of addresses; empty where the relay has no secret to seal them',
+    {
+      maxItems: subscriptionKinds.length,
+    },
+  ),
+  vapid: maybe(
+    Type.Object(
+      { publicKey: line('`applicationServerKey` of a browser, base64url') },
+      { description: 'For `webpush` (RFC 8292)' },
+    ),
+  ),
+  limits: Type.Object({ subscriptions: count('Addresses of one person') }, { description: 'Bounds' }),
+});
+
+export type AddSubscription = Static<typeof AddSubscription>;
+export type ChangeSubscription = Static<typeof ChangeSubscription>;
+export type Subscription = Static<typeof Subscription>;
+export type Delivery = Static<typeof Delivery>;
+export type PushConfig = Static<typeof PushConfig>;
