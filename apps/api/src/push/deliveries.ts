@@ -22,7 +22,7 @@ import type { Seal } from './sealed.ts';
 import type { Vapid } from './vapid.ts';
 
 const maxInFlight = 100;
-/** How long a stop waits for answers. What is not settled then is taken over by another instance. */
+/** How long a stop waits for answers. Another instance takes over the claims that are not settled then. */
 const lastAnswersMs = 3000;
 
 export interface DeliveriesDeps {

@@ -102,7 +102,7 @@ export async function addAddress(
   return { subscription, added: saved.added, ...(target.kind === 'webhook' ? { secret: target.secret } : {}) };
 }
 
-/** An endpoint is of one browser: whoever also knows its secret has this browser now. */
+/** An endpoint is of one browser: a person who also knows its secret has this browser now. */
 async function takeFromOthers(
   database: Operations['database'],
   room: PushRoom,
@@ -113,7 +113,7 @@ async function takeFromOthers(
   for (const other of await subscriptionsOfOthers(database, userId, hashes)) {
     const target = room.seal.open(other.sealed) as Target | undefined;
     if (target?.kind === 'webpush' && target.auth !== auth)
-      throw new RelayError('SUBSCRIPTION_TAKEN', 'This browser is subscribed for another account. Subscribe anew.');
+      throw new RelayError('SUBSCRIPTION_TAKEN', 'This browser is subscribed for another account. Subscribe again.');
     await removeSubscription(database, other.userId, other.id);
   }
 }

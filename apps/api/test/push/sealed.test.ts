@@ -5,7 +5,7 @@ const [first, second] = ['a'.repeat(32), 'b'.repeat(32)];
 const address = { kind: 'ntfy', url: 'https://ntfy.sh', topic: 'garden' };
 
 describe('sealed addresses', () => {
-  it('are opened by the secret that sealed them, wherever it stands in the list', () => {
+  it('are opened by the secret that sealed them, wherever it is in the list', () => {
     const sealed = createSeal([first]).seal(address);
     expect(createSeal([first]).open(sealed)).toEqual(address);
     expect(createSeal([second, first]).open(sealed)).toEqual(address);
