@@ -245,7 +245,7 @@ export async function sweepDeliveries(db: Db): Promise<number> {
     WHERE state = 'sending' AND claimed_at < now() - ${claimSeconds}::int * interval '1 second'`;
 }
 
-/** How long the delivery that is due longest has been due, in seconds; 0 when none is. Those that wait for a retry are not due. */
+/** How long the delivery that is due longest has been due, in seconds; 0 when none is. A delivery that waits for a retry is not due. */
 export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(next_at))::double precision AS seconds FROM deliveries

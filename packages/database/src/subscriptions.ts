@@ -153,7 +153,7 @@ export async function changeSubscription(
   return changed > 0;
 }
 
-/** Removes an address. What is due to it counts as superseded; the ledger stays. Returns whether the person had it. */
+/** Removes an address. Its pending deliveries are superseded; the ledger stays. Returns whether the person had it. */
 export async function removeSubscription(db: Whole, userId: string, id: string): Promise<boolean> {
   return db.sql.transaction(async (tx) => {
     const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
@@ -164,7 +164,7 @@ export async function removeSubscription(db: Whole, userId: string, id: string):
   });
 }
 
-/** The key pair of a purpose; the first caller's stays, whoever asks at the same time. */
+/** The key pair of a purpose; of two callers at the same time, the first one's. */
 export async function keepServerKey(
   db: Db,
   purpose: string,

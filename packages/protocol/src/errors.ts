@@ -88,7 +88,7 @@ export const errorCatalogue = {
   TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has 20 addresses to notify, which is all. Remove one.' },
   SUBSCRIPTION_TAKEN: {
     status: 409,
-    meaning: 'This browser is subscribed for another account. Subscribe anew in the browser, then add it again.',
+    meaning: 'This browser is subscribed for another account. Subscribe again in the browser, then add it again.',
   },
   KIND_NOT_CONFIGURED: {
     status: 409,

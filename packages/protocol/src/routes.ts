@@ -554,7 +554,7 @@ export const routes = {
   },
   removeSubscription: {
     ...endpoints.removeSubscription,
-    summary: 'Remove an address; nothing is sent there any more',
+    summary: 'Remove an address; nothing is sent there from then on',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SUBSCRIPTION_NOT_FOUND'],

@@ -8,7 +8,7 @@ export type SubscriptionKind = (typeof subscriptionKinds)[number];
 export const subscriptionStates = ['unverified', 'active', 'paused'] as const;
 export type SubscriptionState = (typeof subscriptionStates)[number];
 
-/** How much of a session leaves the relay with a notification. */
+/** The part of a session that a notification shows. */
 export const subscriptionDetails = ['none', 'title', 'text'] as const;
 export type SubscriptionDetail = (typeof subscriptionDetails)[number];
 
@@ -131,7 +131,7 @@ export const RotatedSecret = record(
   },
 );
 
-export const PushConfig = record('PushConfig', 'What this relay can do to notify people.', {
+export const PushConfig = record('PushConfig', 'The ways in which this relay can notify people.', {
   kinds: list(
     oneOf(subscriptionKinds, 'A kind'),
     'Kinds of addresses; empty where the relay has no secret to seal them',
