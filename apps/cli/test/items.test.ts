@@ -272,6 +272,61 @@ describe('several questions at once', () => {
   });
 });
 
+describe('a form', () => {
+  it('is shown with its fields, and answered with their values at once', async () => {
+    const daemon = await stage.daemon('laptop', undefined, headers);
+    const id = await stage.session(daemon, 'form');
+    await stage.own.run(['send', id, 'Go']);
+    const task = ((await daemon.next('task_resume')) as unknown as { task_id: string }).task_id;
+    const fields = [
+      { name: 'size', title: 'Size', type: 'choice', required: true, choices: [{ id: 'l', label: 'Large' }] },
+      { name: 'gift', title: 'Gift wrap', type: 'boolean' },
+      { name: 'count', title: 'count', type: 'integer', min: 1 },
+      {
+        name: 'extras',
+        title: 'Extras',
+        type: 'choices',
+        choices: [
+          { id: 'a', label: 'A' },
+          { id: 'b', label: 'B' },
+        ],
+      },
+      { name: 'note', title: 'Note', type: 'text' },
+    ];
+    const question = {
+      uuid: '22222222-0000-4000-8000-000000000001',
+      title: 'Two things',
+      kind: 'form',
+      options: [],
+      fields,
+    };
+    const asked = { session_id: 'form', prompt: 'Two things', result: '', options: [], question };
+    daemon.event(task, 'WAIT_FOR_USER', asked);
+    await stage.settled(task, 'waiting');
+    const { out } = await stage.own.run(['answer', id]);
+    expect(out).toContain('  - size: Size (choice, required): l\n  - gift: Gift wrap (boolean)\n  - count (integer)\n');
+    expect(out).toContain('--field <name>=<value> …');
+    for (const wrong of [
+      ['size'],
+      ['size=xl'],
+      ['gift=perhaps', 'size=l'],
+      ['count=0', 'size=l'],
+      ['gift=yes'],
+      ['x=1'],
+    ])
+      expect([wrong, await stage.own.json(['answer', id, ...wrong.flatMap((one) => ['--field', one])])]).toMatchObject([
+        wrong,
+        { exit: 2 },
+      ]);
+    const given = ['size=Large', 'gift=no', 'count=2', 'extras=A, b', 'note=a=b'].flatMap((one) => ['--field', one]);
+    expect(await stage.own.json(['answer', id, ...given])).toMatchObject({ exit: 0 });
+    expect(await daemon.next('task_resume')).toMatchObject({
+      prompt_uuid: question.uuid,
+      fields: { size: 'l', gift: false, count: 2, extras: ['a', 'b'], note: 'a=b' },
+    });
+  });
+});
+
 describe('relay rename, archive and delete', () => {
   it('change one session, and delete asks first', async () => {
     const daemon = await stage.daemon('laptop');

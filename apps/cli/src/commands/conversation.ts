@@ -137,11 +137,17 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
       'answer a question of the agent; without an answer, show every open question',
       'relay answer k3j9x2ab',
       'relay answer k3j9x2ab --question 2f4a6c8e --option 2 --watch',
+      'relay answer k3j9x2ab --field size=large --field gift=yes',
       'relay answer k3j9x2ab "Yes, but only on the branch"',
     )
       .argument('<session>', 'id or part of it')
       .argument('[text]', 'the answer; "-" reads standard input')
       .option('--option <number>', 'number of the choice')
+      .option(
+        '--field <name=value>',
+        'value of one field of a form; once for each',
+        (value: string, earlier: readonly string[] = []) => [...earlier, value],
+      )
       .option('--question <id>', 'id of the question, as shown; no other question is answered'),
   ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
     done(await answerCommand(session, text, options, terminal)),

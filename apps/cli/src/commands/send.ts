@@ -6,6 +6,7 @@ import { type Relay, isReplay } from '../relay.ts';
 import { promptText, questionsOf } from '../show/question.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
+import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tell } from './telling.ts';
@@ -27,6 +28,8 @@ export async function sendCommand(
 
 export interface AnswerOptions extends SendingOptions {
   option?: string;
+  /** Values of a form, `name=value`. */
+  field?: readonly string[];
   /** The question that is meant: its id, or the beginning of it. */
   question?: string;
 }
@@ -41,13 +44,14 @@ export async function answerCommand(
   options: AnswerOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (typedText !== undefined && options.option !== undefined) throw usage('Give a text or --option, not both.');
+  if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
+    throw usage('Give a text, --option or --field, and one of them only.');
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const session = await findSession(context.relay, typedSession);
   const { id, status } = session;
   const open = questionsOf(session);
-  const answers = typedText !== undefined || options.option !== undefined;
+  const answers = typedText !== undefined || options.option !== undefined || options.field !== undefined;
   if (answers && options.question === undefined && open.length > 1)
     throw usage(
       `${open.length} questions are open. Choose one with --question; "relay answer ${nameOf(id)}" shows them.`,
@@ -75,6 +79,12 @@ export async function answerCommand(
       return deliver(context, await messageTo(relay, id, { content: option.label, ...bound }, options), options);
     const chosen = { option: option.id, ...(digest === undefined ? {} : { digest }) };
     return deliver(context, choiceOf(relay, id, uuid, chosen, options), options);
+  }
+  if (options.field !== undefined) {
+    const { id: uuid, digest } = prompt;
+    if (uuid === undefined) throw usage('This question has no fields: answer with --option or a text.');
+    const filled = { fields: fieldValuesOf(prompt, options.field), ...(digest === undefined ? {} : { digest }) };
+    return deliver(context, choiceOf(relay, id, uuid, filled, options), options);
   }
   if (typedText !== undefined) {
     const content = await messageOf(typedText, terminal);

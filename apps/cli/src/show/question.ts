@@ -37,9 +37,14 @@ function subjectText(subject: unknown, style: Style): string {
 const fieldsText = (fields: unknown): string =>
   listOf(fields, 100)
     .map((field) => {
-      const { title, name, type, required } = fieldsOf(field);
+      const { title, name, type, required, choices } = fieldsOf(field);
       const kind = [textOf(type), required === true ? 'required' : ''].filter((word) => word !== '').join(', ');
-      return `  - ${fitted(oneLine(textOf(title) || textOf(name)), 200)}${kind === '' ? '' : ` (${oneLine(kind)})`}\n`;
+      const values = listOf(choices, 100).map((choice) => fitted(oneLine(textOf(fieldsOf(choice).id)), 60));
+      const offered = values.length === 0 ? '' : `: ${fitted(values.join(', '), 300)}`;
+      const key =
+        textOf(name) === '' || textOf(name) === textOf(title) ? '' : `${fitted(oneLine(textOf(name)), 100)}: `;
+      const about = kind === '' ? '' : ` (${oneLine(kind)})`;
+      return `  - ${key}${fitted(oneLine(textOf(title) || textOf(name)), 200)}${about}${offered}\n`;
     })
     .join('');
 
@@ -59,8 +64,14 @@ export function promptText(
   // The subject says the same in parts.
   const about = what === '' && context && !prompt.prompt.includes(context) ? `${plain(context).trim()}\n` : '';
   const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
-  const how = options.length > 0 ? '--option <number>' : '<text>';
-  const words = options.length > 0 && text === true ? ', or a text instead of --option' : '';
+  const isForm = listOf(fields, 1).length > 0;
+  const how = isForm ? '--field <name>=<value> …' : options.length > 0 ? '--option <number>' : '<text>';
+  const words =
+    options.length === 0 || text !== true
+      ? ''
+      : isForm
+        ? ', or field by field with --option or a text'
+        : ', or a text instead of --option';
   // An answer typed later must not reach a question that came meanwhile.
   const bound = id === undefined ? '' : ` --question ${oneLine(shortIdOf(id, open))}`;
   return `\n${style('yellow', `The agent asks${which}:`)} ${title}${until}\n${about}${what}${fieldsText(fields)}${choices}Answer with: relay answer ${nameOf(sessionId)}${bound} ${how}${words}`;
