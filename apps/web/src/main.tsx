@@ -9,6 +9,7 @@ import { createAccount } from './auth/account.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { forgetPerson } from './forget.ts';
+import { followKeyboard } from './keyboard-height.ts';
 import { createLive } from './live.ts';
 import { readPlace } from './place.ts';
 import { RoomsProvider } from './rooms.ts';
@@ -43,6 +44,8 @@ const live = createLive({ client, renewAccess: () => access.renew() });
 access.onToken(() => live.refresh());
 access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
 if (!place.isElsewhere) void access.open();
+
+followKeyboard(window);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

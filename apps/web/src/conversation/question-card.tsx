@@ -4,7 +4,7 @@ import { Hand } from 'lucide-react';
 import type { Prompt } from '@relay/protocol';
 import { agentName, words } from '../catalogue.ts';
 import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
-import { DiffFile, DiffView } from '../transcript/parts/diff-view.tsx';
+import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
 
@@ -61,12 +61,11 @@ export function QuestionCard(props: QuestionCardProps) {
         )}
         {extra !== undefined && diffs.length === 0 && extra !== command && <Region label={title} text={extra} />}
       </div>
-      {diffs.map((diff, index) => (
-        <div key={index} className="inside">
-          <DiffFile diff={diff} />
-          <DiffView diff={diff} />
+      {diffs.length > 0 && (
+        <div className="inside">
+          <Diffs diffs={diffs} />
         </div>
-      ))}
+      )}
       <div className="acts">
         {prompt.options.map((option, index) => (
           <button

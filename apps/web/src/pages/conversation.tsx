@@ -22,6 +22,7 @@ import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
+import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { useItems } from '../transcript/use-items.ts';
 import { useRooms } from '../rooms.ts';
@@ -134,41 +135,47 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
     [canRetry, newest, busy, run],
   );
   return (
-    <main className="conv" id="main" ref={main} data-status={session.status}>
-      <Head session={session} device={device} onChange={onChange} />
-      <RetryContext value={retry}>
-        <Log
-          ref={log}
-          sessionId={session.id}
-          items={items}
-          texts={texts}
-          hasMore={hasMore && messages.length > 0}
-          onOlder={older}
-          onSeen={onSeen}
-        />
-      </RetryContext>
-      <div className="dock">
-        <div className="in-lane">
-          {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
-            <div role="status">
-              <Note
-                icon={<WifiOff className="i" aria-hidden />}
-                end={
-                  <button type="button" className="small" onClick={onReload}>
-                    {words.retry}
-                  </button>
-                }
-              >
-                {words.dock.unread(device?.name ?? session.agentType)}{' '}
-                {sentenceFor({ code: messagesError.code, message: messagesError.error, retryAfterSeconds: undefined })}
-              </Note>
-            </div>
-          )}
-          <Problem refusal={again.refusal} />
-          <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
+    <DiffScreens>
+      <main className="conv" id="main" ref={main} data-status={session.status}>
+        <Head session={session} device={device} onChange={onChange} />
+        <RetryContext value={retry}>
+          <Log
+            ref={log}
+            sessionId={session.id}
+            items={items}
+            texts={texts}
+            hasMore={hasMore && messages.length > 0}
+            onOlder={older}
+            onSeen={onSeen}
+          />
+        </RetryContext>
+        <div className="dock">
+          <div className="in-lane">
+            {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
+              <div role="status">
+                <Note
+                  icon={<WifiOff className="i" aria-hidden />}
+                  end={
+                    <button type="button" className="small" onClick={onReload}>
+                      {words.retry}
+                    </button>
+                  }
+                >
+                  {words.dock.unread(device?.name ?? session.agentType)}{' '}
+                  {sentenceFor({
+                    code: messagesError.code,
+                    message: messagesError.error,
+                    retryAfterSeconds: undefined,
+                  })}
+                </Note>
+              </div>
+            )}
+            <Problem refusal={again.refusal} />
+            <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
+          </div>
+          <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />
         </div>
-        <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />
-      </div>
-    </main>
+      </main>
+    </DiffScreens>
   );
 }

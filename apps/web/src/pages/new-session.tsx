@@ -12,12 +12,14 @@ import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
+
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { Submit } from '../ui/submit.tsx';
+import { Folders } from './recent-folders.tsx';
 
 export function NewSession() {
   const devices = useDevices();
@@ -57,7 +59,7 @@ function Form({ devices }: { devices: Device[] }) {
   // The palette leads here with words.
   const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : '');
   const key = useSendingKey();
-  const ids = { machine: useId(), message: useId() };
+  const ids = { machine: useId(), message: useId(), folders: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
   const images = useImages();
   const takes = takesImages(device);
@@ -131,6 +133,7 @@ function Form({ devices }: { devices: Device[] }) {
         </Notice>
       )}
       <Field
+        list={ids.folders}
         label="Folder on the machine (optional)"
         hint="Where the agent works, like ~/code/garden"
         name="project-path"
@@ -143,6 +146,7 @@ function Form({ devices }: { devices: Device[] }) {
         value={projectPath}
         onValue={setProjectPath}
       />
+      <Folders id={ids.folders} deviceId={device.id} chosen={projectPath} onChoose={setProjectPath} />
       <Problem refusal={start.refusal} />
       <div className="actions">
         <Submit busy={start.busy} busyText="Starting…">

@@ -21,7 +21,8 @@ import {
 } from 'lucide-react';
 import { words } from '../../catalogue.ts';
 import { Elapsed } from './elapsed.tsx';
-import { DiffCounts, DiffFile, DiffView } from './diff-view.tsx';
+import { Diffs } from './diff-screen.tsx';
+import { DiffCounts } from './diff-view.tsx';
 import type { ToolShape } from './shape.ts';
 import { Terminal } from './terminal.tsx';
 import { didNotRun } from './tool-state.ts';
@@ -153,10 +154,7 @@ function insideOf(uuid: string, tool: ToolShape): ReactNode {
         {input}
       </pre>,
     );
-  for (const [index, diff] of diffs.entries()) {
-    if (diffs.length > 1 || diff.path !== target.text) rows.push(<DiffFile key={`f${index}`} diff={diff} />);
-    rows.push(<DiffView key={`d${index}`} diff={diff} />);
-  }
+  if (diffs.length > 0) rows.push(<Diffs key="diffs" diffs={diffs} isNamed={diffs[0]?.path === target.text} />);
   if (output !== undefined && output.trim() !== '')
     rows.push(
       <Terminal
