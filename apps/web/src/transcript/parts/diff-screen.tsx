@@ -61,7 +61,9 @@ function DiffScreen({ diffs, index, onIndex, onDone }: DiffScreenProps) {
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  useEffect(() => body.current?.scrollTo(0, 0), [index]);
+  useEffect(() => {
+    body.current?.scrollTo(0, 0);
+  }, [index]);
   const diff = diffs[index]!;
   const step = (by: 1 | -1) => {
     const next = index + by;
