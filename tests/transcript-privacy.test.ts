@@ -11,8 +11,11 @@ let app: TestApp;
 const log: string[] = [];
 
 beforeAll(async () => {
-  relay = await startRelay({ config: { logLevel: 'debug' }, log: { write: (line) => void log.push(line) } });
-  daemon = await connectDaemon(relay, { capabilities: ['transcript'] });
+  relay = await startRelay({
+    config: { logLevel: 'debug', daemonReplyTimeoutMs: 3000 },
+    log: { write: (line) => void log.push(line) },
+  });
+  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content'] });
   app = await connectApp(relay, { transcript: true, output: true });
 });
 afterAll(() => relay.stop());
@@ -48,6 +51,20 @@ it('nothing of a transcript is in the database or in the log, nor of frames and 
     daemon.send({ type: 'messages', request_id, session_id: 'native', ...fields });
     await answer;
   }
+  const data = Buffer.from(secret.repeat(100)).toString('base64');
+  for (const [offset, fields] of [
+    { mime: 'text/plain', size: 800, data },
+    { mime: secret, size: secret, data },
+    { error: secret },
+    { code: secret, error: secret },
+  ].entries()) {
+    const params = { id: heard.sessionId as string, uuid: 'u1', name: 'output' };
+    const answer = relay.call('readContent', { params, query: { offset } });
+    const { request_id } = await daemon.next('content_request');
+    daemon.send({ type: 'content_response', request_id, session_id: 'native', ...fields });
+    // A frame of a wrong shape answers nothing: the clock does.
+    await answer;
+  }
   daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end', message_uuid: 'u9' });
   await app.next('new_message', ({ message }) => (message as { uuid: string }).uuid === 'u9');
   // The expected texts prove that both are searched.
@@ -55,4 +72,5 @@ it('nothing of a transcript is in the database or in the log, nor of frames and 
   expect(log.join('\n')).toContain('wrong fields');
   expect(await dumpDatabase(relay)).not.toContain(secret);
   expect(log.join('\n')).not.toContain(secret);
+  expect(`${await dumpDatabase(relay)}${log.join('\n')}`).not.toContain(data.slice(0, 40));
 });

@@ -1,5 +1,6 @@
 /** The daemon with the demonstration agent at a real relay, used by an app over REST and `/ws/attention`. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Item } from '@relay/protocol';
 import { type TestRelay, connectApp, registerDevice, startRelay } from '@relay/testing';
 import { type DaemonOptions, createDaemon } from '../src/index.ts';
 import { demoAgent } from './demo-agent.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 afterEach(() => home.clear());
 
-type Session = { id: string; status: string; prompt?: unknown; lastTask?: { state: string } };
+type Session = { id: string; status: string; prompt?: unknown; lastTask?: { id?: string; state: string } };
 
 async function begin(
   options: Parameters<typeof demoAgent>[1] = {},
@@ -76,6 +77,34 @@ describe('an app at a real relay', () => {
     const plain = await shown({ detail: 'off' });
     expect(plain).toContain('line 2999\ntotal 0changed src/a.ts\n[Careful: it is late]\nFirst.\nSecond.');
     expect(await shown(undefined)).toBe(plain);
+  });
+
+  it('fetches an image of the agent, and all of an output of which it was shown the ends', async () => {
+    const { update, create } = await begin();
+    const items = async (message: string) => {
+      const { taskId } = await create(message);
+      const { id } = await update(({ status, lastTask }) => status === 'idle' && lastTask?.id === taskId);
+      const { body } = await relay.call('readMessages', { params: { id }, query: { parts: '1' } });
+      return { id, items: body.messages as unknown as Item[] };
+    };
+    const fetched = async (id: string, { uuid, part }: Item) => {
+      const { body } = await relay.call('readContent', { params: { id, uuid, name: String(part.data) } });
+      return { ...body, bytes: Buffer.from(body.data, 'base64') };
+    };
+    const all = await items('all');
+    const tool = all.items.find(({ part }) => part.kind === 'tool' && Number(part.left) > 0)!;
+    const { bytes, mime } = await fetched(all.id, tool);
+    expect(mime).toBe('text/plain');
+    const lines = bytes.toString('utf8').split('\n');
+    expect(lines.filter((line) => /^line \d+$/.test(line))).toEqual(
+      Array.from({ length: 3000 }, (_, n) => `line ${n}`),
+    );
+    const media = await items('media');
+    const image = await fetched(
+      media.id,
+      media.items.find(({ part }) => part.kind === 'image')!,
+    );
+    expect([image.mime, image.size, image.bytes.equals(Buffer.alloc(3000))]).toEqual(['image/png', 3000, true]);
   });
 
   it('is asked for a permission, answers, and the same turn goes on', async () => {

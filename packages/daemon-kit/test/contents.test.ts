@@ -3,11 +3,11 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Item, transcriptLimits } from '@relay/protocol';
-import type { Agent, Turn, TurnReport } from '../src/index.ts';
+import type { Agent, Outside, PastUpdate, Turn, TurnReport } from '../src/index.ts';
 import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 import { openContents } from '../src/contents.ts';
 import { fileNameOf, openStore } from '../src/store.ts';
-import { house } from './house.ts';
+import { echo, house } from './house.ts';
 
 const home = house();
 afterEach(() => home.clear());
@@ -161,6 +161,77 @@ describe('an image', () => {
     );
     const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'image')!;
     expect(item.part).toMatchObject({ data: '', mime: 'image/svg+xml', bytes: 6 });
+  });
+});
+
+describe('a session that was started locally', () => {
+  it('keeps what its items name, and keeps it again from the files of the agent when it is gone', async () => {
+    const output = Array.from({ length: 3000 }, (_, n) => `line ${n}\n`).join('');
+    const past = (update: object, n: number): PastUpdate => ({
+      update: update as PastUpdate['update'],
+      at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+    });
+    const call = { toolCallId: 'c', title: 'Print' };
+    const content = [{ type: 'content', content: { type: 'text', text: output } }];
+    const image = { type: 'image', mimeType: 'image/png', data: pixel };
+    const updates = [
+      { sessionUpdate: 'user_message_chunk', messageId: 'm1', content: { type: 'text', text: 'Go' } },
+      { sessionUpdate: 'tool_call', ...call, status: 'in_progress' },
+      { sessionUpdate: 'tool_call_update', ...call, content, status: 'completed' },
+      { sessionUpdate: 'agent_message_chunk', content: image },
+      { sessionUpdate: 'agent_message_chunk', messageId: 'm2', content: { type: 'text', text: 'Done.' } },
+    ].map(past);
+    const outside: Outside = {
+      sessions: () => [],
+      stamp: (sessionId) => (sessionId === 'desk' ? '1' : undefined),
+      read: (sessionId) => (sessionId === 'desk' ? { projectPath: '/', updates, open: false, start: 0 } : undefined),
+    };
+    const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+    const storeDir = home.folder();
+    const first = home.daemon(relay, echo(), { storeDir, outside });
+    const connection = await relay.connection();
+    const items = await itemsOf(connection, 'desk');
+    expect(items.map(({ part }) => [part.kind, part.data])).toEqual([
+      ['user', undefined],
+      ['tool', 'output'],
+      ['image', 'image'],
+      ['text', undefined],
+    ]);
+    const read = async (from: DoubleConnection) => {
+      const [, tool, picture] = items;
+      const text = await ask(from, { session_id: 'desk', uuid: tool!.uuid, name: 'output' });
+      const { data } = await ask(from, { session_id: 'desk', uuid: picture!.uuid, name: 'image' });
+      return [decoded(text.data).toString('utf8') === output, data === pixel];
+    };
+    expect(await read(connection)).toEqual([true, true]);
+    await first.stop();
+    rmSync(join(storeDir, 'sessions', `${fileNameOf('desk')}.d`), { recursive: true });
+    home.daemon(relay, echo(), { storeDir, outside });
+    const again = await relay.connection();
+    expect(await read(again)).toEqual([true, true]);
+    expect(readdirSync(join(storeDir, 'sessions', `${fileNameOf('desk')}.d`))).toHaveLength(2);
+    expect(await ask(again, { session_id: 'desk', uuid: items[0]!.uuid, name: 'image1' })).toMatchObject({
+      code: 'CONTENT_NOT_FOUND',
+    });
+  });
+});
+
+describe('a daemon with `--transcript off`', () => {
+  it('declares no content, and answers none', async () => {
+    const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+    home.daemon(
+      relay,
+      doing((report) => ran(report, 'x'.repeat(20_000))),
+      { transcript: { detail: 'off' } },
+    );
+    const connection = await relay.connection();
+    expect(connection.headers['x-daemon-capabilities']).not.toContain('content');
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'Go' });
+    const { session_id: id } = await connection.event('TASK_COMPLETE', 't1');
+    const tool = (await itemsOf(connection, id ?? '')).find(({ part }) => part.kind === 'tool')!;
+    expect(await ask(connection, { session_id: id ?? '', uuid: tool.uuid, name: 'output' })).toMatchObject({
+      code: 'CONTENT_NOT_FOUND',
+    });
   });
 });
 
