@@ -9,7 +9,7 @@ import {
   registerDevice,
   startRelay,
 } from '@relay/testing';
-import { idOf, idleSession, nextStart, path, readSession, sessionIn, until } from './conversation.ts';
+import { counted, idOf, idleSession, nextStart, path, readSession, sessionIn, until } from './conversation.ts';
 import { knock } from './knock.ts';
 
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
@@ -207,6 +207,26 @@ describe('what a daemon declares', () => {
     });
   });
 
+  it('a piece of content is asked once for all who ask for it at a time, and two pieces apart', async () => {
+    const able = await connectDaemon(relay, { headers: declaring('transcript, content') });
+    await idleSession(relay, able, app, 'kept');
+    const read = (offset: number) =>
+      relay.call('readContent', { params: { id: idOf(able, 'kept'), uuid: 'u', name: 'output' }, query: { offset } });
+    const heard = () => counted(relay, 'relay_commands_total', { kind: 'ask_content' });
+    const all = [read(0), read(0), read(2)];
+    await until(async () => (await heard()) === all.length);
+    for (let n = 0; n < 2; n += 1) {
+      const { request_id: requestId, offset } = await able.next('content_request');
+      const data = Buffer.from(offset === 0 ? 'ab' : 'cd').toString('base64');
+      const piece = { mime: 'text/plain', size: 4, data };
+      able.send({ type: 'content_response', request_id: requestId, session_id: 'kept', ...piece });
+    }
+    const pieces = (await Promise.all(all)).map(({ body }) => Buffer.from(body.data, 'base64').toString());
+    expect(pieces).toEqual(['ab', 'ab', 'cd']);
+    expect(able.inbox.count('content_request')).toBe(2);
+    await able.close();
+  });
+
   describe('the settings of a session', () => {
     const mode = { id: 'mode', kind: 'mode', name: 'Mode', value: 'ask', options: [{ id: 'ask', name: 'Ask' }] };
     const read = (id: string) => relay.call('readSettings', { params: { id } });
@@ -223,7 +243,10 @@ describe('what a daemon declares', () => {
     };
 
     it('are asked once for all who ask the same at a time, and never for two changes', async () => {
+      const heard = () => counted(relay, 'relay_commands_total', { kind: 'ask_settings' });
+      const before = await heard();
       const both = [read(id), read(id)];
+      await until(async () => (await heard()) === before + 2);
       await answer({ settings: [mode] });
       for (const { body } of await Promise.all(both)) expect(body.settings).toEqual([mode]);
       expect(able.inbox.count('settings_request')).toBe(1);
