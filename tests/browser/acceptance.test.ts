@@ -1,0 +1,303 @@
+/** Promises of the pages by the numbers of their acceptance: long sessions, questions on a phone, drafts, the way back. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, add, connectTranscriptDaemon, item, put, set } from './transcript-daemon.ts';
+import { conversation } from './transcript-scenes.ts';
+
+const desk = { width: 1360, height: 860 };
+const handheld = { width: 390, height: 844 };
+
+describeWith('chromium', 'acceptance', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: desk });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  const idOf = (nativeId: string) => `${registration.deviceId}:scripted:${nativeId}`;
+  const pathOf = (nativeId: string) => `/sessions/${encodeURIComponent(idOf(nativeId))}`;
+  const evaluate = <T>(script: string): Promise<T> => person.page.evaluate<T>(script);
+  const message = () => person.page.getByLabel('Message', { exact: true });
+  const focused = () => evaluate<string>(`document.activeElement.getAttribute('aria-label') ?? document.activeElement.tagName`); // prettier-ignore
+
+  async function start(words: string, nativeId: string, folder = '/home/ada/code/garden-api'): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill(words);
+    await person.page.getByLabel('Folder on the machine').fill(folder);
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    daemon.say(taskId, nativeId, [put(item(task.message_uuid as string, 1, { kind: 'user' }, words))]);
+    await person.page.waitForURL(`**${pathOf(nativeId)}`);
+    return taskId;
+  }
+  const end = (taskId: string, result = 'Done.') => {
+    daemon.event(taskId, 'TASK_COMPLETE', { result });
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+  const diffs = ['src/invites/route.ts', 'src/invites/route.test.ts'].map((path) => ({
+    path,
+    change: 'edit' as const,
+    added: 14,
+    removed: 1,
+    hunks: [{ old: 11, new: 11, lines: [' const router = Router();', "-router.post('/invites', signedIn, create);", ...Array.from({ length: 14 }, (_, index) => `+router.post('/invites/${index}', signedIn, limit, create);`)] }], // prettier-ignore
+  }));
+  const ask = (taskId: string, uuid: string, title: string, subject: object) => {
+    daemon.event(taskId, 'WAIT_FOR_USER', {
+      prompt: title,
+      result: '',
+      options: [{ label: 'Allow once' }, { label: 'Reject' }],
+      message_uuid: uuid,
+      question: {
+        uuid,
+        title,
+        kind: 'permission',
+        options: [
+          { id: 'yes', label: 'Allow once', kind: 'allow_once' },
+          { id: 'all', label: 'Always allow edits', kind: 'allow_always' },
+          { id: 'no', label: 'Reject', kind: 'reject_once' },
+        ],
+        text: true,
+        subject,
+      },
+    });
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+
+  it('5: keeps 5,000 items light: few nodes while scrolling, and a heap that does not grow with visits', async () => {
+    end(await start('A long story', 'long'));
+    const messages = conversation(5000);
+    await person.page.route(/\/api\/sessions\/[^/?]+\?limit=/, async (route) => {
+      const response = await route.fetch();
+      const { v: _v, reset: _r, messagesError: _e, ...rest } = (await response.json()) as Record<string, unknown>;
+      await route.fulfill({ response, json: { ...rest, messages, hasMore: false } });
+    });
+    const client = await person.context.newCDPSession(person.page);
+    const heap = async () => {
+      await client.send('HeapProfiler.collectGarbage');
+      const { usedSize } = await client.send('Runtime.getHeapUsage');
+      return usedSize / 1_000_000;
+    };
+    const visit = async () => {
+      await person.page.locator('.side .row', { hasText: 'A long story' }).click();
+      await person.page.locator('.log .entry').first().waitFor();
+      await person.page.getByRole('link', { name: 'Machines' }).first().click();
+      await person.heading('Machines');
+    };
+    await person.goto(pathOf('long'));
+    await person.page.getByText('Step 4998').first().waitFor();
+    const nodes = await evaluate<number>(`new Promise((done) => {
+      const log = document.querySelector('.log'); let most = 0; let screens = 0;
+      (function next() {
+        most = Math.max(most, document.querySelectorAll('.entry').length);
+        log.scrollTop -= log.clientHeight;
+        screens++ < 20 ? requestAnimationFrame(() => requestAnimationFrame(next)) : done(most);
+      })();
+    })`);
+    expect(nodes).toBeGreaterThan(5);
+    expect(nodes).toBeLessThanOrEqual(120);
+    await visit();
+    const first = await heap();
+    expect(first).toBeLessThanOrEqual(60);
+    for (let time = 0; time < 10; time++) await visit();
+    expect((await heap()) - first).toBeLessThanOrEqual(10);
+    await client.detach();
+    await person.page.unroute(/\/api\/sessions\/[^/?]+\?limit=/);
+  });
+
+  it('6: streams 100 kB of markdown without drawing what is finished again, and takes every key meanwhile', async () => {
+    const taskId = await start('Write a book', 'book');
+    daemon.say(taskId, 'book', [put(item('a', 2, { kind: 'text', open: true }))]);
+    daemon.say(taskId, 'book', [add('a', '# The first heading\n\nThe first paragraph, which is finished.\n\n')]);
+    await person.page.locator('.md').getByText('The first paragraph').waitFor();
+    await evaluate(`{ window.touched_ = 0;
+      window.first_ = [...document.querySelectorAll('.md p')].find((p) => p.textContent.startsWith('The first paragraph'));
+      new MutationObserver((all) => { window.touched_ += all.length; })
+        .observe(window.first_, { childList: true, subtree: true, characterData: true, attributes: true }); }`);
+    const typed = 'typed while the agent writes, letter by letter';
+    const typing = message().pressSequentially(typed);
+    const pieces = 1000;
+    for (let piece = 0; piece < pieces; piece++)
+      daemon.say(taskId, 'book', [add('a', `Piece **${piece}** of the \`book\`, with [a link](https://example.org/${piece}) and more words to a hundred.\n\n`)]); // prettier-ignore
+    await typing;
+    await person.page.getByText(`Piece ${pieces - 1} of the book`).waitFor();
+    expect(await message().inputValue()).toBe(typed);
+    expect(await evaluate<number>('window.touched_')).toBe(0);
+    expect(await evaluate<boolean>('window.first_.isConnected')).toBe(true);
+    await message().fill('');
+    daemon.say(taskId, 'book', [set('a', { open: null })]);
+    end(taskId);
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+
+  it('12: a permission has its diff and buttons in the card, beside a keyboard too; then the composer has the focus', async () => {
+    const taskId = await start('Limit the invites', 'limit');
+    daemon.say(taskId, 'limit', [put(item('t1', 2, { kind: 'text' }, 'Both limits live in one file. '.repeat(30)))]);
+    ask(taskId, 'q1', 'Edit two files?', { type: 'edit', diffs });
+    const card = person.page.locator('.q');
+    await card.getByText('Wants to edit 2 files').waitFor();
+    await everyLook(person, 'question-diff');
+    for (const name of ['Allow once', 'Always allow edits', 'Reject'])
+      expect(await card.getByRole('button', { name, exact: true }).count()).toBe(1);
+    expect(await card.locator('.diff').count()).toBe(2);
+    const seen = () =>
+      evaluate<{ log: number; button: boolean; composer: boolean; wide: boolean }>(`(() => {
+        const inside = (element) => { const box = element.getBoundingClientRect(); const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2); return box.top >= 0 && box.bottom <= innerHeight && element.contains(hit); };
+        const { top } = document.querySelector('.dock').getBoundingClientRect();
+        return {
+          log: Math.round(Math.min(top, innerHeight) - document.querySelector('.log').getBoundingClientRect().top),
+          button: inside(document.querySelector('.q .acts .primary')),
+          composer: inside(document.querySelector('.dock textarea')),
+          wide: document.documentElement.scrollWidth <= innerWidth,
+        };
+      })()`);
+    for (const [name, viewport] of [
+      ['phone', handheld],
+      // A keyboard of 336 px.
+      ['keyboard', { width: 390, height: 508 }],
+      ['landscape', { width: 844, height: 390 }],
+    ] as const) {
+      await person.page.setViewportSize(viewport);
+      await person.picture(`question-${name}`);
+      const { log, ...others } = await seen();
+      expect({ name, ...others }).toEqual({ name, button: true, composer: true, wide: true });
+      expect(log).toBeGreaterThanOrEqual(96);
+    }
+    await person.page.setViewportSize(handheld);
+
+    // On the whole screen, file by file.
+    await card.getByRole('button', { name: 'Full screen, src/invites/route.ts' }).click();
+    const screen = person.page.locator('dialog.screen');
+    await screen.getByText('File 1 of 2').waitFor();
+    await person.picture('diff-screen');
+    await screen.getByRole('button', { name: 'Next file' }).click();
+    await screen.getByText('File 2 of 2').waitFor();
+    await screen.getByText('route.test.ts').waitFor();
+    await person.page.keyboard.press('Escape');
+    await screen.waitFor({ state: 'detached' });
+    expect(await focused()).toBe('Full screen, src/invites/route.ts');
+
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    await daemon.next('task_resume');
+    await card.waitFor({ state: 'detached' });
+    expect(await focused()).toBe('Message');
+    await person.page.setViewportSize(desk);
+  });
+
+  it('14: what needs the person is first, is answered without opening, and is counted outside of the page', async () => {
+    const taskId = await start('Migrate the database', 'migrate');
+    await person.goto('/devices');
+    await person.heading('Machines');
+    await person.page.waitForFunction(`document.title === 'Machines · Relay'`);
+    const icon = () => evaluate<string>(`document.querySelector('link[rel="icon"]').href`);
+    const plain = await icon();
+    ask(taskId, 'q2', 'Run the database migration?', { type: 'command', command: 'npm run db:migrate' });
+    const card = person.page.locator('.side .ask', { hasText: 'Run the database migration?' });
+    await card.getByText('npm run db:migrate').waitFor();
+    expect(await person.page.locator('.side .scroll section').first().getByRole('heading').innerText()).toBe(
+      'Needs you',
+    );
+    await person.page.waitForFunction(`document.title === '(1) Machines · Relay'`);
+    expect(await icon()).not.toBe(plain);
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    const { task_id: next } = await daemon.next('task_resume');
+    await card.waitFor({ state: 'detached' });
+    await person.page.waitForFunction(`document.title === 'Machines · Relay'`);
+    expect(await icon()).toBe(plain);
+    expect(new URL(person.page.url()).pathname).toBe('/devices');
+    end(next as string);
+  });
+
+  it('17: a draft survives leaving and loading again, is in no other session, and is gone after sending', async () => {
+    await person.goto(pathOf('migrate'));
+    await message().fill('Remember this');
+    await person.page.locator('.side .row', { hasText: 'Write a book' }).click();
+    await person.heading('Write a book');
+    expect(await message().inputValue()).toBe('');
+    await person.page.goBack();
+    await person.heading('Migrate the database');
+    await person.page.locator('.dock textarea', { hasText: 'Remember this' }).waitFor();
+    await person.page.reload();
+    await person.page.locator('.dock textarea', { hasText: 'Remember this' }).waitFor();
+    // The sign-in has ended, without signing out.
+    await person.context.clearCookies();
+    await person.page.reload();
+    await person.heading('Sign in');
+    await person.signIn('ada@example.com');
+    await person.heading('Migrate the database');
+    await person.page.locator('.dock textarea', { hasText: 'Remember this' }).waitFor();
+    await message().press('Enter');
+    end((await daemon.next('task_resume')).task_id as string);
+    await person.page.locator('.dock textarea:invalid').waitFor();
+    await person.page.reload();
+    await person.heading('Migrate the database');
+    await message().waitFor();
+    expect(await message().inputValue()).toBe('');
+  });
+
+  it('20: back from a session the list is as it was: same place, same rows, nothing asked again', async () => {
+    const at = (index: number) => new Date(Date.UTC(2026, 9, 1, 0, 0, -index)).toISOString();
+    daemon.send({
+      type: 'report_sessions',
+      sessions: Array.from({ length: 130 }, (_, index) => ({ session_id: `r${index}`, title: `Row ${index}`, project: `/p/${index % 3}`, last_message: 'x', last_activity: at(index) })), // prettier-ignore
+    });
+    await person.page.setViewportSize(handheld);
+    await person.goto('/sessions');
+    const rows = () => person.page.locator('.side .row').count();
+    await person.page.locator('.side .row', { hasText: 'Row 1' }).first().waitFor();
+    while ((await rows()) < 120) await evaluate(`document.querySelector('.side .scroll').scrollTop = 1e6`);
+    const place = await evaluate<number>(`(() => { const box = document.querySelector('.side .scroll'); box.scrollTop = 2500; return box.scrollTop; })()`); // prettier-ignore
+    await evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`);
+    const before = await rows();
+    const asked: string[] = [];
+    person.page.on('request', (request) => {
+      if (/\/api\/sessions\?/.test(request.url())) asked.push(request.url());
+    });
+    await evaluate(`[...document.querySelectorAll('.side .row')].find((row) => row.getBoundingClientRect().top > 200).click()`); // prettier-ignore
+    await person.page.locator('.conv .bar').waitFor();
+    await person.page.goBack();
+    await person.page.locator('.side .row').first().waitFor();
+    expect(Math.abs((await evaluate<number>(`document.querySelector('.side .scroll').scrollTop`)) - place)).toBeLessThanOrEqual(2); // prettier-ignore
+    expect(await rows()).toBe(before);
+    expect(asked).toEqual([]);
+    await person.page.setViewportSize(desk);
+  });
+
+  it('offers the folders in which sessions of the machine worked', async () => {
+    await person.goto('/sessions/new');
+    const folders = person.page.getByRole('group', { name: 'Recent folders' });
+    await folders.getByRole('button', { name: 'garden-api' }).click();
+    expect(await person.page.getByLabel('Folder on the machine').inputValue()).toBe('/home/ada/code/garden-api');
+    await everyLook(person, 'new-session-folders');
+    await folders.getByRole('button', { name: 'garden-api' }).click();
+    expect(await person.page.getByLabel('Folder on the machine').inputValue()).toBe('');
+  });
+});
