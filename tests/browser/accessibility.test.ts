@@ -129,6 +129,7 @@ describeWith('chromium', 'every page', () => {
       ['/sessions/:id', 'Plan a trip', () => `/sessions/${encodeURIComponent(sessionId)}`],
       ['/applications', 'Apps', () => '/applications'],
       ['/account', 'Settings', () => '/account'],
+      ['/notifications', 'Notifications', () => '/notifications'],
       ['/nothing', 'Page not found', () => '/nothing'],
     ])('%s is good for people who are signed in', async (name, heading, path) => {
       await check(member, path(), heading, `${name}-${look}`);

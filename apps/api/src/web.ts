@@ -2,7 +2,7 @@
  * The pages of the relay: a folder of built files, read once. Knows their addresses and what a browser may do with them; what is
  * on them it has never heard of.
  */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -33,15 +33,30 @@ const pages = [
   '/sessions/:id',
   '/applications',
   '/account',
+  '/notifications',
+];
+
+/** Files at the root: the worker of the pages must be there, to serve them all. */
+const rootFiles = [
+  'sw.js',
+  'manifest.webmanifest',
+  'icon-192.png',
+  'icon-512.png',
+  'maskable-512.png',
+  'apple-touch-180.png',
+  'badge-96.png',
 ];
 
 /** Addresses of programs: a request for one of these wants JSON, even when it does not exist. */
-const ofPrograms = /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics|install\.sh|relay-daemon\.tgz)(\/|$)/;
+const ofPrograms =
+  /^\/(api|auth|ws|assets|\.well-known|health|ready|metrics|install\.sh|relay-daemon\.tgz|sw\.js)(\/|$)/;
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
 };
 
 interface File {
@@ -62,6 +77,9 @@ function contentSecurityPolicy(publicUrl: string): string {
     // An attached image is shown from the browser's own memory.
     "img-src 'self' blob:",
     `connect-src 'self' ${sockets}`,
+    "manifest-src 'self'",
+    // Trusted Types lets the pages name one script, /sw.js.
+    "worker-src 'self'",
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -134,6 +152,18 @@ export function mountWeb(app: Express, options: WebOptions): void {
   };
 
   app.get(pages, page(200));
+  for (const name of rootFiles) {
+    const path = join(options.directory, name);
+    if (!existsSync(path)) continue;
+    const file: File = { type: types[extname(name)]!, bytes: readFileSync(path) };
+    app.get(`/${name}`, (request: Request, response: Response) => {
+      // The worker is asked for at every start of a page; what it may load is its own matter, and nothing.
+      response.setHeader('Cache-Control', 'no-cache');
+      response.setHeader('Content-Security-Policy', "default-src 'none'; connect-src 'self'");
+      response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+      send(request, response, file);
+    });
+  }
   app.get('/assets/:name', (request: Request, response: Response, next: NextFunction) => {
     const name = request.params.name as string;
     const file = assets.get(name) ?? assets.get(unhashed(name));

@@ -1,9 +1,7 @@
 /** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
 import { type ComponentType, Suspense, lazy, useEffect, useState } from 'react';
-import { Redirect, Route, Router, Switch } from 'wouter';
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { useAccessState, useRooms } from './rooms.ts';
-import { Account } from './pages/account.tsx';
-import { Applications } from './pages/applications.tsx';
 import { Consent } from './pages/consent.tsx';
 import { CreateAccount } from './pages/create-account.tsx';
 import { DevicePage } from './pages/device.tsx';
@@ -13,6 +11,7 @@ import { ErrorPage } from './pages/error.tsx';
 import { NewDevice } from './pages/new-device.tsx';
 import { NewSession } from './pages/new-session.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { onTap } from './push/worker.ts';
 import { RegisterDevice } from './pages/register-device.tsx';
 import { Sessions } from './pages/sessions.tsx';
 import { SignIn } from './pages/sign-in.tsx';
@@ -43,6 +42,11 @@ function useConversationAhead(): void {
   }, [isIn]);
 }
 
+/** Settings are opened rarely. */
+const Account = lazy(async () => ({ default: (await import('./pages/account.tsx')).Account }));
+const Applications = lazy(async () => ({ default: (await import('./pages/applications.tsx')).Applications }));
+const Notifications = lazy(async () => ({ default: (await import('./pages/notifications.tsx')).Notifications }));
+
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', Start],
   ['/device', RegisterDevice],
@@ -54,7 +58,16 @@ const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/sessions/:id', Conversation],
   ['/applications', Applications],
   ['/account', Account],
+  ['/notifications', Notifications],
 ];
+
+/** A tapped notification leads to its session, in the page that is open. */
+function Taps() {
+  const { place } = useRooms();
+  const [, go] = useLocation();
+  useEffect(() => onTap(place, go), [place, go]);
+  return null;
+}
 
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
@@ -62,6 +75,7 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
   if (place.isElsewhere) return <Elsewhere />;
   return (
     <Router base={place.base}>
+      <Taps />
       <Shell>
         <Switch>
           <Route path="/setup">

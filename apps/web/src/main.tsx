@@ -11,6 +11,7 @@ import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { forgetPerson } from './forget.ts';
 import { followKeyboard } from './keyboard-height.ts';
 import { createLive } from './live.ts';
+import { leaveBrowserPush } from './push/worker.ts';
 import { readPlace } from './place.ts';
 import { RoomsProvider } from './rooms.ts';
 import './styles/tokens.css';
@@ -28,9 +29,14 @@ const access = createAccess({
   fetchToken: () => tokenForSignIn(place),
   onOtherPerson: () => {
     forgetPerson();
-    window.location.reload();
+    void leaveBrowserPush(place)
+      .catch(() => undefined)
+      .finally(() => window.location.reload());
   },
-  onLeft: forgetPerson,
+  onLeft: () => {
+    forgetPerson();
+    void leaveBrowserPush(place).catch(() => undefined);
+  },
 });
 const account = createAccount(place);
 const client = createClient({

@@ -14,4 +14,5 @@ export * from './relay.ts';
 export * from './relay-double.ts';
 export * from './rest.ts';
 export * from './process.ts';
+export * from './push-receiver.ts';
 export * from './programs.ts';

@@ -2,17 +2,16 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addTestDelivery, claimDeliveries, settleDelivery, sweepDeliveries } from '@relay/database';
 import type { AddSubscription, Delivery, DeliveryState } from '@relay/protocol';
-import { openTestDatabase } from '@relay/testing';
+import { type PushReceiver, openPushKeys, openTestDatabase, startPushReceiver, vapidClaims } from '@relay/testing';
 import { type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
-import { type Receiver, openBrowser, startReceiver, vapidClaims } from './receiver.ts';
 
 /** Rules, 14.8 and 14.10: two apis, and services that answer as they like. */
 describe('deliveries', () => {
   let scene: Scene;
-  let receiver: Receiver;
+  let receiver: PushReceiver;
   beforeAll(async () => {
-    receiver = await startReceiver();
+    receiver = await startPushReceiver();
     const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
     scene = await openScene({ apis: 2, transports: [], config });
   });
@@ -94,7 +93,7 @@ describe('deliveries', () => {
   });
 
   it('reach a browser sealed, with a token for its push service', async () => {
-    const browser = openBrowser();
+    const browser = openPushKeys();
     const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/1`, keys: browser.keys });
     expect(subscription).toMatchObject({ state: 'active', detail: 'text' });
     const { id } = await complete('browser');
@@ -121,7 +120,7 @@ describe('deliveries', () => {
   });
 
   it('fit into a record whatever the session says', async () => {
-    const browser = openBrowser();
+    const browser = openPushKeys();
     const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/2`, keys: browser.keys });
     await complete('long', 'TASK_COMPLETE', { result: '"\\\u0001🌱'.repeat(5000) });
     const [request] = await arrived('/push/2');
@@ -165,7 +164,7 @@ describe('deliveries', () => {
     expect(await read(id)).toMatchObject({ state: 'paused', reason: 'The service answered 403. Check the address.' });
     const { subscription } = await add({
       ...{ kind: 'webpush', endpoint: `${receiver.url}/push/gone` },
-      keys: openBrowser().keys,
+      keys: openPushKeys().keys,
     });
     receiver.answer = (response) => void response.writeHead(410).end();
     await becomes(await test(subscription.id), 'gone');

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AddSubscription } from '@relay/protocol';
-import { type TestRelay, startRelay } from '@relay/testing';
+import { type TestRelay, openPushKeys, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
-import { openBrowser } from './receiver.ts';
 
 const ntfy = (topic: string, more: Partial<AddSubscription> = {}): AddSubscription => ({
   kind: 'ntfy',
@@ -115,10 +114,10 @@ describe('addresses to notify', () => {
   });
 
   it('of a browser that changed hands leave the person before, and only with the secret of the browser', async () => {
-    const { keys } = openBrowser();
+    const { keys } = openPushKeys();
     const endpoint = 'https://push.example.com/shared';
     const { id } = await added({ kind: 'webpush', endpoint, keys }, 'erin');
-    const other = { kind: 'webpush', endpoint, keys: openBrowser().keys } as const;
+    const other = { kind: 'webpush', endpoint, keys: openPushKeys().keys } as const;
     expectRefusal(await add(other, 'frank'), 'SUBSCRIPTION_TAKEN');
     await added({ kind: 'webpush', endpoint, keys }, 'frank');
     expect(await list('erin')).toEqual([]);

@@ -35,6 +35,11 @@ const sentences = new Map(
 
     SESSION_NOT_FOUND: 'Session not found. It may have been deleted.',
     DEVICE_NOT_FOUND: 'Machine not found. It may have been removed.',
+    ADDRESS_NOT_ALLOWED: 'Relay can’t notify this address. It must be https and reachable from the internet.',
+    SUBSCRIPTION_NOT_FOUND: 'This address was removed.',
+    SUBSCRIPTION_TAKEN: 'This browser notifies another account. Reset its notifications, then try again.',
+    TOO_MANY_SUBSCRIPTIONS: 'You have 20 addresses. Remove one first.',
+    KIND_NOT_CONFIGURED: 'This relay can’t notify in this way.',
     CODE_NOT_FOUND: 'No machine is waiting with this code. Check it, or start again in the terminal if it has expired.',
     CODE_ALREADY_USED: 'This code has already been used. Start again in the terminal to get a new one.',
     DEVICE_OFFLINE: 'The machine is offline. Start it, then try again.',

@@ -1,6 +1,6 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
-import { AppWindow, ChevronRight } from 'lucide-react';
+import { AppWindow, Bell, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
 import { useRooms } from '../rooms.ts';
@@ -48,6 +48,16 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
         <dd>{fullTime(me.login.createdAt)}</dd>
       </dl>
       <ul className="set-list">
+        <li>
+          <Link href="/notifications" className="li">
+            <Bell className="i" aria-hidden />
+            <span className="grow">
+              <b>Notifications</b>
+              <span className="d">This browser, your phone, other programs</span>
+            </span>
+            <ChevronRight className="i" aria-hidden />
+          </Link>
+        </li>
         <li>
           <Link href="/applications" className="li">
             <AppWindow className="i" aria-hidden />

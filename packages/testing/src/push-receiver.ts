@@ -9,7 +9,7 @@ export interface Received {
   body: Buffer;
 }
 
-export interface Receiver {
+export interface PushReceiver {
   /** `127.0.0.1:port`, for PUSH_ALLOWED_HOSTS. */
   readonly host: string;
   readonly url: string;
@@ -21,7 +21,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startPushReceiver(): Promise<PushReceiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -34,7 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const receiver: Receiver = {
+  const receiver: PushReceiver = {
     host,
     url: `http://${host}`,
     received,
@@ -53,7 +53,7 @@ const derive = (key: Buffer, salt: Buffer, info: Buffer, bytes: number) =>
   Buffer.from(hkdfSync('sha256', key, salt, info, bytes));
 
 /** A browser's keys, and its reading of RFC 8291 and RFC 8188: nothing of the sender is used here. */
-export function openBrowser(): { keys: { p256dh: string; auth: string }; read(body: Buffer): unknown } {
+export function openPushKeys(): { keys: { p256dh: string; auth: string }; read(body: Buffer): unknown } {
   const pair = createECDH('prime256v1');
   const publicKey = pair.generateKeys();
   const auth = randomBytes(16);

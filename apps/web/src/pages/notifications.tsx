@@ -1,0 +1,298 @@
+/** `/notifications`: this browser, and other addresses at which the person is notified. */
+import { type FormEvent, useState } from 'react';
+import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
+import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Field } from '../ui/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Problem } from '../ui/notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { type Resource, useResource } from '../ui/resource.ts';
+import { Ago } from '../ui/time.tsx';
+
+interface Known {
+  config: PushConfig;
+  all: readonly Subscription[];
+}
+
+export function Notifications() {
+  const { client } = useRooms();
+  const found = useResource('', async (): Promise<Known> => {
+    const [config, { subscriptions }] = await Promise.all([
+      client.call('readPushConfig'),
+      client.call('listSubscriptions'),
+    ]);
+    return { config, all: subscriptions };
+  });
+  return (
+    <Page
+      title="Notifications"
+      back={{ path: '/account', name: 'Settings' }}
+      lead="Hear when an agent you watch is done, fails or needs you"
+    >
+      <Loaded of={found} what="Loading notifications…">
+        {({ config, all }) =>
+          config.kinds.length === 0 ? (
+            <p role="status">This relay can’t send notifications. Its operator has to set PUSH_SECRET.</p>
+          ) : (
+            <>
+              <ThisBrowser config={config} all={all} onChange={found.reload} />
+              <Addresses all={all} found={found} />
+              <AddAddress onAdded={found.reload} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; onChange: () => void }) {
+  const { client, place } = useRooms();
+  const publicKey = config.vapid?.publicKey;
+  const ids = all.map(({ id }) => id);
+  const state = useResource(ids.join(), () => readBrowserPush(place, ids, publicKey));
+  const on = useAction(async () => {
+    await turnOn(client, place, publicKey!);
+    onChange();
+    state.reload();
+  });
+  const off = useAction(async (id: string) => {
+    await turnOff(client, place, id);
+    onChange();
+    state.reload();
+  });
+  return (
+    <section aria-labelledby="this-browser">
+      <h2 id="this-browser">This browser</h2>
+      <Loaded of={state} what="Asking the browser…">
+        {(now) => (
+          <>
+            {now.kind === 'impossible' && <p role="status">{now.why}</p>}
+            {now.kind === 'denied' && (
+              <p role="status">
+                This browser blocks notifications of Relay. Allow them in the settings of the page, beside its address.
+              </p>
+            )}
+            {now.kind === 'off' && (
+              <>
+                <p>Relay notifies you here, even when this page is closed. Messages are sealed until they arrive.</p>
+                <Problem refusal={on.refusal} />
+                <button type="button" className="primary" aria-disabled={on.busy} onClick={() => void on.run()}>
+                  {on.busy ? 'Turning on…' : 'Turn on notifications'}
+                </button>
+              </>
+            )}
+            {now.kind === 'on' && (
+              <>
+                <p role="status">Notifications are on in this browser.</p>
+                <Problem refusal={off.refusal} />
+                <button type="button" aria-disabled={off.busy} onClick={() => void off.run(now.id)}>
+                  {off.busy ? 'Turning off…' : 'Turn off'}
+                </button>
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Addresses({ all, found }: { all: readonly Subscription[]; found: Resource<Known> }) {
+  if (all.length === 0) return null;
+  const put = (changed: Subscription) =>
+    found.change((value) => ({ ...value, all: value.all.map((one) => (one.id === changed.id ? changed : one)) }));
+  return (
+    <section aria-labelledby="addresses">
+      <h2 id="addresses">Where you are notified</h2>
+      <ul className="cards">
+        {all.map((one) => (
+          <Address key={one.id} subscription={one} onChange={put} onRemoved={found.reload} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const kinds: Record<Subscription['kind'], string> = { ntfy: 'ntfy', webhook: 'Webhook', webpush: 'Browser' };
+const states: Record<Subscription['state'], [text: string, className: string]> = {
+  active: ['On', 'chip good'],
+  paused: ['Paused', 'chip'],
+  unverified: ['Send a test first', 'chip warn'],
+};
+
+const ended: readonly Delivery['state'][] = ['accepted', 'failed', 'gone', 'unknown', 'expired', 'superseded'];
+const pollMs = 500;
+const testMs = 60_000;
+
+/** The outcome of a test, in a sentence. */
+function sentenceOf({ state, reason }: Delivery): string {
+  if (state === 'accepted') return 'The test was delivered.';
+  return `The test was not delivered. ${reason ?? ''}`.trim();
+}
+
+function Address({
+  subscription,
+  onChange,
+  onRemoved,
+}: {
+  subscription: Subscription;
+  onChange: (changed: Subscription) => void;
+  onRemoved: () => void;
+}) {
+  const { client } = useRooms();
+  const { id, label, kind, address, state, reason, lastDelivery } = subscription;
+  const params = { id };
+  const [asking, setAsking] = useState(false);
+  const [outcome, setOutcome] = useState<string>();
+  const pause = useAction(async () => {
+    setOutcome(undefined);
+    const next = state === 'paused' ? 'active' : 'paused';
+    onChange(await client.call('changeSubscription', { params, body: { state: next } }));
+  });
+  const remove = useAction(async () => {
+    await client.call('removeSubscription', { params });
+    onRemoved();
+  });
+  const test = useAction(async () => {
+    setOutcome(undefined);
+    const { deliveryId } = await client.call('testSubscription', { params });
+    let delivery: Delivery;
+    const deadline = Date.now() + testMs;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      delivery = await client.call('readDelivery', { params: { id: deliveryId } });
+    } while (!ended.includes(delivery.state) && delivery.attempts < 2 && Date.now() < deadline);
+    setOutcome(sentenceOf(delivery));
+    onChange(await client.call('readSubscription', { params }));
+  });
+  const [word, className] = states[state];
+  return (
+    <li className="card">
+      <span className="card-head">
+        <span className="card-title">{label}</span>
+        <span className={className}>{word}</span>
+      </span>
+      <span className="card-facts">
+        <span>{kinds[kind]}</span>
+        <span>{address}</span>
+        {lastDelivery?.acceptedAt !== undefined && (
+          <span>
+            last delivered <Ago at={lastDelivery.acceptedAt} />
+          </span>
+        )}
+      </span>
+      {reason !== undefined && <span className="card-facts">{reason}</span>}
+      {outcome !== undefined && <span role="status">{outcome}</span>}
+      <Problem refusal={test.refusal ?? pause.refusal} />
+      <div className="actions start">
+        <button type="button" aria-disabled={test.busy} onClick={() => void test.run()}>
+          {test.busy ? 'Sending…' : 'Send a test'}
+          <span className="for-readers"> to {label}</span>
+        </button>
+        <button type="button" aria-disabled={pause.busy} onClick={() => void pause.run()}>
+          {state === 'paused' ? 'Resume' : 'Pause'}
+          <span className="for-readers"> {label}</span>
+        </button>
+        <button type="button" className="danger" onClick={() => setAsking(true)}>
+          Remove<span className="for-readers"> {label}</span>
+        </button>
+      </div>
+      {asking && (
+        <Confirm
+          title={`Remove ${label}?`}
+          action="Remove"
+          doing="Removing…"
+          busy={remove.busy}
+          refusal={remove.refusal}
+          onYes={() => void remove.run()}
+          onNo={() => setAsking(false)}
+        >
+          <p>You are no longer notified there.</p>
+        </Confirm>
+      )}
+    </li>
+  );
+}
+
+function AddAddress({ onAdded }: { onAdded: () => void }) {
+  const { client } = useRooms();
+  const [kind, setKind] = useState<'ntfy' | 'webhook'>('ntfy');
+  const [label, setLabel] = useState('');
+  const [topic, setTopic] = useState('');
+  const [url, setUrl] = useState('');
+  const [secret, setSecret] = useState<string>();
+  const add = useAction(async () => {
+    setSecret(undefined);
+    const named = label.trim() === '' ? {} : { label: label.trim() };
+    const address = url.trim() === '' ? {} : { url: url.trim() };
+    const body = kind === 'ntfy' ? { kind, topic: topic.trim(), ...named, ...address } : { kind, ...named, ...address };
+    const answer = await client.call('addSubscription', { body });
+    setSecret(answer.secret);
+    setTopic('');
+    setUrl('');
+    setLabel('');
+    onAdded();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void add.run();
+  };
+  return (
+    <section aria-labelledby="add-address">
+      <h2 id="add-address">Add an address</h2>
+      <form onSubmit={submit} className="stacked" method="post">
+        <fieldset className="choices">
+          <legend className="for-readers">Kind</legend>
+          {(['ntfy', 'webhook'] as const).map((one) => (
+            <label key={one}>
+              <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
+              {one === 'ntfy' ? 'ntfy, an app for phones' : 'Webhook, for programs'}
+            </label>
+          ))}
+        </fieldset>
+        {kind === 'ntfy' && (
+          <Field
+            label="Topic"
+            name="topic"
+            required
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={64}
+            pattern="[\-_A-Za-z0-9]{1,64}"
+            title="Letters, digits, - and _"
+            hint="Subscribe to the same topic in the ntfy app. Anyone who knows it can read along: choose one that is hard to guess."
+            value={topic}
+            onValue={setTopic}
+          />
+        )}
+        <Field
+          label={kind === 'ntfy' ? 'Server' : 'Address'}
+          name="url"
+          type="url"
+          required={kind === 'webhook'}
+          placeholder={kind === 'ntfy' ? 'https://ntfy.sh' : 'https://example.com/hook'}
+          maxLength={1000}
+          value={url}
+          onValue={setUrl}
+        />
+        <Field label="Name" name="label" maxLength={200} placeholder="My phone" value={label} onValue={setLabel} />
+        <Problem refusal={add.refusal} />
+        <button type="submit" aria-disabled={add.busy}>
+          {add.busy ? 'Adding…' : 'Add'}
+        </button>
+      </form>
+      {secret !== undefined && (
+        <div role="status">
+          <p>The secret that signs its requests. It is shown once.</p>
+          <Copy text={secret} label="the secret" />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+/** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
+import type { Client } from '@relay/client';
+import type { Place } from '../place.ts';
+import { pushSubscription } from './worker.ts';
+
+/** The id of the subscription of this browser; wiped with the person. */
+const storedId = 'relay.push';
+
+export type BrowserPush =
+  /** The relay, the browser or its address cannot; `why` is for people. */
+  | { kind: 'impossible'; why: string }
+  /** The person said no to the browser, which asks only once. */
+  | { kind: 'denied' }
+  | { kind: 'off' }
+  | { kind: 'on'; id: string };
+
+const isApple = () => /iPhone|iPad/.test(navigator.userAgent) && !matchMedia('(display-mode: standalone)').matches;
+
+function impossible(): string | undefined {
+  if (!window.isSecureContext) return 'Notifications need https. Open Relay at an https address.';
+  if ('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window) return undefined;
+  return isApple()
+    ? 'On iPhone and iPad, add Relay to the home screen first: Share, then Add to Home Screen. Then open it from there.'
+    : 'This browser has no notifications. Use another one, or ntfy below.';
+}
+
+const base64url = (bytes: ArrayBuffer | null) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes ?? new ArrayBuffer(0))))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+const bytesOf = (text: string) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+
+/** Trusted Types lets this one script be a worker, and nothing else. */
+function workerAddress(address: string): string {
+  const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
+  if (trustedTypes === undefined) return address;
+  const policy = trustedTypes.createPolicy('relay-worker', { createScriptURL: () => address });
+  return policy.createScriptURL(address) as string;
+}
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(from: string): unknown };
+}
+
+let registering: Promise<ServiceWorkerRegistration> | undefined;
+const register = (place: Place) =>
+  (registering ??= navigator.serviceWorker.register(workerAddress(`${place.publicUrl}/sw.js`), {
+    scope: `${place.publicUrl}/`,
+    updateViaCache: 'none',
+  }));
+
+/** `ids`: the subscriptions that the relay has of this person; `publicKey`: its key of today. */
+export async function readBrowserPush(
+  place: Place,
+  ids: readonly string[],
+  publicKey: string | undefined,
+): Promise<BrowserPush> {
+  const why = publicKey === undefined ? 'This relay can’t notify browsers.' : impossible();
+  if (why !== undefined) return { kind: 'impossible', why };
+  if (Notification.permission === 'denied') return { kind: 'denied' };
+  const found = await pushSubscription(place);
+  const id = localStorage.getItem(storedId);
+  const isOfToday = found !== null && base64url(found.options.applicationServerKey) === publicKey;
+  return isOfToday && id !== null && ids.includes(id) ? { kind: 'on', id } : { kind: 'off' };
+}
+
+const systems = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
+const browsers = ['Firefox', 'Edg', 'Chrome', 'Safari'];
+
+/** Such as “Chrome on Android”. */
+function nameOfBrowser(): string {
+  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? 'Browser';
+  const system = systems.find((name) => navigator.userAgent.includes(name));
+  const name = found === 'Edg' ? 'Edge' : found;
+  return system === undefined ? name : `${name} on ${system}`;
+}
+
+/** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */
+export async function turnOn(client: Client, place: Place, publicKey: string): Promise<boolean> {
+  if ((await Notification.requestPermission()) !== 'granted') return false;
+  await register(place);
+  const { pushManager } = await navigator.serviceWorker.ready;
+  const before = await pushManager.getSubscription();
+  if (before !== null && base64url(before.options.applicationServerKey) !== publicKey) await before.unsubscribe();
+  const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
+  const keys = { p256dh: base64url(made.getKey('p256dh')), auth: base64url(made.getKey('auth')) };
+  const body = { kind: 'webpush', label: nameOfBrowser(), endpoint: made.endpoint, keys } as const;
+  const { subscription: added } = await client.call('addSubscription', { body });
+  localStorage.setItem(storedId, added.id);
+  return true;
+}
+
+/** The push service then answers the relay that it is gone, should the relay not have heard of it. */
+export async function turnOff(client: Client, place: Place, id: string): Promise<void> {
+  await client.call('removeSubscription', { params: { id } });
+  localStorage.removeItem(storedId);
+  await (await pushSubscription(place))?.unsubscribe();
+}

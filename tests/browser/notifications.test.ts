@@ -1,0 +1,185 @@
+/**
+ * Notifications in a real browser. Chromium reaches no push service here, so a subscription made of our own keys takes its place; the
+ * sealed message is opened with them and handed to the worker of the page, as the browser would do.
+ */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import {
+  type PushReceiver,
+  type TestDaemon,
+  connectDaemon,
+  openPushKeys,
+  send,
+  startPushReceiver,
+} from '@relay/testing';
+import type { Browser, CDPSession } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+describeWith('chromium', 'notifications', () => {
+  let relay: BrowserRelay;
+  let receiver: PushReceiver;
+  let browser: Browser;
+  let person: Person;
+  let daemon: TestDaemon;
+  let worker: CDPSession;
+  let registrationId = '';
+  const keys = openPushKeys();
+
+  beforeAll(async () => {
+    receiver = await startPushReceiver();
+    relay = await startBrowserRelay({ PUSH_ALLOWED_HOSTS: receiver.host });
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    await person.context.grantPermissions(['notifications'], { origin: relay.url });
+    await person.context.addInitScript(`
+      const bytes = (text) =>
+        Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0)).buffer;
+      const kept = 'test.subscription';
+      const made = (key) => ({
+        endpoint: '${receiver.url}/push',
+        options: { applicationServerKey: bytes(key) },
+        getKey: (name) => bytes(name === 'auth' ? '${keys.keys.auth}' : '${keys.keys.p256dh}'),
+        unsubscribe: async () => localStorage.removeItem(kept) ?? true,
+      });
+      PushManager.prototype.getSubscription = async () => {
+        const key = localStorage.getItem(kept);
+        return key === null ? null : made(key);
+      };
+      PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+        localStorage.setItem(kept, btoa(String.fromCharCode(...applicationServerKey)));
+        return made(localStorage.getItem(kept));
+      };
+    `);
+    worker = await person.context.newCDPSession(person.page);
+    worker.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      for (const one of registrations) if (!one.isDeleted) registrationId = one.registrationId;
+    });
+    await worker.send('ServiceWorker.enable');
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    daemon = await connectDaemon(relay.relay, { registration: await registeredDevice(person) });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+    await receiver?.close();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const card = (name: string) => person.page.getByRole('listitem').filter({ hasText: name });
+
+  it('are added for a phone with ntfy, tested, paused and removed', async () => {
+    await person.goto('/account');
+    await person.page.getByRole('link', { name: /Notifications/ }).click();
+    await person.heading('Notifications');
+    await person.page.getByLabel('Topic').fill('garden-x7k2');
+    await person.page.getByLabel('Server').fill(receiver.url);
+    await person.page.getByLabel('Name', { exact: true }).fill('My phone');
+    await person.click('Add');
+    await card('My phone').getByText('On', { exact: true }).waitFor();
+    await card('My phone')
+      .getByRole('button', { name: /Send a test/ })
+      .click();
+    await card('My phone').getByText('The test was delivered.').waitFor();
+    expect(JSON.parse(receiver.at('/')[0]!.body.toString())).toMatchObject({ topic: 'garden-x7k2' });
+    receiver.answer = (response) => void response.writeHead(403).end();
+    await card('My phone')
+      .getByRole('button', { name: /Send a test/ })
+      .click();
+    await card('My phone').getByText('The test was not delivered. The service answered 403.').waitFor();
+    await card('My phone').getByText('Paused', { exact: true }).waitFor();
+    receiver.answer = (response) => void response.end('{}');
+    await card('My phone')
+      .getByRole('button', { name: /Resume/ })
+      .click();
+    await card('My phone').getByText('On', { exact: true }).waitFor();
+    await everyLook(person, 'notifications');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await card('My phone')
+      .getByRole('button', { name: /Remove/ })
+      .click();
+    await person.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await person.page.getByRole('heading', { name: 'Where you are notified' }).waitFor({ state: 'detached' });
+  });
+
+  it('refuse an address that Relay must not reach, with a sentence', async () => {
+    await person.page.getByLabel('Webhook, for programs').check();
+    await person.page.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:6379/');
+    await person.click('Add');
+    await person.text('Relay can’t notify this address.');
+  });
+
+  it('reach this browser with its page closed, and a tap opens the session', async () => {
+    await person.goto('/notifications');
+    await person.click('Turn on notifications');
+    await person.text('Notifications are on in this browser.');
+    await person.goto('/notifications');
+    await person.text('Notifications are on in this browser.');
+    expect(registrationId).not.toBe('');
+    await person.page.goto('about:blank');
+
+    const headers = { Authorization: person.bearer };
+    const body = { deviceId: daemon.deviceId, message: 'Water the garden' };
+    const { body: begun } = await send('POST', `${relay.url}/api/sessions`, { headers, body });
+    const { id, taskId } = begun as { id: string; taskId: string };
+    await daemon.next('task_start');
+    await send('POST', `${relay.url}/api/watched-sessions`, { headers, body: { sessionId: id } });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I pull the weeds?' });
+    for (let n = 0; receiver.at('/push').length === 0 && n < 300; n += 1)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const text = keys.read(receiver.at('/push')[0]!.body) as { notification: { title: string; navigate: string } };
+    expect(text.notification.title).toBe('An agent needs you');
+
+    await worker.send('ServiceWorker.deliverPushMessage', {
+      ...{ origin: relay.url, registrationId, data: JSON.stringify(text) },
+    });
+    await person.goto('/sessions');
+    const [shown] = await person.page.evaluate<{ title: string; body: string; data: object }[]>(`
+      navigator.serviceWorker.ready
+        .then((ready) => ready.getNotifications())
+        .then((all) => all.map(({ title, body, data }) => ({ title, body, data })))`);
+    expect(shown).toMatchObject({
+      title: 'An agent needs you',
+      data: { cause: 'needs_you', navigate: text.notification.navigate },
+    });
+    expect(shown!.body).toContain('May I pull the weeds?');
+
+    // A tap, as the worker hears it. Chromium focuses no window without a hand, so focusing is taken for granted.
+    const [serving] = person.context.serviceWorkers();
+    await serving!.evaluate(`(async () => {
+      WindowClient.prototype.focus = async function () { return this; };
+      const [notification] = await registration.getNotifications();
+      dispatchEvent(new NotificationEvent('notificationclick', { notification }));
+    })()`);
+    await person.page.waitForURL(text.notification.navigate);
+  });
+
+  it('are turned off, and the relay forgets this browser', async () => {
+    await person.goto('/notifications');
+    await person.click('Turn off');
+    await person.page.getByRole('button', { name: 'Turn on notifications' }).waitFor();
+    const headers = { Authorization: person.bearer };
+    const { body } = await send('GET', `${relay.url}/api/push/subscriptions`, { headers });
+    expect(body).toEqual({ subscriptions: [] });
+  });
+
+  it('end with the sign-in', async () => {
+    await person.click('Turn on notifications');
+    await person.text('Notifications are on in this browser.');
+    await person.goto('/account');
+    await person.click('Sign out');
+    await person.heading('Sign in');
+    const left = async () => person.page.evaluate<string | null>(`localStorage.getItem('test.subscription')`);
+    for (let n = 0; (await left()) !== null && n < 100; n += 1) await person.page.waitForTimeout(50);
+    expect(await left()).toBeNull();
+  });
+});
