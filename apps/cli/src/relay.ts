@@ -33,10 +33,15 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   releaseSession: ['result'],
   cancelSession: ['taskId', 'state'],
   readTask: ['id', 'state'],
+  listSubscriptions: ['subscriptions'],
+  addSubscription: ['subscription'],
+  changeSubscription: ['id', 'state'],
+  testSubscription: ['deliveryId'],
+  readDelivery: ['id', 'state'],
   watch: ['sessionId', 'watched'],
   unwatch: ['sessionId', 'watched'],
 };
-const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands', 'settings']);
+const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands', 'settings', 'subscriptions']);
 
 export function relayOf(access: Access): Relay {
   const { url } = access;

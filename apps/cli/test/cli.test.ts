@@ -27,11 +27,13 @@ const commands = [
     'unpin',
     'tidy',
     'folders',
+    'notify',
     'tail',
     'watch',
     'unwatch',
   ].map((name) => [name]),
   ...['show', 'rename', 'remove'].map((name) => ['devices', name]),
+  ...['add', 'test', 'pause', 'resume', 'remove'].map((name) => ['notify', name]),
 ];
 
 describe('the program', () => {

@@ -1,11 +1,12 @@
 /** One world, one person who is signed in, and a machine of theirs: what tests of commands begin with. */
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import type { RelayConfig } from '@relay/config';
 import type { TestDaemon } from '@relay/testing';
 import { type Own, createDesk } from './desk.ts';
 import { type Person, type World, logIn, openWorld } from './world.ts';
 
 /** For the tests of the file that calls it. `own` is new for every test, and signed in. */
-export function scene() {
+export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promise.resolve({})) {
   let world: World;
   const desk = createDesk();
   const daemons: TestDaemon[] = [];
@@ -48,7 +49,7 @@ export function scene() {
     },
   };
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openWorld({ config: await config() });
   });
   beforeEach(async () => {
     state.person = await world.person();

@@ -1,0 +1,161 @@
+/** `relay notify` and its parts: the addresses at which the person is notified. */
+import {
+  type Delivery,
+  type NotificationCause,
+  type Subscription,
+  notificationCauses,
+  subscriptionDetails,
+} from '@relay/protocol';
+import { Failure, exitCodes, usage } from '../failure.ts';
+import type { Relay } from '../relay.ts';
+import { tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { ago } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export interface NotifyAddOptions extends CommonOptions {
+  name?: string;
+  server?: string;
+  token?: string;
+  causes?: string;
+  detail?: string;
+}
+
+const columns = [
+  { title: 'NAME', shrinks: true },
+  { title: 'KIND' },
+  { title: 'STATE' },
+  { title: 'LAST' },
+  { title: 'ID' },
+];
+
+export async function listNotifyCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { subscriptions } = await relay.call('listSubscriptions');
+  say({ subscriptions }, () =>
+    subscriptions.length === 0
+      ? 'No addresses yet. Add one: "relay notify add ntfy <topic>", or turn notifications on in a browser.\n'
+      : tableOf(
+          columns,
+          subscriptions.map(({ label, kind, state, lastDelivery, id }) => [
+            { text: label },
+            { text: kind },
+            { text: state },
+            { text: lastDelivery ? `${lastDelivery.state} ${ago(lastDelivery.createdAt)}` : '' },
+            { text: id },
+          ]),
+          terminal,
+        ),
+  );
+  return exitCodes.ok;
+}
+
+const isOneOf = <T extends string>(values: readonly T[], typed: string): typed is T =>
+  (values as readonly string[]).includes(typed);
+
+function causesOf(typed: string | undefined): NotificationCause[] | undefined {
+  return typed?.split(',').map((word) => {
+    const cause = word.trim();
+    if (!isOneOf(notificationCauses, cause))
+      throw usage(`There is no cause "${oneLine(cause)}". There are: ${notificationCauses.join(', ')}.`);
+    return cause;
+  });
+}
+
+/** `typed`: the topic of ntfy, or the address of a webhook. */
+export async function addNotifyCommand(
+  kind: string,
+  typed: string,
+  { name, server, token, causes, detail, ...common }: NotifyAddOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (kind !== 'ntfy' && kind !== 'webhook')
+    throw usage('The kind is "ntfy" or "webhook". Browsers are added in their page.');
+  if (detail !== undefined && !isOneOf(subscriptionDetails, detail))
+    throw usage(`--detail is one of: ${subscriptionDetails.join(', ')}.`);
+  const { relay, say } = contextOf(common, terminal);
+  const chosen = causesOf(causes);
+  const answer = await relay.call('addSubscription', {
+    body: {
+      kind,
+      ...(kind === 'ntfy' ? { topic: typed } : { url: typed }),
+      ...(kind === 'ntfy' && server !== undefined ? { url: server } : {}),
+      ...(token === undefined ? {} : { token }),
+      ...(name === undefined ? {} : { label: name }),
+      ...(chosen === undefined ? {} : { causes: chosen }),
+      ...(detail === undefined ? {} : { detail }),
+    },
+  });
+  const { subscription, secret } = answer;
+  say(answer, () => {
+    const added = `Added ${oneLine(subscription.label)} (${subscription.id}).\n`;
+    const next = `relay notify test ${subscription.id}`;
+    if (secret === undefined) return `${added}Try it: ${next}\n`;
+    return `${added}The secret that signs its requests, shown once: ${secret}\nIt is notified after it took a test: ${next}\n`;
+  });
+  return exitCodes.ok;
+}
+
+/** By id, by the beginning or end of one, or by a part of the name; only when a single one fits. */
+async function findAddress(relay: Relay, typed: string): Promise<Subscription> {
+  const { subscriptions } = await relay.call('listSubscriptions');
+  const wanted = typed.toLowerCase();
+  const exact = subscriptions.filter(({ id, label }) => id === typed || label === typed);
+  const found =
+    exact.length > 0
+      ? exact
+      : subscriptions.filter(({ id, label }) => {
+          const lower = id.toLowerCase();
+          return lower.startsWith(wanted) || lower.endsWith(wanted) || label.toLowerCase().includes(wanted);
+        });
+  if (found.length === 1) return found[0]!;
+  const what = found.length === 0 ? 'No address' : 'More than one address';
+  const message = `${what} fits "${oneLine(typed)}". "relay notify" lists them.`;
+  throw new Failure('SUBSCRIPTION_NOT_FOUND', message, exitCodes.notFound);
+}
+
+const ended: readonly Delivery['state'][] = ['accepted', 'failed', 'gone', 'unknown', 'expired', 'superseded'];
+const pollMs = 500;
+const testMs = 60_000;
+
+/** Waits for the outcome: a minute at most, or until the first attempt has failed. Exit code 1 when it was not delivered. */
+export async function testNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { id, label } = await findAddress(relay, typed);
+  const { deliveryId } = await relay.call('testSubscription', { params: { id } });
+  const deadline = Date.now() + testMs;
+  let delivery: Delivery;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    delivery = await relay.call('readDelivery', { params: { id: deliveryId } });
+  } while (!ended.includes(delivery.state) && delivery.reason === undefined && Date.now() < deadline);
+  const { state, reason = 'It is still under way.' } = delivery;
+  say(delivery, () =>
+    state === 'accepted'
+      ? `Delivered to ${oneLine(label)}.\n`
+      : `Not delivered to ${oneLine(label)}: ${oneLine(reason)}\n`,
+  );
+  return state === 'accepted' ? exitCodes.ok : exitCodes.failed;
+}
+
+export async function pauseNotifyCommand(
+  typed: string,
+  state: 'paused' | 'active',
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { id } = await findAddress(relay, typed);
+  const changed = await relay.call('changeSubscription', { params: { id }, body: { state } });
+  say(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
+  return exitCodes.ok;
+}
+
+export async function removeNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { id, label } = await findAddress(relay, typed);
+  await relay.call('removeSubscription', { params: { id } });
+  say({ id, removed: true }, () => `Removed ${oneLine(label)}. Nothing is sent there from now on.\n`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { type PushReceiver, startPushReceiver } from '@relay/testing';
+import { scene } from './scene.ts';
+
+let receiver: PushReceiver;
+const stage = scene(async () => {
+  receiver = await startPushReceiver();
+  return { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host] };
+});
+afterAll(() => receiver.close());
+
+describe('relay notify', () => {
+  it('says what to do when there are no addresses', async () => {
+    expect(await stage.own.run(['notify'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('relay notify add'),
+    });
+    expect(await stage.own.json(['notify'])).toEqual({ exit: 0, subscriptions: [] });
+  });
+
+  it('adds a topic of ntfy, tests it, pauses it and removes it, by a part of its name', async () => {
+    const added = await stage.own.run([
+      'notify',
+      'add',
+      'ntfy',
+      'garden',
+      '--server',
+      receiver.url,
+      '--name',
+      'My phone',
+    ]);
+    expect(added).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Added My phone \(\w+\)\.\nTry it: relay notify test/),
+    });
+    const tested = await stage.own.run(['notify', 'test', 'phone']);
+    expect(tested).toEqual({ code: 0, err: '', out: 'Delivered to My phone.\n' });
+    expect(JSON.parse(receiver.at('/')[0]!.body.toString())).toMatchObject({ topic: 'garden' });
+    const listed = await stage.own.run(['notify']);
+    expect(listed.out).toMatch(/^NAME +KIND +STATE +LAST +ID\nMy phone +ntfy +active +accepted .* \w+\n$/);
+    expect(await stage.own.run(['notify', 'pause', 'PHONE'])).toMatchObject({ code: 0, out: 'My phone: paused.\n' });
+    expect(await stage.own.json(['notify', 'resume', 'phone'])).toMatchObject({ exit: 0, state: 'active' });
+    expect(await stage.own.run(['notify', 'remove', 'phone'])).toMatchObject({ code: 0 });
+    expect(await stage.own.json(['notify'])).toEqual({ exit: 0, subscriptions: [] });
+  });
+
+  it('shows the secret of a webhook once, and why a test was not delivered', async () => {
+    const words = ['notify', 'add', 'webhook', `${receiver.url}/hook`, '--name', 'CI', '--causes', 'failed, needs_you'];
+    const { out } = await stage.own.run(words);
+    expect(out).toMatch(/shown once: whsec_\S{44}\n/);
+    receiver.answer = (response) => void response.writeHead(401).end();
+    expect(await stage.own.run(['notify', 'test', 'ci'])).toMatchObject({
+      code: 1,
+      out: 'Not delivered to CI: The service answered 401.\n',
+    });
+    const { subscriptions } = await stage.own.json(['notify']);
+    expect(subscriptions).toMatchObject([{ state: 'paused', causes: ['failed', 'needs_you'] }]);
+  });
+
+  it.each([
+    [['notify', 'add', 'pigeon', 'x'], 2, 'The kind is "ntfy" or "webhook"'],
+    [['notify', 'add', 'ntfy', 'x', '--causes', 'rain'], 2, 'There is no cause "rain"'],
+    [['notify', 'add', 'ntfy', 'x', '--detail', 'all'], 2, '--detail is one of'],
+    [['notify', 'add', 'webhook', 'http://10.0.0.1/'], 2, 'ADDRESS_NOT_ALLOWED'],
+    [['notify', 'test', 'nothing'], 4, 'No address fits "nothing"'],
+  ])('refuses %j with what to do', async (words, code, text) => {
+    const answer = await stage.own.run(words);
+    expect(answer).toMatchObject({ code, err: expect.stringContaining(text) });
+  });
+});
