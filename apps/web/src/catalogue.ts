@@ -101,7 +101,7 @@ export const words = {
     settings: 'Settings',
     needsYou: (count: number) => `${whole.format(count)} ${count === 1 ? 'session needs' : 'sessions need'} you`,
     newAccess: 'New access to your account',
-    access: 'was given access to your account',
+    access: 'was given access',
     notYou: 'Not you?',
     removeMachine: 'Remove it under Machines',
     revokeApp: 'Revoke it under Apps',
