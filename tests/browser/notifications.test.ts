@@ -124,15 +124,19 @@ describeWith('chromium', 'notifications', () => {
     await person.goto('/notifications');
     await person.text('Notifications are on in this browser.');
     expect(registrationId).not.toBe('');
+
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Water the garden');
+    await person.click('Start session');
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    const bell = person.page.getByRole('button', { name: 'Notify me about this session' });
+    // The page watches what it starts.
+    await bell.and(person.page.locator('[aria-pressed="true"]')).waitFor();
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
+    await person.page.waitForURL('**%3Agarden');
+    await everyLook(person, 'bell');
     await person.page.goto('about:blank');
 
-    const headers = { Authorization: person.bearer };
-    const body = { deviceId: daemon.deviceId, message: 'Water the garden' };
-    const { body: begun } = await send('POST', `${relay.url}/api/sessions`, { headers, body });
-    const { id, taskId } = begun as { id: string; taskId: string };
-    await daemon.next('task_start');
-    await send('POST', `${relay.url}/api/watched-sessions`, { headers, body: { sessionId: id } });
-    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I pull the weeds?' });
     for (let n = 0; receiver.at('/push').length === 0 && n < 300; n += 1)
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -78,6 +78,8 @@ function Form({ devices }: { devices: Device[] }) {
       ...sendingTimeout(dataUrls),
     });
     key.done();
+    // A session that is started here is one to hear of; without it the session goes on all the same.
+    client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: { first } });
   });
   const submit = (event: FormEvent) => {

@@ -1,0 +1,38 @@
+/** The offer of notifications: once something has waited for the person, and never again after an answer. */
+import { useState } from 'react';
+import type { Session } from '@relay/protocol';
+import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
+
+const answered = 'relay.nudge';
+
+/** Only where a browser could be asked, and was not yet. */
+const isWorthIt = () =>
+  window.isSecureContext &&
+  'serviceWorker' in navigator &&
+  'PushManager' in window &&
+  'Notification' in window &&
+  Notification.permission === 'default' &&
+  localStorage.getItem(answered) === null;
+
+export function Nudge({ session }: { session: Session }) {
+  const [isOver, setOver] = useState(() => !isWorthIt());
+  if (isOver || !session.watched || session.status === 'active') return null;
+  const end = () => {
+    localStorage.setItem(answered, 'done');
+    setOver(true);
+  };
+  return (
+    <aside className="under-bar nudge" aria-label={words.nudgeYes}>
+      <p>{words.nudge}</p>
+      <span className="actions start">
+        <Link href="/notifications" className="button" onClick={end}>
+          {words.nudgeYes}
+        </Link>
+        <button type="button" className="ghost" onClick={end}>
+          {words.nudgeNo}
+        </button>
+      </span>
+    </aside>
+  );
+}
