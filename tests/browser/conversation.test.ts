@@ -166,7 +166,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('You', 'And sweep it').waitFor();
     finish(task.task_id as string, 'TASK_COMPLETE', { result: 'Swept.' });
     await said('Agent', 'Swept.').waitFor();
-    await person.page.waitForFunction("document.querySelector('textarea')?.value === ''");
+    await person.page.locator('textarea:invalid').waitFor();
     person.complaints.splice(0);
   });
 

@@ -227,7 +227,7 @@ describeWith('chromium', 'the log', () => {
         await person.page.reload();
         await text('Uploads are checked');
         await frames(20);
-        await person.page.waitForFunction(`document.querySelectorAll('.k1').length > 0`);
+        await person.page.locator('.k1').first().waitFor({ state: 'attached' });
         await person.picture(`log-${width}-${colorScheme}`);
         await evaluate(`{ ${log} log.scrollTop = 0; }`);
         await frames(10);
