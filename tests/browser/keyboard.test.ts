@@ -135,6 +135,8 @@ describeWith('chromium', 'the keyboard', () => {
       while ((await palette().getByRole('combobox').getAttribute('aria-activedescendant')) !== target)
         await press('ArrowDown');
       await press('Enter');
+      // It closes a moment later; the same keys would close it, too.
+      await palette().waitFor({ state: 'detached' });
       await person.heading(heading);
       expect(await focus()).not.toBe('BODY');
     }
@@ -152,9 +154,11 @@ describeWith('chromium', 'the keyboard', () => {
     await press('n', 'Control+k');
     await palette().waitFor();
     await press('Escape');
+    await palette().waitFor({ state: 'detached' });
     await person.heading('Sessions');
     await press('Control+k');
     await person.page.keyboard.type('keyboard');
+    await palette().getByRole('option').first().waitFor();
     await press('Enter');
     await help.getByRole('checkbox').press('Space');
     await press('Escape');
