@@ -76,6 +76,10 @@ describeWith('chromium', 'the keyboard', () => {
     );
   const palette = () => person.page.getByRole('dialog', { name: 'Go to' });
   const chosen = () => palette().getByRole('option', { selected: true }).locator('b').innerText();
+  const openPalette = async () => {
+    await press('Control+k');
+    await palette().locator('input:focus').waitFor();
+  };
 
   it('22: opens a session in four keys', async () => {
     await press('Control+k', 'u', 'p', 'Enter');
@@ -84,7 +88,7 @@ describeWith('chromium', 'the keyboard', () => {
   });
 
   it('22: finds sessions, words in messages, machines and pages, and starts a session with the words', async () => {
-    await press('Control+k');
+    await openPalette();
     await palette().getByRole('option', { name: /Flaky test/ }).waitFor(); // prettier-ignore
     await everyLook(person, 'palette-empty');
     await person.page.keyboard.type('queue');
@@ -110,7 +114,7 @@ describeWith('chromium', 'the keyboard', () => {
     await press('Escape');
     await palette().waitFor({ state: 'detached' });
     expect(await focus()).toBe('Upgrade to Node 24');
-    await press('Control+k');
+    await openPalette();
     await person.page.keyboard.type('macbook');
     await palette().getByRole('option', { name: /MacBook Pro/ }).last().waitFor(); // prettier-ignore
     await person.page.keyboard.press('Control+Enter');
@@ -127,7 +131,7 @@ describeWith('chromium', 'the keyboard', () => {
       ['connect', /^Connect/],
       ['sessions', 'Sessions'],
     ] as const) {
-      await press('Control+k');
+      await openPalette();
       await person.page.keyboard.type(words);
       await palette().getByRole('option').first().waitFor();
       const page = palette().getByRole('group', { name: 'Pages and actions' }).getByRole('option').first();
@@ -151,12 +155,12 @@ describeWith('chromium', 'the keyboard', () => {
     await press('Escape');
     await help.waitFor({ state: 'detached' });
     expect(await focus()).not.toBe('BODY');
-    await press('n', 'Control+k');
-    await palette().waitFor();
+    await press('n');
+    await openPalette();
     await press('Escape');
     await palette().waitFor({ state: 'detached' });
     await person.heading('Sessions');
-    await press('Control+k');
+    await openPalette();
     await person.page.keyboard.type('keyboard');
     await palette().getByRole('option').first().waitFor();
     await press('Enter');

@@ -1,5 +1,5 @@
 /** ⌘K: goes to a session, a machine or a page by a few letters of its name. A combobox as the ARIA practices have it. */
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Search } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { words as catalogue } from '../catalogue.ts';
@@ -23,7 +23,8 @@ export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => 
   const dialog = useRef<HTMLDialogElement>(null);
   const listId = useId();
   const idOf = (index: number) => `${listId}-${index}`;
-  useEffect(() => {
+  // Before anything else is typed: letters right after the key go into the field.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
   useEffect(() => {
