@@ -20,7 +20,9 @@ const secondMs = 1200;
 
 export function Keys() {
   const [, navigate] = useLocation();
-  const [open, setOpen] = useState<'palette' | 'help'>();
+  const [open, setOpen] = useState<{ what: 'palette' | 'help'; nth: number }>();
+  const opened = useRef(0);
+  const show = (what: 'palette' | 'help') => setOpen({ what, nth: (opened.current += 1) });
   const [dialogs, setDialogs] = useState<Dialogs>();
   const isWanted = open !== undefined;
   useEffect(() => {
@@ -41,7 +43,7 @@ export function Keys() {
     },
     m: () => (afterG() ? go('/devices') : false),
     s: () => (afterG() ? go('/sessions') : false),
-    '?': () => setOpen('help'),
+    '?': () => show('help'),
   });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -49,14 +51,15 @@ export function Keys() {
         return;
       event.preventDefault();
       // Another dialog has to be answered first.
-      if (document.querySelector('dialog[open]') === null) setOpen('palette');
+      if (document.querySelector('dialog[open]') === null) show('palette');
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, []);
-  const onDone = () => setOpen(undefined);
-  if (!dialogs) return null;
+  if (!dialogs || !open) return null;
   const { Palette, Help } = dialogs;
-  if (open === 'palette') return <Palette onDone={onDone} onHelp={() => setOpen('help')} />;
-  return open === 'help' ? <Help onDone={onDone} /> : null;
+  // A dialog hears of its own end late: the next one may be open by then, and stays.
+  const onDone = () => setOpen((now) => (now?.nth === open.nth ? undefined : now));
+  if (open.what === 'palette') return <Palette key={open.nth} onDone={onDone} onHelp={() => show('help')} />;
+  return <Help key={open.nth} onDone={onDone} />;
 }
