@@ -167,6 +167,26 @@ describeWith('chromium', 'notifications', () => {
     await person.page.waitForURL(text.notification.navigate);
   });
 
+  it('are offered once something waits, and never again after an answer', async () => {
+    const other = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    await other.goto('/sign-in');
+    await other.signIn('ada@example.com');
+    const path = `/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`;
+    await other.page.getByText('Water the garden').filter({ visible: true }).first().waitFor();
+    await other.goto(path);
+    await other.text('Hear about it on this device');
+    await everyLook(other, 'offer');
+    await other.page.setViewportSize({ width: 390, height: 844 });
+    await other.click('Not now');
+    const offer = other.page.getByText('Hear about it on this device');
+    await offer.waitFor({ state: 'detached' });
+    await other.goto(path);
+    await other.page.getByText('May I pull the weeds?').filter({ visible: true }).first().waitFor();
+    expect(await offer.count()).toBe(0);
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
+
   it('are turned off, and the relay forgets this browser', async () => {
     await person.goto('/notifications');
     await person.click('Turn off');

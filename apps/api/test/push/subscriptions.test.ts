@@ -116,12 +116,11 @@ describe('addresses to notify', () => {
   it('of a browser that changed hands leave the person before, and only with the secret of the browser', async () => {
     const { keys } = openPushKeys();
     const endpoint = 'https://push.example.com/shared';
-    const { id } = await added({ kind: 'webpush', endpoint, keys }, 'erin');
+    await added({ kind: 'webpush', endpoint, keys }, 'erin');
     const other = { kind: 'webpush', endpoint, keys: openPushKeys().keys } as const;
     expectRefusal(await add(other, 'frank'), 'SUBSCRIPTION_TAKEN');
     await added({ kind: 'webpush', endpoint, keys }, 'frank');
     expect(await list('erin')).toEqual([]);
-    expect(id).toBeDefined();
   });
 
   it('are twenty at most, also when they are added at the same time', async () => {

@@ -115,7 +115,7 @@ async function findAddress(relay: Relay, typed: string): Promise<Subscription> {
   throw new Failure('SUBSCRIPTION_NOT_FOUND', message, exitCodes.notFound);
 }
 
-const ended: readonly Delivery['state'][] = ['accepted', 'failed', 'gone', 'unknown', 'expired', 'superseded'];
+const isUnderWay = ({ state }: Delivery) => state === 'pending' || state === 'sending';
 const pollMs = 500;
 const testMs = 60_000;
 
@@ -129,7 +129,7 @@ export async function testNotifyCommand(typed: string, options: CommonOptions, t
   do {
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     delivery = await relay.call('readDelivery', { params: { id: deliveryId } });
-  } while (!ended.includes(delivery.state) && delivery.reason === undefined && Date.now() < deadline);
+  } while (isUnderWay(delivery) && delivery.reason === undefined && Date.now() < deadline);
   const { state, reason = 'It is still under way.' } = delivery;
   say(delivery, () =>
     state === 'accepted'

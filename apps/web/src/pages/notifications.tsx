@@ -125,7 +125,7 @@ const states: Record<Subscription['state'], [text: string, className: string]> =
   unverified: ['Send a test first', 'chip warn'],
 };
 
-const ended: readonly Delivery['state'][] = ['accepted', 'failed', 'gone', 'unknown', 'expired', 'superseded'];
+const isUnderWay = ({ state }: Delivery) => state === 'pending' || state === 'sending';
 const pollMs = 500;
 const testMs = 60_000;
 
@@ -166,7 +166,7 @@ function Address({
     do {
       await new Promise((resolve) => setTimeout(resolve, pollMs));
       delivery = await client.call('readDelivery', { params: { id: deliveryId } });
-    } while (!ended.includes(delivery.state) && delivery.attempts < 2 && Date.now() < deadline);
+    } while (isUnderWay(delivery) && delivery.attempts < 2 && Date.now() < deadline);
     setOutcome(sentenceOf(delivery));
     onChange(await client.call('readSubscription', { params }));
   });

@@ -1,0 +1,71 @@
+/** The rows of `routes` for addresses at which a person is notified, and for the deliveries to them (rules, 14.7 and 14.8). */
+import { endpoints } from './endpoints.ts';
+import * as push from './rest/push.ts';
+
+export const pushRoutes = {
+  readPushConfig: {
+    ...endpoints.readPushConfig,
+    summary: 'How this relay can notify people',
+    success: { 200: push.PushConfig },
+    errors: [],
+  },
+  listSubscriptions: {
+    ...endpoints.listSubscriptions,
+    summary: 'The addresses at which the user is notified',
+    scope: 'sessions:read',
+    success: { 200: push.SubscriptionList },
+    errors: [],
+  },
+  addSubscription: {
+    ...endpoints.addSubscription,
+    summary: 'Add an address; one that the user already has is answered with 200 and changed',
+    scope: 'sessions:write',
+    body: push.AddSubscription,
+    success: { 200: push.AddedSubscription, 201: push.AddedSubscription },
+    errors: ['ADDRESS_NOT_ALLOWED', 'KIND_NOT_CONFIGURED', 'SUBSCRIPTION_TAKEN', 'TOO_MANY_SUBSCRIPTIONS'],
+  },
+  readSubscription: {
+    ...endpoints.readSubscription,
+    summary: 'One address with its last delivery',
+    scope: 'sessions:read',
+    success: { 200: push.Subscription },
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
+  },
+  changeSubscription: {
+    ...endpoints.changeSubscription,
+    summary: 'Rename an address, choose its causes, pause it or end the pause',
+    scope: 'sessions:write',
+    body: push.ChangeSubscription,
+    success: { 200: push.Subscription },
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
+  },
+  removeSubscription: {
+    ...endpoints.removeSubscription,
+    summary: 'Remove an address; nothing is sent there from then on',
+    scope: 'sessions:write',
+    success: { 204: undefined },
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
+  },
+  testSubscription: {
+    ...endpoints.testSubscription,
+    summary: 'Send a test to an address; ten in ten minutes',
+    scope: 'sessions:write',
+    success: { 202: push.TestStarted },
+    errors: ['SUBSCRIPTION_NOT_FOUND'],
+    limit: 'pushTest',
+  },
+  rotateSecret: {
+    ...endpoints.rotateSecret,
+    summary: 'A new secret for a webhook; the one before signs too for 24 hours',
+    scope: 'sessions:write',
+    success: { 200: push.RotatedSecret },
+    errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED'],
+  },
+  readDelivery: {
+    ...endpoints.readDelivery,
+    summary: 'One delivery, until 30 days after it became due',
+    scope: 'sessions:read',
+    success: { 200: push.Delivery },
+    errors: ['DELIVERY_NOT_FOUND'],
+  },
+} as const;
