@@ -174,11 +174,11 @@ describeWith('chromium', 'notifications', () => {
     const path = `/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`;
     await other.page.getByText('Water the garden').filter({ visible: true }).first().waitFor();
     await other.goto(path);
-    await other.text('Hear about it on this device');
+    await other.text('Get notified here');
     await everyLook(other, 'offer');
     await other.page.setViewportSize({ width: 390, height: 844 });
     await other.click('Not now');
-    const offer = other.page.getByText('Hear about it on this device');
+    const offer = other.page.getByText('Get notified here');
     await offer.waitFor({ state: 'detached' });
     await other.goto(path);
     await other.page.getByText('May I pull the weeds?').filter({ visible: true }).first().waitFor();

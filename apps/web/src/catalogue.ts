@@ -195,7 +195,7 @@ export const words = {
   gone: 'This session was deleted.',
   notify: 'Notify me about this session',
   stopNotifying: 'Stop notifying me about this session',
-  nudge: 'Hear about it on this device, even with this page closed.',
+  nudge: 'Get notified here, even with this page closed.',
   nudgeYes: 'Turn on notifications',
   nudgeNo: 'Not now',
   allSessions: 'All sessions',
