@@ -13,6 +13,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The polyfill of preloading is for browsers that cannot do the rest either.
     modulePreload: { polyfill: false },
+    rollupOptions: {
+      output: {
+        // Words by language and part: `en-frame`.
+        chunkFileNames: ({ facadeModuleId }) => {
+          const [, language, part] = /languages\/(\w+)\/(\w+)\.ts$/.exec(facadeModuleId ?? '') ?? [];
+          return language === undefined ? 'assets/[name]-[hash].js' : `assets/${language}-${part}-[hash].js`;
+        },
+      },
+    },
   },
   // `PUBLIC_URL=http://localhost:5173 npm start` beside this.
   server: {

@@ -1,6 +1,7 @@
 /** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
 import { type ComponentType, Suspense, lazy, useEffect, useState } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { loadWords } from './catalogue.ts';
 import { useAccessState, useRooms } from './rooms.ts';
 import { Consent } from './pages/consent.tsx';
 import { CreateAccount } from './pages/create-account.tsx';
@@ -22,7 +23,7 @@ import { SignedIn } from './ui/signed-in.tsx';
 /** A chunk of its own: what it takes to show a conversation is not needed to sign in. */
 let loadedConversation: ComponentType | undefined;
 async function loadConversation(): Promise<{ default: ComponentType }> {
-  const { Conversation: loaded } = await import('./pages/conversation.tsx');
+  const [{ Conversation: loaded }] = await Promise.all([import('./pages/conversation.tsx'), loadWords('session')]);
   loadedConversation = loaded;
   return { default: loaded };
 }

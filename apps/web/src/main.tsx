@@ -6,6 +6,7 @@ import { requestTimeoutMs } from './api/bounds.ts';
 import { App } from './app.tsx';
 import { createAccess } from './auth/access.ts';
 import { createAccount } from './auth/account.ts';
+import { language, loadWords } from './catalogue.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { forgetPerson } from './forget.ts';
@@ -53,10 +54,13 @@ if (!place.isElsewhere) void access.open();
 
 followKeyboard(window);
 
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <RoomsProvider value={{ place, access, account, client, live }}>
-      <App linkToken={linkToken} />
-    </RoomsProvider>
-  </StrictMode>,
+document.documentElement.lang = language;
+void loadWords('frame').then(() =>
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <RoomsProvider value={{ place, access, account, client, live }}>
+        <App linkToken={linkToken} />
+      </RoomsProvider>
+    </StrictMode>,
+  ),
 );

@@ -1,11 +1,16 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import { loadWords } from '../src/catalogue.ts';
 import { blocksOf, noBlocks, withoutLooseEnd } from '../src/transcript/markdown/blocks.ts';
 import { decoded } from '../src/transcript/markdown/entities.ts';
 import { safeAddress } from '../src/transcript/markdown/link.ts';
 import { Markdown } from '../src/transcript/markdown/markdown.tsx';
+
+beforeAll(async () => {
+  await Promise.all([loadWords('frame'), loadWords('session')]);
+});
 
 const html = (text: string, open = false) => renderToStaticMarkup(createElement(Markdown, { text, open }));
 /** The text that a person reads. */

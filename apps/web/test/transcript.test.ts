@@ -1,8 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '@relay/protocol';
 import fc from 'fast-check';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import { loadWords } from '../src/catalogue.ts';
 import { RowView } from '../src/transcript/item-view.tsx';
 import { type LogItem, itemOf } from '../src/transcript/items.ts';
 import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
@@ -11,6 +12,10 @@ import { plainOutput } from '../src/transcript/parts/terminal-text.ts';
 import { noMemory, rowsOf } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
+
+beforeAll(async () => {
+  await Promise.all([loadWords('frame'), loadWords('session')]);
+});
 
 const at = '2026-11-20T10:00:00.000Z';
 const texts = createTexts((work) => work());

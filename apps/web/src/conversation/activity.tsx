@@ -8,6 +8,7 @@ import { Elapsed } from '../transcript/parts/elapsed.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { WorkingSign } from '../ui/mark.tsx';
+import { Sentence } from '../ui/sentence.tsx';
 
 /** Since when this has been so: what the relay knows, else as far as this page knows. */
 function useSince(what: string, knownMs: number): number {
@@ -71,8 +72,11 @@ export function Activity({ session, saidAt, device, isErrorShown }: ActivityProp
       {device?.status === 'offline' && (
         <div role="status">
           <Note icon={<WifiOff className="i" aria-hidden />}>
-            <strong>{words.dock.offline(device.name)}</strong> {words.dock.offlineMore} {words.dock.howToStart}{' '}
-            <code>{daemonCommands.start}</code>
+            <Sentence
+              text={words.dock.offline}
+              machine={<strong>{device.name}</strong>}
+              command={<code>{daemonCommands.start}</code>}
+            />
           </Note>
         </div>
       )}

@@ -196,7 +196,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
           <kbd className="k">Enter</kbd> {words.dock.enter}
         </span>
         <span className="grow" />
-        <span>{agent === 'the agent' ? session.agentType : agent}</span>
+        <span>{agent || session.agentType}</span>
       </p>
     </form>
   );

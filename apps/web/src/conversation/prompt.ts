@@ -13,16 +13,16 @@ export const isDestructive = (command: string): boolean =>
 export const isNo = ({ kind }: Option): boolean => kind === 'reject_once' || kind === 'reject_always';
 
 /** Words that say no more than the kind of the choice does. */
-const plain: Readonly<Record<string, readonly [RegExp, string]>> = {
-  allow_once: [/^(?:allow(?: once)?|yes|approve|accept|ok)\.?$/i, words.question.allowOnce],
-  reject_once: [/^(?:reject(?: once)?|no|deny|decline)\.?$/i, words.question.reject],
-  allow_always: [/^(?:always allow|allow always|always)\.?$/i, words.question.allowAlways],
+const plain: Readonly<Record<string, readonly [RegExp, 'allowOnce' | 'reject' | 'allowAlways']>> = {
+  allow_once: [/^(?:allow(?: once)?|yes|approve|accept|ok)\.?$/i, 'allowOnce'],
+  reject_once: [/^(?:reject(?: once)?|no|deny|decline)\.?$/i, 'reject'],
+  allow_always: [/^(?:always allow|allow always|always)\.?$/i, 'allowAlways'],
 };
 
 /** The same words for the same choice, whichever agent asks; where it says more, its own. */
 export function labelOf({ kind, label }: Option): string {
   const [same, ours] = plain[kind ?? ''] ?? [];
-  return same?.test(label.trim()) ? ours! : label;
+  return same?.test(label.trim()) ? words.question[ours!] : label;
 }
 
 /** Allow once and reject, where nothing but a short command has to be seen for the answer. */

@@ -122,7 +122,7 @@ function Chip({ sessionId, task, queue }: ChipProps) {
         <button
           type="button"
           className="ghost icon"
-          aria-label={words.queue.edit(task.content)}
+          aria-label={words.queue.edit(task.content.slice(0, 80))}
           onClick={() => setDraft(task.content)}
         >
           <Pencil className="i" aria-hidden />
@@ -131,7 +131,7 @@ function Chip({ sessionId, task, queue }: ChipProps) {
       <button
         type="button"
         className="ghost icon"
-        aria-label={words.queue.remove(task.content)}
+        aria-label={words.queue.remove(task.content.slice(0, 80))}
         aria-disabled={remove.busy}
         onClick={() => void remove.run()}
       >

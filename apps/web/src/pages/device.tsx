@@ -78,7 +78,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
       )}
       <dl className="facts">
         <dt>Agent</dt>
-        <dd>{agent === 'the agent' ? device.agentType : agent}</dd>
+        <dd>{agent || device.agentType}</dd>
         <dt>Host name</dt>
         <dd>{device.hostname}</dd>
         <dt>Last seen</dt>

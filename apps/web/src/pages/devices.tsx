@@ -44,7 +44,7 @@ function Row({ device }: { device: Device }) {
         <span className="grow">
           <b>{device.name}</b>
           <span className="d">
-            {[agent === 'the agent' ? device.agentType : agent, device.hostname !== device.name && device.hostname]
+            {[agent || device.agentType, device.hostname !== device.name && device.hostname]
               .filter(Boolean)
               .join(' · ')}
             {device.status === 'offline' && (

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { titled } from '../sessions/attention.ts';
 import { Mark } from '../ui/mark.tsx';
 import { useQuery } from '../ui/address.ts';
@@ -23,8 +24,12 @@ export function Sessions() {
         <Mark />
         <h2>{words.list.pick}</h2>
         <p className="soft">
-          {words.list.pickKeys[0]} <kbd className="k">N</kbd> {words.list.pickKeys[1]} <kbd className="k">J</kbd>{' '}
-          <kbd className="k">K</kbd> {words.list.pickKeys[2]}
+          <Sentence
+            text={words.list.pickKeys}
+            new={<kbd className="k">N</kbd>}
+            next={<kbd className="k">J</kbd>}
+            previous={<kbd className="k">K</kbd>}
+          />
         </p>
       </div>
       <Link

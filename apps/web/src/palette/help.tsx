@@ -1,12 +1,9 @@
 /** The list of keys, and the switch that turns the single ones off. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { X } from 'lucide-react';
-import { keyName, keyWords } from '../catalogue-keys.ts';
-import { turnKeys, useKeysOn } from './hot-keys.ts';
+import { words } from '../catalogue.ts';
+import { keyName, turnKeys, useKeysOn } from './hot-keys.ts';
 
-const { does } = keyWords;
-const then = <span className="faint"> {does.then} </span>;
-const or = <span className="faint"> {does.or} </span>;
 const k = (...keys: readonly string[]) =>
   keys.map((key) => (
     <kbd key={key} className="k">
@@ -14,37 +11,43 @@ const k = (...keys: readonly string[]) =>
     </kbd>
   ));
 
-const lists: readonly { name: string; keys: readonly (readonly [text: string, keys: ReactNode])[] }[] = [
-  {
-    name: keyWords.everywhere,
-    keys: [
-      [does.palette, k('Mod', 'K')],
-      [does.new, k('N')],
-      [does.machines, <>{k('G')}{then}{k('M')}</>], // prettier-ignore
-      [does.sessions, <>{k('G')}{then}{k('S')}</>], // prettier-ignore
-      [does.help, k('?')],
-    ],
-  },
-  {
-    name: keyWords.inList,
-    keys: [
-      [does.search, k('/')],
-      [does.move, k('J', 'K')],
-      [does.open, k('Enter')],
-      [does.archive, k('E')],
-      [does.select, <>{k('Shift')} + {k('Enter')}</>], // prettier-ignore
-    ],
-  },
-  {
-    name: keyWords.inSession,
-    keys: [
-      [does.send, <>{k('Enter')}{or}{k('Mod', 'Enter')}</>], // prettier-ignore
-      [does.line, k('Shift', 'Enter')],
-      [does.commands, k('/')],
-      [does.answer, k('Enter', 'Esc')],
-    ],
-  },
-];
+/** Read while it renders. */
+function lists(): readonly { name: string; keys: readonly (readonly [text: string, keys: ReactNode])[] }[] {
+  const { does } = words.keys;
+  const then = <span className="faint"> {does.then} </span>;
+  const or = <span className="faint"> {does.or} </span>;
+  return [
+    {
+      name: words.keys.everywhere,
+      keys: [
+        [does.palette, k('Mod', 'K')],
+        [does.new, k('N')],
+        [does.machines, <>{k('G')}{then}{k('M')}</>], // prettier-ignore
+        [does.sessions, <>{k('G')}{then}{k('S')}</>], // prettier-ignore
+        [does.help, k('?')],
+      ],
+    },
+    {
+      name: words.keys.inList,
+      keys: [
+        [does.search, k('/')],
+        [does.move, k('J', 'K')],
+        [does.open, k('Enter')],
+        [does.archive, k('E')],
+        [does.select, <>{k('Shift')} + {k('Enter')}</>], // prettier-ignore
+      ],
+    },
+    {
+      name: words.keys.inSession,
+      keys: [
+        [does.send, <>{k('Enter')}{or}{k('Mod', 'Enter')}</>], // prettier-ignore
+        [does.line, k('Shift', 'Enter')],
+        [does.commands, k('/')],
+        [does.answer, k('Enter', 'Esc')],
+      ],
+    },
+  ];
+}
 
 export function Help({ onDone }: { onDone: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -56,18 +59,18 @@ export function Help({ onDone }: { onDone: () => void }) {
   return (
     <dialog ref={dialog} className="keys" aria-labelledby={id} onClose={onDone}>
       <div className="keys-head">
-        <h2 id={id}>{keyWords.help}</h2>
+        <h2 id={id}>{words.keys.help}</h2>
         <button
           type="button"
           className="ghost icon"
-          aria-label={keyWords.close}
+          aria-label={words.keys.close}
           onClick={() => dialog.current?.close()}
         >
           <X className="i" aria-hidden />
         </button>
       </div>
       <div className="keys-lists">
-        {lists.map(({ name, keys }) => (
+        {lists().map(({ name, keys }) => (
           <section key={name}>
             <h3>{name}</h3>
             <dl>
@@ -84,8 +87,8 @@ export function Help({ onDone }: { onDone: () => void }) {
       <label className="pick-line">
         <input type="checkbox" checked={isOn} onChange={({ target }) => turnKeys(target.checked)} />
         <span>
-          {keyWords.useKeys}
-          <span className="d soft">{keyWords.helpMore}</span>
+          {words.keys.useKeys}
+          <span className="d soft">{words.keys.helpMore}</span>
         </span>
       </label>
     </dialog>

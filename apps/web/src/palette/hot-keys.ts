@@ -2,6 +2,11 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { storedPrefix } from '../forget.ts';
 
+const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform);
+
+/** The name of a key on this keyboard. */
+export const keyName = (key: string): string => (key === 'Mod' ? (isMac ? '⌘' : 'Ctrl') : key);
+
 const storeKey = `${storedPrefix}keys`;
 const listeners = new Set<() => void>();
 

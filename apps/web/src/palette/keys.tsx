@@ -1,6 +1,7 @@
 /** Keys that work on every page, and the two dialogs that they open. */
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { loadWords } from '../catalogue.ts';
 import { useHotKeys } from './hot-keys.ts';
 
 interface Dialogs {
@@ -10,7 +11,7 @@ interface Dialogs {
 let loading: Promise<Dialogs> | undefined;
 /** Chunks of their own, loaded when the page is at rest: letters that are typed right after the key go into the field. */
 function loadDialogs(): Promise<Dialogs> {
-  loading ??= Promise.all([import('./palette.tsx'), import('./help.tsx')]).then(([{ Palette }, { Help }]) => ({ Palette, Help })); // prettier-ignore
+  loading ??= Promise.all([import('./palette.tsx'), import('./help.tsx'), loadWords('keys')]).then(([{ Palette }, { Help }]) => ({ Palette, Help })); // prettier-ignore
   loading.catch(() => (loading = undefined));
   return loading;
 }

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState
 import { Search } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { words as catalogue } from '../catalogue.ts';
-import { keyName, keyWords } from '../catalogue-keys.ts';
+import { keyName } from './hot-keys.ts';
 import { useKnown } from '../sessions/known.ts';
 import { noFilter } from '../sessions/listed.ts';
 import { Marked } from '../sessions/marked.tsx';
@@ -53,18 +53,18 @@ export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => 
   };
   let index = -1;
   return (
-    <dialog ref={dialog} className="pal" aria-label={keyWords.goTo} onClose={onDone}>
+    <dialog ref={dialog} className="pal" aria-label={catalogue.keys.goTo} onClose={onDone}>
       <div className="pin">
         <Search className="i" aria-hidden />
         <input
           type="text"
           role="combobox"
-          aria-label={keyWords.field}
+          aria-label={catalogue.keys.field}
           aria-expanded={all.length > 0}
           aria-controls={listId}
           aria-autocomplete="list"
           aria-activedescendant={at >= 0 ? idOf(at) : undefined}
-          placeholder={keyWords.hint}
+          placeholder={catalogue.keys.hint}
           maxLength={searchCharacters}
           autoComplete="off"
           autoCorrect="off"
@@ -84,7 +84,7 @@ export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => 
           {catalogue.cancel}
         </button>
       </div>
-      <div id={listId} role="listbox" aria-label={keyWords.results} className="pal-list">
+      <div id={listId} role="listbox" aria-label={catalogue.keys.results} className="pal-list">
         {groups.map((group, place) => (
           <div key={group.name} role="group" aria-labelledby={`${listId}-group-${place}`}>
             <p className="sec" role="presentation" id={`${listId}-group-${place}`}>
@@ -124,11 +124,11 @@ export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => 
       </div>
       {search.kind === 'failed' && (
         <p className="pal-note" role="status">
-          {keyWords.failed}
+          {catalogue.keys.failed}
         </p>
       )}
       <p className="sr" role="status">
-        {search.kind === 'searching' ? keyWords.searching : keyWords.found(all.length)}
+        {search.kind === 'searching' ? catalogue.keys.searching : catalogue.keys.found(all.length)}
       </p>
     </dialog>
   );

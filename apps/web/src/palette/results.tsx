@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { agentName, shortAgo, words as catalogue } from '../catalogue.ts';
-import { keyWords } from '../catalogue-keys.ts';
 import { needsYou } from '../sessions/listed.ts';
 import { StateGlyph, rowState } from '../sessions/state-glyph.tsx';
 import { titleOf } from '../sessions/use-changes.ts';
@@ -37,14 +36,14 @@ function excerpt(text: string, words: readonly string[]): string {
 }
 
 const icon = (Icon: typeof Laptop) => <Icon className="i" aria-hidden />;
-const pages: readonly Result[] = [
-  { key: 'new', icon: icon(Plus), name: keyWords.newSession, to: '/sessions/new' },
+const pages = (): readonly Result[] => [
+  { key: 'new', icon: icon(Plus), name: catalogue.keys.newSession, to: '/sessions/new' },
   { key: 'sessions', icon: icon(MessageSquare), name: catalogue.shell.sessions, to: '/sessions' },
   { key: 'machines', icon: icon(Laptop), name: catalogue.shell.machines, to: '/devices' },
-  { key: 'connect', icon: icon(Plus), name: keyWords.connect, to: '/devices/new' },
+  { key: 'connect', icon: icon(Plus), name: catalogue.keys.connect, to: '/devices/new' },
   { key: 'settings', icon: icon(Settings), name: catalogue.shell.settings, to: '/account' },
-  { key: 'apps', icon: icon(AppWindow), name: keyWords.apps, to: '/applications' },
-  { key: 'help', icon: icon(Keyboard), name: keyWords.help, to: { does: 'help' } },
+  { key: 'apps', icon: icon(AppWindow), name: catalogue.keys.apps, to: '/applications' },
+  { key: 'help', icon: icon(Keyboard), name: catalogue.keys.help, to: { does: 'help' } },
 ];
 
 interface Wanted {
@@ -76,7 +75,7 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
   const named = words.length === 0 ? first.slice(0, recentShown) : sessions.filter(byName).slice(0, foundShown);
   const said = words.length === 0 ? [] : sessions.filter((session) => !byName(session)).slice(0, foundShown);
   const machines = devices
-    .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), keyWords.groups.machines))
+    .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), catalogue.keys.groups.machines))
     .slice(0, foundShown)
     .map((device): Result => ({
       key: `machine ${device.id}`,
@@ -86,15 +85,15 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
       to: devicePath(device.id),
     }));
   const actions = [
-    ...pages.filter(({ name }) => has(name)),
+    ...pages().filter(({ name }) => has(name)),
     ...(words.length > 0
-      ? [{ key: 'new with', icon: icon(Plus), name: keyWords.newSessionWith(text), to: { message: text } }]
+      ? [{ key: 'new with', icon: icon(Plus), name: catalogue.keys.newSessionWith(text), to: { message: text } }]
       : []),
   ];
   return [
-    { name: keyWords.groups.sessions, results: named.map((session) => bySession(session, false)) },
-    { name: keyWords.groups.messages, results: said.map((session) => bySession(session, true)) },
-    { name: keyWords.groups.machines, results: machines },
-    { name: keyWords.groups.pages, results: actions },
+    { name: catalogue.keys.groups.sessions, results: named.map((session) => bySession(session, false)) },
+    { name: catalogue.keys.groups.messages, results: said.map((session) => bySession(session, true)) },
+    { name: catalogue.keys.groups.machines, results: machines },
+    { name: catalogue.keys.groups.pages, results: actions },
   ].filter(({ results }) => results.length > 0);
 }

@@ -52,7 +52,7 @@ export function Nothing({ search, filter, hasMachine, onClear }: NothingProps): 
       <div className="empty s" role="status">
         <SearchX className="i" aria-hidden />
         <h2>{words.list.noResult}</h2>
-        <p className="soft">{words.list.noResultMore(search)}</p>
+        <p className="soft">{words.list.noResultMore(search.length > 60 ? `${search.slice(0, 60)}…` : search)}</p>
         <button type="button" className="small" onClick={onClear}>
           {words.list.clearSearch}
         </button>

@@ -13,19 +13,19 @@ export function rowState({ status, lastTask, unread }: Session, device: Device |
   return unread ? 'new' : 'idle';
 }
 
-const spoken: Readonly<Record<RowState, string>> = {
-  need: words.list.state.waiting,
-  work: words.list.state.active,
-  fail: words.list.state.failed,
-  wait: words.list.state.queued,
-  new: words.list.state.news,
-  idle: words.list.state.idle,
+const spoken: Readonly<Record<RowState, keyof typeof words.list.state>> = {
+  need: 'waiting',
+  work: 'active',
+  fail: 'failed',
+  wait: 'queued',
+  new: 'news',
+  idle: 'idle',
 };
 
 export const StateGlyph = ({ state }: { state: RowState }) => (
   <span className={`st ${state}`}>
     {state === 'fail' && <CircleX className="i" aria-hidden />}
     {state === 'wait' && <Clock className="i" aria-hidden />}
-    <span className="sr">{spoken[state]}</span>
+    <span className="sr">{words.list.state[spoken[state]]}</span>
   </span>
 );

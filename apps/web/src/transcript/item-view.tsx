@@ -11,9 +11,13 @@ import { Tool } from './parts/tool.tsx';
 import { type Row, toolShape } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
 
-const speakers: Readonly<Record<string, string>> = { USER: words.you, AGENT: words.agent, SYSTEM: words.relay };
+const speakers: Readonly<Record<string, () => string>> = {
+  USER: () => words.you,
+  AGENT: () => words.agent,
+  SYSTEM: () => words.relay,
+};
 export const speakerOf = (item: LogItem): string =>
-  item.part.kind === 'error' ? words.agent : (speakers[item.role] ?? words.agent);
+  item.part.kind === 'error' ? words.agent : (speakers[item.role]?.() ?? words.agent);
 
 /** The last error can be tried again, by sending the last message again. */
 export interface Retry {

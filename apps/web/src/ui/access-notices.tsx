@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useFrames } from '../rooms.ts';
+import { Sentence } from './sentence.tsx';
 import { fullTime } from './time.tsx';
 import { visible } from './visible.ts';
 
@@ -23,7 +24,7 @@ export function AccessNotices() {
         <div key={`${notice.at} ${notice.kind} ${notice.name}`} className="access" role="status">
           <ShieldCheck className="i" aria-hidden />
           <p className="cut" title={fullTime(notice.at)}>
-            <strong>{visible(notice.name)}</strong> {words.shell.access}
+            <Sentence text={words.shell.access} name={<strong>{visible(notice.name)}</strong>} />
           </p>
           <Link href={notice.kind === 'device' ? '/devices' : '/applications'}>
             {words.shell.notYou}

@@ -9,6 +9,7 @@ import { useNeeds } from '../sessions/attention.ts';
 import { Side } from '../sessions/side.tsx';
 import { AccessNotices } from './access-notices.tsx';
 import { Mark } from './mark.tsx';
+import { Sentence } from './sentence.tsx';
 import { Remaining } from './time.tsx';
 
 /** A wait that is not worth a word yet. */
@@ -36,7 +37,7 @@ function LiveNotice() {
     <div className="live" role="status">
       {isLong && untilMs !== undefined && (
         <p>
-          {words.shell.reconnecting} <Remaining untilMs={untilMs} />
+          <Sentence text={words.shell.reconnecting} time={<Remaining untilMs={untilMs} />} />
           <button type="button" className="small" onClick={() => stream.refresh()}>
             {words.shell.retryNow}
           </button>
@@ -47,9 +48,9 @@ function LiveNotice() {
 }
 
 const tabs = [
-  { path: '/sessions', name: words.shell.sessions, Icon: MessageSquare },
-  { path: '/devices', name: words.shell.machines, Icon: Laptop },
-  { path: '/account', name: words.shell.settings, Icon: Settings },
+  { path: '/sessions', name: 'sessions', Icon: MessageSquare },
+  { path: '/devices', name: 'machines', Icon: Laptop },
+  { path: '/account', name: 'settings', Icon: Settings },
 ] as const;
 
 /** On a phone, at the foot of every page but a session. */
@@ -60,7 +61,7 @@ function Tabs({ location }: { location: string }) {
       {tabs.map(({ path, name, Icon }) => (
         <Link key={path} href={path} {...(isUnder(location, path) ? { 'aria-current': 'page' as const } : {})}>
           <Icon className="i" aria-hidden />
-          {name}
+          {words.shell[name]}
           {path === '/sessions' && needs > 0 && (
             <span className="bub">
               <span className="sr">{words.shell.needsYou(needs)}</span>

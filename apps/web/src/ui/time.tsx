@@ -1,5 +1,6 @@
 /** Times for people: how long ago, how long already, how long still. */
 import { useEffect, useState } from 'react';
+import { ago, fullTime, lasted, words } from '../catalogue.ts';
 
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
@@ -10,33 +11,15 @@ export function useNow(everyMs: number): number {
   return now;
 }
 
-const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-];
-
-function ago(ms: number): string {
-  const words = new Intl.RelativeTimeFormat(navigator.language, { numeric: 'auto' });
-  for (const [unit, length] of steps) if (ms >= length) return words.format(-Math.floor(ms / length), unit);
-  return 'just now';
-}
-
-export const fullTime = (iso: string): string =>
-  new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
+export { fullTime };
 
 export function Ago({ at }: { at: string }) {
   const now = useNow(20_000);
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {ago(now - Date.parse(at))}
+      {ago(now - Date.parse(at)) || words.justNow}
     </time>
   );
-}
-
-function clock(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
 }
 
 /** Seconds since. Not read out: it would never stop. */
@@ -44,7 +27,7 @@ export function Elapsed({ sinceMs }: { sinceMs: number }) {
   const now = useNow(1000);
   return (
     <span className="clock" aria-hidden="true">
-      {clock(now - sinceMs)}
+      {lasted(now - sinceMs)}
     </span>
   );
 }
@@ -54,7 +37,7 @@ export function Remaining({ untilMs }: { untilMs: number }) {
   const now = useNow(1000);
   return (
     <span className="clock" aria-hidden="true">
-      {clock(untilMs - now)}
+      {lasted(untilMs - now)}
     </span>
   );
 }

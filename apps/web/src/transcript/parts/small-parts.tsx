@@ -80,7 +80,7 @@ export function Picture({ uuid, picture: { data, mime, bytes } }: { uuid: string
   return (
     <div className="shot" role="img" aria-label={words.image.alt}>
       <ImageIcon className="i" aria-hidden />
-      <span>{words.image.ofType(mime, bytes)}</span>
+      <span>{words.image.ofType(mime.replace('image/', '').toUpperCase(), bytes)}</span>
     </div>
   );
 }
@@ -166,13 +166,6 @@ export function Note({
 const entryOf = (table: Readonly<Record<string, string>>, word: string): string | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
-const endings: Readonly<Record<string, string>> = {
-  expired: words.question.expiredTitle,
-  superseded: words.question.superseded,
-  cancelled: words.question.cancelled,
-  interrupted: words.question.cancelled,
-};
-
 /** A question that has its answer, or can no longer get one. */
 export function AskedLine({ question: { title, state, answer } }: { question: QuestionShape }) {
   if (answer)
@@ -190,21 +183,15 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
     );
   return (
     <Note icon={<Clock className="i" aria-hidden />}>
-      <strong>{entryOf(endings, state) ?? words.question.waiting}</strong>{' '}
+      <strong>{entryOf(words.question.ended, state) ?? words.question.waiting}</strong>{' '}
       {state === 'expired' ? words.question.expired(title) : title}
     </Note>
   );
 }
 
-const markWords: Readonly<Record<string, string>> = {
-  cancelled: words.mark.cancelled,
-  interrupted: words.mark.interrupted,
-  compacted: words.mark.compacted,
-};
 export function Mark({ what, text }: { what: string; text: string }) {
-  const said =
-    text === '' ? [entryOf(markWords, what), what === 'cancelled' && words.mark.kept].filter(Boolean).join(' ') : text;
-  if (said === '') return null;
+  const said = text === '' ? entryOf(words.mark, what) : text;
+  if (said === undefined) return null;
   const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
   return <Note icon={<Icon className="i" aria-hidden />}>{said}</Note>;
 }
