@@ -1,65 +1,48 @@
 /** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
-import { type ComponentType, Suspense, lazy, useEffect, useState } from 'react';
+import { type ComponentType, Suspense, useEffect } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
-import { loadWords } from './catalogue.ts';
 import { useAccessState, useRooms } from './rooms.ts';
-import { Consent } from './pages/consent.tsx';
-import { CreateAccount } from './pages/create-account.tsx';
-import { DevicePage } from './pages/device.tsx';
-import { Devices } from './pages/devices.tsx';
 import { Elsewhere } from './pages/elsewhere.tsx';
-import { ErrorPage } from './pages/error.tsx';
-import { NewDevice } from './pages/new-device.tsx';
-import { NewSession } from './pages/new-session.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { onTap } from './push/worker.ts';
-import { RegisterDevice } from './pages/register-device.tsx';
 import { Sessions } from './pages/sessions.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
+import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
-/** A chunk of its own: what it takes to show a conversation is not needed to sign in. */
-let loadedConversation: ComponentType | undefined;
-async function loadConversation(): Promise<{ default: ComponentType }> {
-  const [{ Conversation: loaded }] = await Promise.all([import('./pages/conversation.tsx'), loadWords('session')]);
-  loadedConversation = loaded;
-  return { default: loaded };
-}
-const LazyConversation = lazy(loadConversation);
-
-/** When it is loaded it is there at once: React holds back what was lazy for 300 ms, and what an agent says then is not heard. */
-function Conversation() {
-  const [Loaded] = useState(() => loadedConversation ?? LazyConversation);
-  return <Loaded />;
-}
+/** Chunks of their own: it takes none of them to sign in and to see the list. */
+const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
+const machines = pageChunk('machines', () => import('./pages/machines.ts'));
+const settings = pageChunk('settings', () => import('./pages/settings.ts'));
+const door = pageChunk('door', () => import('./pages/door.ts'));
+const CreateAccount = door.page(({ CreateAccount: page }) => page);
+const Consent = door.page(({ Consent: page }) => page);
+const ErrorPage = door.page(({ ErrorPage: page }) => page);
 
 /** A person who is signed in opens one soon. */
-function useConversationAhead(): void {
+function usePagesAhead(): void {
   const isIn = useAccessState().kind === 'in';
   useEffect(() => {
-    if (isIn) loadConversation().catch(() => undefined);
+    if (!isIn) return;
+    conversation.ahead();
+    machines.ahead();
   }, [isIn]);
 }
 
-/** Settings are opened rarely. */
-const Account = lazy(async () => ({ default: (await import('./pages/account.tsx')).Account }));
-const Applications = lazy(async () => ({ default: (await import('./pages/applications.tsx')).Applications }));
-const Notifications = lazy(async () => ({ default: (await import('./pages/notifications.tsx')).Notifications }));
-
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', Start],
-  ['/device', RegisterDevice],
-  ['/devices', Devices],
-  ['/devices/new', NewDevice],
-  ['/devices/:id', DevicePage],
+  ['/device', machines.page(({ RegisterDevice }) => RegisterDevice)],
+  ['/devices', machines.page(({ Devices }) => Devices)],
+  ['/devices/new', machines.page(({ NewDevice }) => NewDevice)],
+  ['/devices/:id', machines.page(({ DevicePage }) => DevicePage)],
   ['/sessions', Sessions],
-  ['/sessions/new', NewSession],
-  ['/sessions/:id', Conversation],
-  ['/applications', Applications],
-  ['/account', Account],
-  ['/notifications', Notifications],
+  ['/sessions/new', machines.page(({ NewSession }) => NewSession)],
+  ['/sessions/:id', conversation.page(({ Conversation }) => Conversation)],
+  ['/applications', settings.page(({ Applications }) => Applications)],
+  ['/account', settings.page(({ Account }) => Account)],
+  ['/notifications', settings.page(({ Notifications }) => Notifications)],
 ];
 
 /** A tapped notification leads to its session, in the page that is open. */
@@ -72,7 +55,7 @@ function Taps() {
 
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
-  useConversationAhead();
+  usePagesAhead();
   if (place.isElsewhere) return <Elsewhere />;
   return (
     <Router base={place.base}>

@@ -2,42 +2,60 @@
  * Every text on screen, by meaning, in the language of the pages (ADR 44). A part of it is loaded with the pages that speak it, so
  * texts are read while a component renders, never while a module loads.
  */
+import type { words as door } from './languages/en/door.ts';
+import type { words as errors } from './languages/en/errors.ts';
 import type { words as frame } from './languages/en/frame.ts';
 import type { words as keys } from './languages/en/keys.ts';
+import type { words as machines } from './languages/en/machines.ts';
 import type { words as session } from './languages/en/session.ts';
+import type { words as settings } from './languages/en/settings.ts';
 import { type Language, language } from './languages/language.ts';
 
 export { ago, capital, dayKey, dayOf, fullTime, lasted, number, shortAgo, size, timeOf } from './languages/formats.ts';
 export { language } from './languages/language.ts';
 
 interface Parts {
-  /** Of the first load; the other parts come with the pages that need them. */
+  /** With the first load; the other parts come with the pages that need them. */
   frame: typeof frame;
+  errors: typeof errors;
   session: typeof session;
   keys: typeof keys;
+  machines: typeof machines;
+  settings: typeof settings;
+  door: typeof door;
 }
-type Loaders = { [Part in keyof Parts]: () => Promise<{ words: Parts[Part] }> };
+export type Part = keyof Parts;
+type Loaders = { [Name in Part]: () => Promise<{ words: Parts[Name] }> };
 const files: Record<Language, Loaders> = {
   en: {
     frame: () => import('./languages/en/frame.ts'),
+    errors: () => import('./languages/en/errors.ts'),
     session: () => import('./languages/en/session.ts'),
     keys: () => import('./languages/en/keys.ts'),
+    machines: () => import('./languages/en/machines.ts'),
+    settings: () => import('./languages/en/settings.ts'),
+    door: () => import('./languages/en/door.ts'),
   },
   de: {
     frame: () => import('./languages/de/frame.ts'),
+    errors: () => import('./languages/de/errors.ts'),
     session: () => import('./languages/de/session.ts'),
     keys: () => import('./languages/de/keys.ts'),
+    machines: () => import('./languages/de/machines.ts'),
+    settings: () => import('./languages/de/settings.ts'),
+    door: () => import('./languages/de/door.ts'),
   },
 };
 
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
-export const words = {} as All<Parts[keyof Parts]>;
+export const words = {} as All<Parts[Part]>;
 
-/** Resolves when `words` has the part. */
-export async function loadWords(part: keyof Parts): Promise<void> {
-  Object.assign(words, (await files[language][part]()).words);
+/** Resolves when `words` has the parts. */
+export async function loadWords(...parts: readonly Part[]): Promise<void> {
+  const loaded = await Promise.all(parts.map((part) => files[language][part]()));
+  Object.assign(words, ...loaded.map((one) => one.words));
 }
 
 const products: Readonly<Record<string, string>> = {

@@ -55,7 +55,7 @@ if (!place.isElsewhere) void access.open();
 followKeyboard(window);
 
 document.documentElement.lang = language;
-void loadWords('frame').then(() =>
+void loadWords('frame', 'errors').then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <RoomsProvider value={{ place, access, account, client, live }}>

@@ -9,7 +9,7 @@ import { safeAddress } from '../src/transcript/markdown/link.ts';
 import { Markdown } from '../src/transcript/markdown/markdown.tsx';
 
 beforeAll(async () => {
-  await Promise.all([loadWords('frame'), loadWords('session')]);
+  await loadWords('frame', 'session');
 });
 
 const html = (text: string, open = false) => renderToStaticMarkup(createElement(Markdown, { text, open }));

@@ -14,7 +14,7 @@ import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
 
 beforeAll(async () => {
-  await Promise.all([loadWords('frame'), loadWords('session')]);
+  await loadWords('frame', 'session');
 });
 
 const at = '2026-11-20T10:00:00.000Z';

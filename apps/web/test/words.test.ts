@@ -1,5 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { sentenceFor, taskSentence } from '../src/api/words.ts';
+import { loadWords } from '../src/catalogue.ts';
+
+beforeAll(() => loadWords('errors'));
 
 const refusal = (code: string, message = '', retryAfterSeconds?: number) => ({ code, message, retryAfterSeconds });
 

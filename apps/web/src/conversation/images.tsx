@@ -11,6 +11,7 @@ import {
 } from 'react';
 import { ImagePlus, X } from 'lucide-react';
 import type { Device } from '@relay/protocol';
+import { words } from '../catalogue.ts';
 import { Notice } from '../ui/notice.tsx';
 
 export interface Attached {
@@ -31,6 +32,9 @@ export interface Images {
   /** Takes away those that were sent; what came meanwhile stays. */
   sent: (images: readonly Attached[]) => void;
 }
+
+/** Why an image is not taken. */
+type Refusals = Pick<typeof words.images, 'invalid' | 'tooLarge' | 'unreadable' | 'tooMany' | 'tooMuch'>;
 
 const types = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const mebibyte = 1024 * 1024;
@@ -65,19 +69,19 @@ export function useImages(): Images {
   useEffect(() => () => now.current.forEach(({ previewUrl }) => URL.revokeObjectURL(previewUrl)), []);
 
   const addOne = async (file: File) => {
-    const name = file.name === '' ? 'Image' : file.name;
-    const refuse = (why: string) => setProblem(`${name} ${why}`);
+    const name = file.name === '' ? words.images.one : file.name;
+    const refuse = (why: keyof Refusals) => setProblem(words.images[why](name));
     const total = () => now.current.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (!types.includes(file.type)) return refuse('isn’t a valid image. Save it as PNG, JPEG, GIF or WebP.');
-    if (file.size > limits.bytes) return refuse('is too large. Images can be up to 5 MB.');
+    if (!types.includes(file.type)) return refuse('invalid');
+    if (file.size > limits.bytes) return refuse('tooLarge');
     let dataUrl: string;
     try {
       dataUrl = await read(file);
     } catch {
-      return refuse('can’t be read.');
+      return refuse('unreadable');
     }
-    if (now.current.length >= limits.images) return refuse('is one too many. Eight images at most.');
-    if (total() + file.size > limits.allBytes) return refuse('is too much. All images together can be up to 10 MB.');
+    if (now.current.length >= limits.images) return refuse('tooMany');
+    if (total() + file.size > limits.allBytes) return refuse('tooMuch');
     put([...now.current, { name, bytes: file.size, dataUrl, previewUrl: URL.createObjectURL(file) }]);
   };
   return {
@@ -116,14 +120,14 @@ export function AttachedImages({ images, onRemoved }: { images: Images; onRemove
     <div className="images">
       {images.problem !== undefined && <Notice kind="bad">{images.problem}</Notice>}
       {images.all.length > 0 && (
-        <ul aria-label="Attached images">
+        <ul aria-label={words.images.attached}>
           {images.all.map((image) => (
             <li key={image.previewUrl}>
               <img src={image.previewUrl} alt={image.name} />
               <button
                 type="button"
                 className="ghost icon"
-                aria-label={`Remove ${image.name}`}
+                aria-label={words.images.remove(image.name)}
                 onClick={() => remove(image)}
               >
                 <X className="i" aria-hidden />
@@ -158,7 +162,7 @@ export function ImagePicker({ images }: { images: Images }) {
     <div className="images">
       <AttachedImages images={images} onRemoved={() => input.current?.focus()} />
       <label htmlFor={id} className="button small attach">
-        <ImagePlus className="i" aria-hidden /> Add images, up to 5 MB each
+        <ImagePlus className="i" aria-hidden /> {words.images.add}
         <ImageInput id={id} input={input} images={images} />
       </label>
     </div>

@@ -1,5 +1,6 @@
 /** The two forms of `/account`: name and password. */
 import { type FormEvent, useState } from 'react';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
@@ -22,10 +23,10 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
   };
   return (
     <section aria-labelledby="name">
-      <h2 id="name">Name</h2>
+      <h2 id="name">{words.settings.name}</h2>
       <form onSubmit={submit} className="in-line">
         <Field
-          label="Your name"
+          label={words.settings.yourName}
           name="name"
           autoComplete="name"
           required
@@ -33,12 +34,12 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
           value={name}
           onValue={setName}
         />
-        <Submit busy={change.busy} busyText="Saving…">
-          Save
+        <Submit busy={change.busy} busyText={words.saving}>
+          {words.save}
         </Submit>
       </form>
       <Problem refusal={change.refusal} />
-      {saved && <Notice kind="good">Saved.</Notice>}
+      {saved && <Notice kind="good">{words.common.saved}</Notice>}
     </section>
   );
 }
@@ -62,7 +63,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   };
   return (
     <section aria-labelledby="password">
-      <h2 id="password">Password</h2>
+      <h2 id="password">{words.settings.password}</h2>
       <form onSubmit={submit} className="stacked" method="post">
         <input
           className="for-readers"
@@ -73,7 +74,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           value={email}
         />
         <PasswordField
-          label="Current password"
+          label={words.settings.currentPassword}
           name="current-password"
           autoComplete="current-password"
           required
@@ -81,8 +82,8 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           onValue={setCurrent}
         />
         <PasswordField
-          label="New password"
-          hint={`At least ${minPasswordLength} characters. All other browsers and apps are signed out.`}
+          label={words.settings.newPassword}
+          hint={words.settings.newPasswordHint(minPasswordLength)}
           name="new-password"
           autoComplete="new-password"
           required
@@ -91,9 +92,9 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           onValue={setNext}
         />
         <Problem refusal={change.refusal} />
-        {saved && <Notice kind="good">Password changed. All other browsers and apps were signed out.</Notice>}
-        <Submit busy={change.busy} busyText="Changing…">
-          Change password
+        {saved && <Notice kind="good">{words.settings.passwordChanged}</Notice>}
+        <Submit busy={change.busy} busyText={words.settings.changing}>
+          {words.settings.changePassword}
         </Submit>
       </form>
     </section>

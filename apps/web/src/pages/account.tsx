@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { AppWindow, Bell, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -12,6 +13,7 @@ import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
+import { Appearance } from './appearance.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
 import { DeleteAccount, ExportData } from './your-data.tsx';
 
@@ -22,8 +24,8 @@ export function Account() {
     return { me, status };
   });
   return (
-    <Page title="Settings">
-      <Loaded of={found} what="Loading settings…">
+    <Page title={words.shell.settings}>
+      <Loaded of={found} what={words.settings.loading}>
         {({ me, status }) => (
           <Known
             me={me}
@@ -40,11 +42,11 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
   return (
     <>
       <dl className="facts">
-        <dt>Name</dt>
+        <dt>{words.settings.name}</dt>
         <dd>{me.name}</dd>
-        <dt>Email</dt>
+        <dt>{words.settings.email}</dt>
         <dd>{me.email}</dd>
-        <dt>Signed in since</dt>
+        <dt>{words.settings.since}</dt>
         <dd>{fullTime(me.login.createdAt)}</dd>
       </dl>
       <ul className="set-list">
@@ -52,8 +54,8 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
           <Link href="/notifications" className="li">
             <Bell className="i" aria-hidden />
             <span className="grow">
-              <b>Notifications</b>
-              <span className="d">This browser, your phone, other programs</span>
+              <b>{words.settings.notifications}</b>
+              <span className="d">{words.settings.notificationsMore}</span>
             </span>
             <ChevronRight className="i" aria-hidden />
           </Link>
@@ -62,13 +64,14 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
           <Link href="/applications" className="li">
             <AppWindow className="i" aria-hidden />
             <span className="grow">
-              <b>Apps</b>
-              <span className="d">Apps you have allowed to use your account</span>
+              <b>{words.settings.apps}</b>
+              <span className="d">{words.settings.appsMore}</span>
             </span>
             <ChevronRight className="i" aria-hidden />
           </Link>
         </li>
       </ul>
+      <Appearance />
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       {status.signUp !== 'closed' && <Invite />}
@@ -85,17 +88,21 @@ function Invite() {
   const invite = useAction(async () => setInvitation(await account.invite()));
   return (
     <section aria-labelledby="invite">
-      <h2 id="invite">Invite someone</h2>
-      <p>The link creates one new account on this relay. They can’t see your sessions or machines.</p>
+      <h2 id="invite">{words.settings.invite}</h2>
+      <p>{words.settings.inviteMore}</p>
       {invitation && (
         <>
-          <Copy text={invitation.url} label="the invitation link" />
-          <p className="hint">Works once, until {fullTime(invitation.expiresAt)}.</p>
+          <Copy text={invitation.url} label={words.settings.inviteLink} />
+          <p className="hint">{words.settings.inviteUntil(fullTime(invitation.expiresAt))}</p>
         </>
       )}
       <Problem refusal={invite.refusal} />
       <button type="button" aria-disabled={invite.busy} onClick={() => void invite.run()}>
-        {invite.busy ? 'Creating…' : invitation ? 'Create another link' : 'Create invitation link'}
+        {invite.busy
+          ? words.settings.inviteMaking
+          : invitation
+            ? words.settings.inviteAnother
+            : words.settings.inviteMake}
       </button>
     </section>
   );
@@ -108,28 +115,28 @@ function SignOut() {
   const leaveEverywhere = useAction(() => access.leave(account.signOutEverywhere));
   return (
     <section aria-labelledby="sign-out">
-      <h2 id="sign-out">Sign out</h2>
-      <p>Your machines stay connected.</p>
+      <h2 id="sign-out">{words.settings.signOut}</h2>
+      <p>{words.settings.signOutMore}</p>
       <Problem refusal={leave.refusal} />
       <div className="actions start">
         <button type="button" aria-disabled={leave.busy} onClick={() => void leave.run()}>
-          {leave.busy ? 'Signing out…' : 'Sign out'}
+          {leave.busy ? words.settings.signingOut : words.settings.signOut}
         </button>
         <button type="button" className="danger" onClick={() => setAsking(true)}>
-          Sign out everywhere
+          {words.settings.everywhere}
         </button>
       </div>
       {asking && (
         <Confirm
-          title="Sign out everywhere?"
-          action="Sign out everywhere"
-          doing="Signing out…"
+          title={words.settings.everywhereTitle}
+          action={words.settings.everywhere}
+          doing={words.settings.signingOut}
           busy={leaveEverywhere.busy}
           refusal={leaveEverywhere.refusal}
           onYes={() => void leaveEverywhere.run()}
           onNo={() => setAsking(false)}
         >
-          <p>Signs out every browser and app. Your machines stay connected.</p>
+          <p>{words.settings.everywhereMore}</p>
         </Confirm>
       )}
     </section>

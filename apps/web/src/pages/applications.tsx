@@ -1,6 +1,7 @@
 /** `/applications`: programs that act for the person. */
 import { useState } from 'react';
 import type { Application } from '../auth/account.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -8,17 +9,22 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { scopeWords } from '../ui/scopes.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Ago } from '../ui/time.tsx';
 
 export function Applications() {
   const { account } = useRooms();
   const applications = useResource('', account.applications);
   return (
-    <Page title="Apps" back={{ path: '/account', name: 'Settings' }} lead="Apps you have allowed to use your account">
-      <Loaded of={applications} what="Loading apps…">
+    <Page
+      title={words.settings.apps}
+      back={{ path: '/account', name: words.shell.settings }}
+      lead={words.settings.appsMore}
+    >
+      <Loaded of={applications} what={words.apps.loading}>
         {(all) =>
           all.length === 0 ? (
-            <p role="status">No apps yet</p>
+            <p role="status">{words.apps.none}</p>
           ) : (
             <ul className="cards">
               {all.map((one) => (
@@ -50,32 +56,32 @@ function Row({ application, onRevoked }: { application: Application; onRevoked: 
     <li className="card">
       <span className="card-head">
         <span className="card-title">{name}</span>
-        <button type="button" className="danger" onClick={() => setAsking(true)}>
-          Revoke<span className="for-readers"> {name}</span>
+        <button type="button" className="danger" aria-label={words.apps.revokeOf(name)} onClick={() => setAsking(true)}>
+          {words.apps.revoke}
         </button>
       </span>
       <span className="card-facts">
         <span>
-          allowed <Ago at={authorizedAt} />
+          <Sentence text={words.apps.allowed} time={<Ago at={authorizedAt} />} />
         </span>
         {lastUsedAt !== undefined && (
           <span>
-            last used <Ago at={lastUsedAt} />
+            <Sentence text={words.apps.used} time={<Ago at={lastUsedAt} />} />
           </span>
         )}
       </span>
-      <span className="card-facts">may {scopeWords(scopes).join('; ')}</span>
+      <span className="card-facts">{words.apps.may(scopeWords(scopes).join('; '))}</span>
       {asking && (
         <Confirm
-          title={`Revoke access for ${name}?`}
-          action="Revoke"
-          doing="Revoking…"
+          title={words.apps.revokeTitle(name)}
+          action={words.apps.revoke}
+          doing={words.apps.revoking}
           busy={revoke.busy}
           refusal={revoke.refusal}
           onYes={() => void revoke.run()}
           onNo={() => setAsking(false)}
         >
-          <p>{name} loses access immediately.</p>
+          <p>{words.apps.revokeMore(name)}</p>
         </Confirm>
       )}
     </li>

@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { isFollowable } from '../auth/return-to.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useQuery } from '../ui/address.ts';
@@ -11,15 +12,16 @@ import { Page } from '../ui/page.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { scopeWords } from '../ui/scopes.ts';
+import { Sentence } from '../ui/sentence.tsx';
 
 /** The machine or program that will get the answer. */
 function destination(redirectUri: string): string {
   try {
     const { protocol, hostname, host } = new URL(redirectUri);
-    if (protocol !== 'http:' && protocol !== 'https:') return `an app on this device (${protocol})`;
-    return hostname === '127.0.0.1' || hostname === '[::1]' ? `a program on this computer (${host})` : host;
+    if (protocol !== 'http:' && protocol !== 'https:') return words.consent.app(protocol);
+    return hostname === '127.0.0.1' || hostname === '[::1]' ? words.consent.program(host) : host;
   } catch {
-    return 'an unknown address';
+    return words.consent.unknown;
   }
 }
 
@@ -48,38 +50,33 @@ export function Consent() {
   };
   if (done)
     return (
-      <Page title="All set" narrow key="done">
-        <Notice kind="good">
-          Go back to {who.kind === 'ready' ? who.value.name : 'the app'}; you can close this page.
-        </Notice>
+      <Page title={words.consent.done} narrow key="done">
+        <Notice kind="good">{words.consent.goBack(who.kind === 'ready' ? who.value.name : undefined)}</Notice>
       </Page>
     );
   return (
-    <Page title="Allow access?" narrow>
-      <Loaded of={who} what="Checking the request…">
+    <Page title={words.consent.title} narrow>
+      <Loaded of={who} what={words.consent.checking}>
         {({ name, email }) => (
           <>
             <p>
-              <strong>{name}</strong> wants to use your account <strong>{email}</strong>. It will be able to:
+              <Sentence text={words.consent.wants} app={<strong>{name}</strong>} email={<strong>{email}</strong>} />
             </p>
             <ul>
               {scopeWords((query.get('scope') ?? '').split(' ')).map((text) => (
                 <li key={text}>{text}</li>
               ))}
             </ul>
-            <p className="hint">
-              You’ll return to {destination(query.get('redirect_uri') ?? '')}. Allow only what you started yourself. You
-              can revoke it any time in Settings, Apps.
-            </p>
+            <p className="hint">{words.consent.returns(destination(query.get('redirect_uri') ?? ''))}</p>
             <form onSubmit={submit} method="post">
               {allow.again && <PasswordAgain {...allow} />}
               <Problem refusal={allow.refusal ?? deny.refusal} />
               <div className="actions">
                 <button type="button" aria-disabled={busy} onClick={() => !allow.busy && void deny.run()}>
-                  {deny.busy ? 'Denying…' : 'Deny'}
+                  {deny.busy ? words.consent.denying : words.consent.deny}
                 </button>
                 <button type="submit" className="primary" aria-disabled={busy}>
-                  {allow.busy ? 'Allowing…' : 'Allow'}
+                  {allow.busy ? words.consent.allowing : words.consent.allow}
                 </button>
               </div>
             </form>

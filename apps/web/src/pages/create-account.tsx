@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { refusalOf } from '../api/refusal.ts';
+import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
@@ -10,21 +11,10 @@ import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 
 type Kind = 'setup' | 'invite' | 'open';
-
-const titles: Readonly<Record<Kind, string>> = {
-  setup: 'Create the first account',
-  invite: 'You’re invited',
-  open: 'Create an account',
-};
-
-const useless: Readonly<Record<Kind, string>> = {
-  setup: 'This link has been used or replaced. Use the newest one in the terminal. If you have an account, sign in.',
-  invite: 'This invitation has been used or has expired. Ask for a new one. If you have an account, sign in.',
-  open: 'New accounts need an invitation. Ask someone with an account.',
-};
 
 export function CreateAccount({ kind, token }: { kind: Kind; token: string | undefined }) {
   const { account } = useRooms();
@@ -44,13 +34,13 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
     return { ...status, isUseful };
   });
   return (
-    <Page title={titles[kind]} narrow>
+    <Page title={words.create.title[kind]} narrow>
       {state.kind === 'in' && (
         <Notice>
-          You’re already signed in. <Link href="/">Home</Link>
+          <Sentence text={words.create.alreadyIn} home={<Link href="/">{words.common.home}</Link>} />
         </Notice>
       )}
-      <Loaded of={welcome} what="Checking the link…">
+      <Loaded of={welcome} what={words.create.checking}>
         {({ isUseful, minPasswordLength, providers }) =>
           isUseful ? (
             <>
@@ -59,10 +49,10 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
             </>
           ) : (
             <>
-              <Notice kind="bad">{useless[kind]}</Notice>
+              <Notice kind="bad">{words.create.useless[kind]}</Notice>
               <p>
                 <Link href="/sign-in" className="button">
-                  Sign in
+                  {words.signIn.title}
                 </Link>
               </p>
             </>
@@ -97,7 +87,7 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
   return (
     <form onSubmit={submit} method="post">
       <Field
-        label="Your name"
+        label={words.create.name}
         name="name"
         autoComplete="name"
         required
@@ -106,8 +96,8 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
         onValue={setName}
       />
       <Field
-        label="Email"
-        hint="You’ll sign in with it. Relay sends no email."
+        label={words.signIn.email}
+        hint={words.create.emailHint}
         type="email"
         name="email"
         autoComplete="username"
@@ -117,8 +107,8 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
         onValue={setEmail}
       />
       <PasswordField
-        label="Password"
-        hint={`At least ${minPasswordLength} characters.`}
+        label={words.signIn.password}
+        hint={words.common.atLeast(minPasswordLength)}
         name="password"
         autoComplete="new-password"
         required
@@ -127,8 +117,8 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
         onValue={setPassword}
       />
       <Problem refusal={create.refusal} />
-      <Submit busy={create.busy} busyText="Creating your account…">
-        Create account
+      <Submit busy={create.busy} busyText={words.create.creating}>
+        {words.create.create}
       </Submit>
     </form>
   );

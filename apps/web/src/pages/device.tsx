@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { Refusal } from '../api/refusal.ts';
-import { agentName } from '../catalogue.ts';
+import { agentName, words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
@@ -16,6 +16,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { DeviceState } from '../ui/status.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { Ago, fullTime } from '../ui/time.tsx';
@@ -26,14 +27,14 @@ export function DevicePage() {
   const device = devices.kind === 'ready' ? devices.value.find((one) => one.id === id) : undefined;
   if (!device)
     return (
-      <Page title="Machine" key="none">
-        <Loaded of={devices} what="Loading the machine…">
+      <Page title={words.machine.title} key="none">
+        <Loaded of={devices} what={words.machine.loading}>
           {() => (
             <>
               <Problem refusal={new Refusal('DEVICE_NOT_FOUND', '')} />
               <p>
                 <Link href="/devices" className="button">
-                  All machines
+                  {words.machine.all}
                 </Link>
               </p>
             </>
@@ -65,40 +66,41 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
     <Page
       title={device.name}
       aside={<DeviceState status={device.status} />}
-      back={{ path: '/devices', name: 'Machines' }}
+      back={{ path: '/devices', name: words.shell.machines }}
     >
       {device.conflict && (
         <Notice kind="bad">
           <p>
-            Two machines use the same registration, so they keep disconnecting each other
-            {namesOf(device.conflict.machines)}. Register one of them again:{' '}
-            <code>{daemonCommands.register(place.publicUrl)} --force</code>
+            <Sentence
+              text={words.machine.conflict(namesOf(device.conflict.machines))}
+              command={<code>{daemonCommands.register(place.publicUrl)} --force</code>}
+            />
           </p>
         </Notice>
       )}
       <dl className="facts">
-        <dt>Agent</dt>
+        <dt>{words.machine.agent}</dt>
         <dd>{agent || device.agentType}</dd>
-        <dt>Host name</dt>
+        <dt>{words.machine.hostName}</dt>
         <dd>{device.hostname}</dd>
-        <dt>Last seen</dt>
-        <dd>{device.status === 'online' ? 'now' : <Ago at={device.lastSeenAt} />}</dd>
+        <dt>{words.machine.lastSeen}</dt>
+        <dd>{device.status === 'online' ? words.machine.now : <Ago at={device.lastSeenAt} />}</dd>
       </dl>
       <div className="actions start">
         <Link
           href={`/sessions/new?${new URLSearchParams({ device: device.id }).toString()}`}
           className="button primary"
         >
-          New session
+          {words.list.newSession}
         </Link>
         <Link href={`/sessions?${new URLSearchParams({ device: device.id }).toString()}`} className="button">
-          Sessions on {device.name}
+          {words.machine.sessionsOn(device.name)}
         </Link>
       </div>
       <Rename device={device} onChange={onChange} />
       <section aria-labelledby="connections">
-        <h2 id="connections">Connections</h2>
-        <Loaded of={connections} what="Loading connections…">
+        <h2 id="connections">{words.machine.connections}</h2>
+        <Loaded of={connections} what={words.machine.loadingConnections}>
           {(all) => <Connections all={all} />}
         </Loaded>
       </section>
@@ -110,7 +112,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
 /** Where they can be told apart. */
 function namesOf(machines: NonNullable<Device['conflict']>['machines']): string {
   const names = [...new Set(machines.map(({ hostname, address }) => [hostname, address].filter(Boolean).join(', ')))];
-  return names.length > 1 ? ` (${names.join(' · ')})` : '';
+  return names.length > 1 ? names.join(' · ') : '';
 }
 
 function Rename({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
@@ -128,10 +130,10 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
   };
   return (
     <section aria-labelledby="rename">
-      <h2 id="rename">Name</h2>
+      <h2 id="rename">{words.machine.name}</h2>
       <form onSubmit={submit} className="in-line">
         <Field
-          label="Name of this machine"
+          label={words.machine.ofThis}
           name="device-name"
           autoComplete="off"
           required
@@ -139,12 +141,12 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
           value={name}
           onValue={setName}
         />
-        <Submit busy={rename.busy} busyText="Saving…">
-          Rename
+        <Submit busy={rename.busy} busyText={words.saving}>
+          {words.list.rename}
         </Submit>
       </form>
       <Problem refusal={rename.refusal} />
-      {saved && <Notice kind="good">Saved.</Notice>}
+      {saved && <Notice kind="good">{words.common.saved}</Notice>}
     </section>
   );
 }
@@ -152,25 +154,25 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
 type Connection = ConnectionList['connections'][number];
 
 /** Why it ended, as a person would say it. */
-const whys = new Map([
-  [1000, 'Stopped'],
-  [1001, 'Stopped'],
-  [4408, 'Went to sleep'],
-  [4409, 'Replaced by a newer connection'],
-]);
-const whyOf = ({ closeCode }: Connection): string => whys.get(closeCode ?? 0) ?? 'Connection lost';
+const whys: Readonly<Record<number, 'stopped' | 'slept' | 'replaced'>> = {
+  1000: 'stopped',
+  1001: 'stopped',
+  4408: 'slept',
+  4409: 'replaced',
+};
+const whyOf = ({ closeCode }: Connection): string => words.machine[whys[closeCode ?? 0] ?? 'lost'];
 
 function endOf(connection: Connection): string {
-  if (connection.disconnectedAt === undefined) return 'Connected';
-  return `${whyOf(connection)}, ${fullTime(connection.disconnectedAt)}`;
+  if (connection.disconnectedAt === undefined) return words.machine.connected;
+  return words.machine.ended(whyOf(connection), fullTime(connection.disconnectedAt));
 }
 
 function Connections({ all }: { all: Connection[] }) {
   if (all.length === 0)
     return (
       <>
-        <p>Never connected. Start it with</p>
-        <Copy text={daemonCommands.start} label="the command that starts it" />
+        <p>{words.machine.never}</p>
+        <Copy text={daemonCommands.start} label={words.connect.startCommand} />
       </>
     );
   return (
@@ -180,7 +182,7 @@ function Connections({ all }: { all: Connection[] }) {
           <span>{fullTime(connection.connectedAt)}</span>
           <span className="hint">
             {endOf(connection)}
-            {connection.daemonVersion !== '' && ` · daemon ${connection.daemonVersion}`}
+            {connection.daemonVersion !== '' && ` ${words.machine.daemon(connection.daemonVersion)}`}
           </span>
         </li>
       ))}
@@ -198,25 +200,23 @@ function Remove({ device }: { device: Device }) {
   });
   return (
     <section aria-labelledby="remove">
-      <h2 id="remove">Remove</h2>
-      <p>It disconnects now and its sessions disappear from Relay. Files and history on the machine stay.</p>
+      <h2 id="remove">{words.machine.remove}</h2>
+      <p>{words.machine.removeMore}</p>
       <button type="button" className="danger" onClick={() => setAsking(true)}>
-        Remove this machine
+        {words.machine.removeThis}
       </button>
       {asking && (
         <Confirm
-          title={`Remove ${device.name}?`}
-          action="Remove"
-          doing="Removing…"
+          title={words.machine.removeTitle(device.name)}
+          action={words.machine.remove}
+          doing={words.machine.removing}
           busy={remove.busy}
           refusal={remove.refusal}
           onYes={() => void remove.run()}
           onNo={() => setAsking(false)}
         >
-          <p>
-            It disconnects now and its sessions disappear from Relay. Files and history on the machine stay. To use it
-            again, connect and approve it again.
-          </p>
+          <p>{words.machine.removeMore}</p>
+          <p>{words.machine.removeAgain}</p>
         </Confirm>
       )}
     </section>

@@ -2,11 +2,12 @@
 import { ChevronRight, Laptop, Plus } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, Redirect } from 'wouter';
-import { agentName } from '../catalogue.ts';
+import { agentName, words } from '../catalogue.ts';
 import { devicePath } from '../ui/address.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
+import { Sentence } from '../ui/sentence.tsx';
 import { DeviceState } from '../ui/status.tsx';
 import { Ago } from '../ui/time.tsx';
 
@@ -15,14 +16,14 @@ export function Devices() {
   if (devices.kind === 'ready' && devices.value.length === 0) return <Redirect to="/devices/new" replace />;
   return (
     <Page
-      title="Machines"
+      title={words.shell.machines}
       aside={
         <Link href="/devices/new" className="button">
-          <Plus className="i" aria-hidden /> Connect a machine
+          <Plus className="i" aria-hidden /> {words.machines.connect}
         </Link>
       }
     >
-      <Loaded of={devices} what="Loading machines…">
+      <Loaded of={devices} what={words.machines.loading}>
         {(all) => (
           <ul className="set-list">
             {onlineFirst(all).map((device) => (
@@ -50,11 +51,11 @@ function Row({ device }: { device: Device }) {
             {device.status === 'offline' && (
               <>
                 {' '}
-                · last seen <Ago at={device.lastSeenAt} />
+                <Sentence text={words.machines.lastSeen} time={<Ago at={device.lastSeenAt} />} />
               </>
             )}
           </span>
-          {device.conflict && <span className="d bad">Two machines use this registration</span>}
+          {device.conflict && <span className="d bad">{words.machines.twoOnOne}</span>}
         </span>
         <DeviceState status={device.status} />
         <ChevronRight className="i" aria-hidden />

@@ -1,6 +1,7 @@
 /** `/devices/new`: how to connect a machine. When it comes online the page leads on to its first session. */
 import { type ReactNode, Suspense, lazy, useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useStartSession } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
@@ -8,6 +9,7 @@ import { daemonCommands } from '../ui/daemon-commands.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 import { Page } from '../ui/page.tsx';
+import { Sentence } from '../ui/sentence.tsx';
 
 const QrCode = lazy(() => import('../ui/qr-code.tsx'));
 
@@ -51,44 +53,42 @@ export function NewDevice() {
   }, [arrived]);
   const isFirst = devices.kind === 'ready' && devices.value.length === 0;
   return (
-    <Page
-      title={isFirst ? 'Connect your first machine' : 'Connect a machine'}
-      lead="Agents run on your own computer, with your files and your keys. Relay only carries the conversation."
-    >
+    <Page title={isFirst ? words.connect.first : words.machines.connect} lead={words.connect.lead}>
       <ol className="steps">
-        <Step n={1} title="Run this on the machine with your code">
-          <Copy text={daemonCommands.install(place.publicUrl)} label="the command that installs" />
-          <p>For macOS, Linux and WSL, with Node 20.19 or newer. It installs relay-daemon for your user alone.</p>
+        <Step n={1} title={words.connect.run}>
+          <Copy text={daemonCommands.install(place.publicUrl)} label={words.connect.runCommand} />
+          <p>{words.connect.runMore}</p>
         </Step>
-        <Step n={2} title="Connect it to your account">
-          <Copy text={daemonCommands.register(place.publicUrl)} label="the command that registers" />
+        <Step n={2} title={words.connect.register}>
+          <Copy text={daemonCommands.register(place.publicUrl)} label={words.connect.registerCommand} />
           <p>
-            It shows a link and a code. Open the link and check that both codes match. Have a code?{' '}
-            <Link href="/device">Enter it</Link>
+            <Sentence text={words.connect.registerMore} enter={<Link href="/device">{words.connect.enter}</Link>} />
           </p>
         </Step>
-        <Step n={3} title="Start it">
-          <Copy text={daemonCommands.start} label="the command that starts it" />
-          <p>It runs the agent you have installed. If there is none, it starts a demo agent you can try.</p>
+        <Step n={3} title={words.connect.start}>
+          <Copy text={daemonCommands.start} label={words.connect.startCommand} />
+          <p>{words.connect.startMore}</p>
           <div className="note" role="status">
             <WorkingSign />
             <span>
-              <strong>Waiting for your machine.</strong> This page updates by itself.
+              <Sentence text={words.connect.waiting} strong={<strong>{words.connect.waitingFor}</strong>} />
             </span>
           </div>
         </Step>
-        <Step n={4} title="Open Relay on your phone" className="for-a-phone">
+        <Step n={4} title={words.connect.phone} className="for-a-phone">
           {isLocal(place.publicUrl) ? (
             <p>
-              {new URL(place.publicUrl).hostname} means this computer alone, so a phone can’t open it. To use Relay on
-              your phone, start it with <code>PUBLIC_URL</code> set to an address that your phone reaches.
+              <Sentence
+                text={words.connect.onlyHere(new URL(place.publicUrl).hostname)}
+                setting={<code>PUBLIC_URL</code>}
+              />
             </p>
           ) : (
             <div className="qr-line">
               <Suspense fallback={<span className="qr" />}>
-                <QrCode text={place.publicUrl} label="QR code of this relay’s address" />
+                <QrCode text={place.publicUrl} label={words.connect.qr} />
               </Suspense>
-              <p>Scan it to open Relay on your phone, and sign in there. You can answer your agents from anywhere.</p>
+              <p>{words.connect.scan}</p>
             </div>
           )}
         </Step>

@@ -5,7 +5,7 @@ import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
-import { agentName } from '../catalogue.ts';
+import { agentName, words } from '../catalogue.ts';
 import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -18,19 +18,20 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { Folders } from './recent-folders.tsx';
 
 export function NewSession() {
   const devices = useDevices();
   return (
-    <Page title="New session" back={{ path: '/sessions', name: 'All sessions' }}>
-      <Loaded of={devices} what="Loading machines…">
+    <Page title={words.list.newSession} back={{ path: '/sessions', name: words.start.back }}>
+      <Loaded of={devices} what={words.machines.loading}>
         {(all) =>
           all.length === 0 ? (
             <p>
               <Link href="/devices/new" className="button primary">
-                Connect a machine first
+                {words.start.connectFirst}
               </Link>
             </p>
           ) : (
@@ -42,10 +43,7 @@ export function NewSession() {
   );
 }
 
-const nameOf = ({ agentType }: Device): string => {
-  const name = agentName(agentType);
-  return name === 'the agent' ? agentType : name;
-};
+const nameOf = ({ agentType }: Device): string => agentName(agentType) || agentType;
 
 function Form({ devices }: { devices: Device[] }) {
   const { client } = useRooms();
@@ -93,11 +91,11 @@ function Form({ devices }: { devices: Device[] }) {
     <form onSubmit={submit}>
       {hasArrived && device.id === wanted && device.status === 'online' && (
         <Notice kind="good">
-          <strong>{device.name}</strong> is online.
+          <Sentence text={words.start.isOnline} name={<strong>{device.name}</strong>} />
         </Notice>
       )}
       <div className="field">
-        <label htmlFor={ids.message}>What should {agentName(device.agentType)} do?</label>
+        <label htmlFor={ids.message}>{words.start.what(agentName(device.agentType))}</label>
         <textarea
           id={ids.message}
           className="big"
@@ -111,7 +109,7 @@ function Form({ devices }: { devices: Device[] }) {
       </div>
       {takes && <ImagePicker images={images} />}
       <fieldset className="field">
-        <legend id={ids.machine}>Machine</legend>
+        <legend id={ids.machine}>{words.machine.title}</legend>
         <div className="cards2">
           {devices.map((one) => (
             <label key={one.id} className="pick">
@@ -120,7 +118,7 @@ function Form({ devices }: { devices: Device[] }) {
               <span className="grow">
                 <b>{one.name}</b>
                 <span className="d">
-                  {one.status === 'online' ? 'Online' : 'Offline'} · {nameOf(one)}
+                  {one.status === 'online' ? words.common.online : words.common.offline} · {nameOf(one)}
                 </span>
               </span>
               <Check className="i check" aria-hidden />
@@ -130,14 +128,13 @@ function Form({ devices }: { devices: Device[] }) {
       </fieldset>
       {device.status === 'offline' && (
         <Notice>
-          {device.name} is offline. Your message waits for it, up to 15 minutes. Start it with{' '}
-          <code>{daemonCommands.start}</code>
+          <Sentence text={words.start.offline} name={device.name} command={<code>{daemonCommands.start}</code>} />
         </Notice>
       )}
       <Field
         list={ids.folders}
-        label="Folder on the machine (optional)"
-        hint="Where the agent works, like ~/code/garden"
+        label={words.start.folder}
+        hint={words.start.folderHint}
         name="project-path"
         className="mono"
         autoComplete="off"
@@ -151,8 +148,8 @@ function Form({ devices }: { devices: Device[] }) {
       <Folders id={ids.folders} deviceId={device.id} chosen={projectPath} onChoose={setProjectPath} />
       <Problem refusal={start.refusal} />
       <div className="actions">
-        <Submit busy={start.busy} busyText="Starting…">
-          Start session
+        <Submit busy={start.busy} busyText={words.start.starting}>
+          {words.start.start}
         </Submit>
       </div>
     </form>

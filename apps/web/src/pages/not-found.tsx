@@ -1,14 +1,15 @@
 /** No such page. */
 import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
 import { Page } from '../ui/page.tsx';
 
 export function NotFound() {
   return (
-    <Page title="Page not found" narrow>
-      <p>Check the address, or go back to your sessions.</p>
+    <Page title={words.notFound.title} narrow>
+      <p>{words.notFound.more}</p>
       <p>
         <Link href="/" className="button">
-          Home
+          {words.common.home}
         </Link>
       </p>
     </Page>

@@ -1,6 +1,7 @@
 /** `/notifications`: this browser, and other addresses at which the person is notified. */
 import { type FormEvent, useState } from 'react';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
+import { words } from '../catalogue.ts';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -11,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { type Resource, useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Ago } from '../ui/time.tsx';
 
 interface Known {
@@ -29,14 +31,14 @@ export function Notifications() {
   });
   return (
     <Page
-      title="Notifications"
-      back={{ path: '/account', name: 'Settings' }}
-      lead="Hear when an agent you watch is done, fails or needs you"
+      title={words.settings.notifications}
+      back={{ path: '/account', name: words.shell.settings }}
+      lead={words.notifications.lead}
     >
-      <Loaded of={found} what="Loading notifications…">
+      <Loaded of={found} what={words.notifications.loading}>
         {({ config, all }) =>
           config.kinds.length === 0 ? (
-            <p role="status">This relay can’t send notifications. Its operator has to set PUSH_SECRET.</p>
+            <p role="status">{words.notifications.noneHere}</p>
           ) : (
             <>
               <ThisBrowser config={config} all={all} onChange={found.reload} />
@@ -67,31 +69,27 @@ function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; on
   });
   return (
     <section aria-labelledby="this-browser">
-      <h2 id="this-browser">This browser</h2>
-      <Loaded of={state} what="Asking the browser…">
+      <h2 id="this-browser">{words.notifications.thisBrowser}</h2>
+      <Loaded of={state} what={words.notifications.asking}>
         {(now) => (
           <>
-            {now.kind === 'impossible' && <p role="status">{now.why}</p>}
-            {now.kind === 'denied' && (
-              <p role="status">
-                This browser blocks notifications of Relay. Allow them in the settings of the page, beside its address.
-              </p>
-            )}
+            {now.kind === 'impossible' && <p role="status">{words.notifications.impossible[now.why]}</p>}
+            {now.kind === 'denied' && <p role="status">{words.notifications.denied}</p>}
             {now.kind === 'off' && (
               <>
-                <p>Relay notifies you here, even when this page is closed. Messages are sealed until they arrive.</p>
+                <p>{words.notifications.off}</p>
                 <Problem refusal={on.refusal} />
                 <button type="button" className="primary" aria-disabled={on.busy} onClick={() => void on.run()}>
-                  {on.busy ? 'Turning on…' : 'Turn on notifications'}
+                  {on.busy ? words.notifications.turningOn : words.notifications.turnOn}
                 </button>
               </>
             )}
             {now.kind === 'on' && (
               <>
-                <p role="status">Notifications are on in this browser.</p>
+                <p role="status">{words.notifications.on}</p>
                 <Problem refusal={off.refusal} />
                 <button type="button" aria-disabled={off.busy} onClick={() => void off.run(now.id)}>
-                  {off.busy ? 'Turning off…' : 'Turn off'}
+                  {off.busy ? words.notifications.turningOff : words.notifications.turnOff}
                 </button>
               </>
             )}
@@ -108,7 +106,7 @@ function Addresses({ all, found }: { all: readonly Subscription[]; found: Resour
     found.change((value) => ({ ...value, all: value.all.map((one) => (one.id === changed.id ? changed : one)) }));
   return (
     <section aria-labelledby="addresses">
-      <h2 id="addresses">Where you are notified</h2>
+      <h2 id="addresses">{words.notifications.addresses}</h2>
       <ul className="cards">
         {all.map((one) => (
           <Address key={one.id} subscription={one} onChange={put} onRemoved={found.reload} />
@@ -118,12 +116,7 @@ function Addresses({ all, found }: { all: readonly Subscription[]; found: Resour
   );
 }
 
-const kinds: Record<Subscription['kind'], string> = { ntfy: 'ntfy', webhook: 'Webhook', webpush: 'Browser' };
-const states: Record<Subscription['state'], [text: string, className: string]> = {
-  active: ['On', 'chip good'],
-  paused: ['Paused', 'chip'],
-  unverified: ['Send a test first', 'chip warn'],
-};
+const looks: Record<Subscription['state'], string> = { active: 'chip good', paused: 'chip', unverified: 'chip warn' };
 
 const isUnderWay = ({ state }: Delivery) => state === 'pending' || state === 'sending';
 const pollMs = 500;
@@ -131,8 +124,8 @@ const testMs = 60_000;
 
 /** The outcome of a test, in a sentence. */
 function sentenceOf({ state, reason }: Delivery): string {
-  if (state === 'accepted') return 'The test was delivered.';
-  return `The test was not delivered. ${reason ?? ''}`.trim();
+  if (state === 'accepted') return words.notifications.tested;
+  return words.notifications.notTested(reason ?? '');
 }
 
 function Address({
@@ -170,19 +163,18 @@ function Address({
     setOutcome(sentenceOf(delivery));
     onChange(await client.call('readSubscription', { params }));
   });
-  const [word, className] = states[state];
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">{label}</span>
-        <span className={className}>{word}</span>
+        <span className={looks[state]}>{words.notifications.states[state]}</span>
       </span>
       <span className="card-facts">
-        <span>{kinds[kind]}</span>
+        <span>{words.notifications.kinds[kind]}</span>
         <span>{address}</span>
         {lastDelivery?.acceptedAt !== undefined && (
           <span>
-            last delivered <Ago at={lastDelivery.acceptedAt} />
+            <Sentence text={words.notifications.lastDelivered} time={<Ago at={lastDelivery.acceptedAt} />} />
           </span>
         )}
       </span>
@@ -190,29 +182,42 @@ function Address({
       {outcome !== undefined && <span role="status">{outcome}</span>}
       <Problem refusal={test.refusal ?? pause.refusal} />
       <div className="actions start">
-        <button type="button" aria-disabled={test.busy} onClick={() => void test.run()}>
-          {test.busy ? 'Sending…' : 'Send a test'}
-          <span className="for-readers"> to {label}</span>
+        <button
+          type="button"
+          aria-label={words.notifications.testTo(label)}
+          aria-disabled={test.busy}
+          onClick={() => void test.run()}
+        >
+          {test.busy ? words.notifications.sending : words.notifications.test}
         </button>
-        <button type="button" aria-disabled={pause.busy} onClick={() => void pause.run()}>
-          {state === 'paused' ? 'Resume' : 'Pause'}
-          <span className="for-readers"> {label}</span>
+        <button
+          type="button"
+          aria-label={state === 'paused' ? words.notifications.resumeOf(label) : words.notifications.pauseOf(label)}
+          aria-disabled={pause.busy}
+          onClick={() => void pause.run()}
+        >
+          {state === 'paused' ? words.notifications.resume : words.notifications.pause}
         </button>
-        <button type="button" className="danger" onClick={() => setAsking(true)}>
-          Remove<span className="for-readers"> {label}</span>
+        <button
+          type="button"
+          className="danger"
+          aria-label={words.notifications.removeOf(label)}
+          onClick={() => setAsking(true)}
+        >
+          {words.notifications.remove}
         </button>
       </div>
       {asking && (
         <Confirm
-          title={`Remove ${label}?`}
-          action="Remove"
-          doing="Removing…"
+          title={words.notifications.removeTitle(label)}
+          action={words.notifications.remove}
+          doing={words.notifications.removing}
           busy={remove.busy}
           refusal={remove.refusal}
           onYes={() => void remove.run()}
           onNo={() => setAsking(false)}
         >
-          <p>You are no longer notified there.</p>
+          <p>{words.notifications.removeMore}</p>
         </Confirm>
       )}
     </li>
@@ -244,20 +249,20 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
   };
   return (
     <section aria-labelledby="add-address">
-      <h2 id="add-address">Add an address</h2>
+      <h2 id="add-address">{words.notifications.add}</h2>
       <form onSubmit={submit} className="stacked" method="post">
         <fieldset className="choices">
-          <legend className="for-readers">Kind</legend>
+          <legend className="for-readers">{words.notifications.kind}</legend>
           {(['ntfy', 'webhook'] as const).map((one) => (
             <label key={one}>
               <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
-              {one === 'ntfy' ? 'ntfy, an app for phones' : 'Webhook, for programs'}
+              {words.notifications[one]}
             </label>
           ))}
         </fieldset>
         {kind === 'ntfy' && (
           <Field
-            label="Topic"
+            label={words.notifications.topic}
             name="topic"
             required
             autoComplete="off"
@@ -265,14 +270,14 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
             spellCheck={false}
             maxLength={64}
             pattern="[\-_A-Za-z0-9]{1,64}"
-            title="Letters, digits, - and _"
-            hint="Subscribe to the same topic in the ntfy app. Anyone who knows it can read along: choose one that is hard to guess."
+            title={words.notifications.topicSigns}
+            hint={words.notifications.topicHint}
             value={topic}
             onValue={setTopic}
           />
         )}
         <Field
-          label={kind === 'ntfy' ? 'Server' : 'Address'}
+          label={kind === 'ntfy' ? words.notifications.server : words.notifications.address}
           name="url"
           type="url"
           required={kind === 'webhook'}
@@ -281,16 +286,23 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
           value={url}
           onValue={setUrl}
         />
-        <Field label="Name" name="label" maxLength={200} placeholder="My phone" value={label} onValue={setLabel} />
+        <Field
+          label={words.common.name}
+          name="label"
+          maxLength={200}
+          placeholder={words.notifications.exampleName}
+          value={label}
+          onValue={setLabel}
+        />
         <Problem refusal={add.refusal} />
         <button type="submit" aria-disabled={add.busy}>
-          {add.busy ? 'Adding…' : 'Add'}
+          {add.busy ? words.notifications.adding : words.notifications.addIt}
         </button>
       </form>
       {secret !== undefined && (
         <div role="status">
-          <p>The secret that signs its requests. It is shown once.</p>
-          <Copy text={secret} label="the secret" />
+          <p>{words.notifications.secretOnce}</p>
+          <Copy text={secret} label={words.notifications.secret} />
         </div>
       )}
     </section>

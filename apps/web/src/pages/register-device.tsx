@@ -2,6 +2,7 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import type { CodeDetail } from '@relay/protocol';
 import { Link } from 'wouter';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useQuery, useStartSession } from '../ui/address.ts';
@@ -14,6 +15,7 @@ import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Ago, fullTime } from '../ui/time.tsx';
 import { isWhole, shownCode } from '../ui/user-code.ts';
 import { visible } from '../ui/visible.ts';
@@ -28,12 +30,12 @@ export function RegisterDevice() {
     if (isWhole(code)) setAsked(code);
   };
   return (
-    <Page title="Connect a machine" narrow>
+    <Page title={words.machines.connect} narrow>
       {asked === undefined ? (
         <form onSubmit={submit}>
           <Field
-            label="Code shown in the terminal"
-            hint="Eight letters, like BCDF-GHJK"
+            label={words.approve.code}
+            hint={words.approve.eight}
             name="user_code"
             className="code"
             autoComplete="off"
@@ -44,13 +46,13 @@ export function RegisterDevice() {
             placeholder="XXXX-XXXX"
             required
             pattern="\s*(?:[A-Za-z][\s\-]*){8}"
-            title="Eight letters, like BCDF-GHJK"
+            title={words.approve.eight}
             value={code}
             onValue={setCode}
             onBlur={() => setCode(shownCode(code))}
           />
           <button type="submit" className="primary">
-            Continue
+            {words.approve.continue}
           </button>
         </form>
       ) : (
@@ -79,7 +81,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
   const another = (
     <p>
       <button type="button" onClick={onOther}>
-        Enter another code
+        {words.approve.another}
       </button>
     </p>
   );
@@ -88,7 +90,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
     return (
       <>
         <Notice kind="good">
-          Denied. Nothing was connected, and code <strong>{code}</strong> no longer works.
+          <Sentence text={words.approve.denied} code={<strong>{code}</strong>} />
         </Notice>
         {another}
       </>
@@ -101,7 +103,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
       </>
     );
   return (
-    <Loaded of={detail} what="Checking the code…">
+    <Loaded of={detail} what={words.approve.checking}>
       {(found) =>
         decided ? (
           <Approved detail={found} {...decided} />
@@ -109,18 +111,17 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
           <>
             <Facts detail={found} />
             <Notice>
-              Does the terminal show <strong>{found.userCode}</strong>? Approve only if you started this yourself, just
-              now.
+              <Sentence text={words.approve.doesShow} code={<strong>{found.userCode}</strong>} />
             </Notice>
             <form onSubmit={submit} method="post">
               {approve.again && <PasswordAgain {...approve} />}
               <Problem refusal={approve.refusal ?? deny.refusal} />
               <div className="actions">
                 <button type="button" aria-disabled={deny.busy || approve.busy} onClick={() => void deny.run()}>
-                  {deny.busy ? 'Denying…' : 'Deny'}
+                  {deny.busy ? words.approve.denying : words.approve.deny}
                 </button>
                 <button type="submit" className="primary" aria-disabled={deny.busy || approve.busy}>
-                  {approve.busy ? 'Approving…' : 'Approve'}
+                  {approve.busy ? words.approve.approving : words.approve.approve}
                 </button>
               </div>
             </form>
@@ -137,23 +138,23 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
 function Facts({ detail }: { detail: CodeDetail }) {
   return (
     <dl className="facts">
-      <dt>Machine</dt>
+      <dt>{words.machine.title}</dt>
       <dd>{visible(detail.hostname)}</dd>
       {detail.deviceName !== '' && detail.deviceName !== detail.hostname && (
         <>
-          <dt>Name</dt>
+          <dt>{words.approve.name}</dt>
           <dd>{visible(detail.deviceName)}</dd>
         </>
       )}
-      <dt>Agent</dt>
+      <dt>{words.machine.agent}</dt>
       <dd>{detail.agentType}</dd>
-      <dt>Request from</dt>
+      <dt>{words.approve.from}</dt>
       <dd>{detail.requestedFrom}</dd>
-      <dt>Requested</dt>
+      <dt>{words.approve.requested}</dt>
       <dd>
         <Ago at={detail.requestedAt} /> ({fullTime(detail.requestedAt)})
       </dd>
-      <dt>Code</dt>
+      <dt>{words.approve.codeName}</dt>
       <dd className="code">{detail.userCode}</dd>
     </dl>
   );
@@ -173,14 +174,14 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
   return (
     <>
       <Notice kind="good">
-        <strong>{name}</strong> is approved.
+        <Sentence text={words.approve.approved} name={<strong>{name}</strong>} />
       </Notice>
-      <Waiting what="Waiting for it to come online…" sinceMs={sinceMs} />
-      <p className="hint">Finish in the terminal:</p>
-      <Copy text={daemonCommands.start} label="the command that starts it" />
+      <Waiting what={words.approve.waiting} sinceMs={sinceMs} />
+      <p className="hint">{words.approve.finish}</p>
+      <Copy text={daemonCommands.start} label={words.connect.startCommand} />
       <p>
         <Link href="/devices" className="button">
-          All machines
+          {words.machine.all}
         </Link>
       </p>
     </>

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { isFollowable, safePath } from '../auth/return-to.ts';
+import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Refusal } from '../api/refusal.ts';
 import { useAction } from '../ui/action.ts';
@@ -12,6 +13,7 @@ import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 
 export function SignIn() {
@@ -25,7 +27,7 @@ export function SignIn() {
   const [password, setPassword] = useState('');
   const clientId = query.get('client_id') ?? '';
   const app = useResource(clientId, async () => (clientId === '' ? undefined : account.client(clientId)));
-  const asking = (app.kind === 'ready' && app.value?.client_name) || 'the app that sent you here';
+  const asking = app.kind === 'ready' ? app.value?.client_name : undefined;
   // The signature says that the sign-in itself sent the person here, for a program that waits.
   const program = query.has('sig') ? window.location.search.slice(1) : undefined;
   const returnTo = safePath(query.get('return_to'), window.location.origin);
@@ -55,19 +57,17 @@ export function SignIn() {
   };
   const noSignIn = status.kind === 'failed' && status.refusal.status === 404;
   return (
-    <Page title="Sign in" narrow>
-      {history?.ended && <Notice>You were signed out. Sign in to continue.</Notice>}
-      {program !== undefined && <p>Sign in to continue to {asking}.</p>}
-      {query.get('return_to')?.startsWith('/device?') && <p>Sign in to connect your machine.</p>}
-      {status.kind === 'ready' && !status.value.hasAccounts && (
-        <Notice>No accounts yet. Open the setup link shown in the terminal where Relay runs.</Notice>
-      )}
+    <Page title={words.signIn.title} narrow>
+      {history?.ended && <Notice>{words.signIn.ended}</Notice>}
+      {program !== undefined && <p>{words.signIn.toApp(asking)}</p>}
+      {query.get('return_to')?.startsWith('/device?') && <p>{words.signIn.toConnect}</p>}
+      {status.kind === 'ready' && !status.value.hasAccounts && <Notice>{words.signIn.noAccounts}</Notice>}
       {noSignIn ? (
         <Problem refusal={new Refusal('NO_SIGN_IN', '')} />
       ) : (
         <form onSubmit={submit} method="post">
           <Field
-            label="Email"
+            label={words.signIn.email}
             type="email"
             name="email"
             autoComplete="username"
@@ -77,7 +77,7 @@ export function SignIn() {
             onValue={setEmail}
           />
           <PasswordField
-            label="Password"
+            label={words.signIn.password}
             name="password"
             autoComplete="current-password"
             required
@@ -85,8 +85,8 @@ export function SignIn() {
             onValue={setPassword}
           />
           <Problem refusal={signIn.refusal} />
-          <Submit busy={signIn.busy} busyText="Signing in…">
-            Sign in
+          <Submit busy={signIn.busy} busyText={words.signIn.signingIn}>
+            {words.signIn.title}
           </Submit>
         </form>
       )}
@@ -99,11 +99,11 @@ export function SignIn() {
       )}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (
         <p>
-          New here? <Link href="/sign-up">Create an account</Link>
+          <Sentence text={words.signIn.signUp} link={<Link href="/sign-up">{words.signIn.signUpLink}</Link>} />
         </p>
       )}
       {status.kind === 'ready' && status.value.signUp === 'invite' && status.value.hasAccounts && (
-        <p className="hint">New here? Ask someone with an account for an invitation.</p>
+        <p className="hint">{words.signIn.invited}</p>
       )}
     </Page>
   );

@@ -1,5 +1,6 @@
 /** `/`: to the conversations, or to the first machine. */
 import { Redirect } from 'wouter';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
@@ -12,7 +13,7 @@ export function Start() {
     return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
   return (
     <Page title="Relay" narrow>
-      <Loaded of={devices} what="Loading your machines…">
+      <Loaded of={devices} what={words.common.loadingMachines}>
         {() => null}
       </Loaded>
     </Page>

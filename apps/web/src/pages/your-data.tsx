@@ -1,6 +1,7 @@
 /** Of `/account`: everything the relay keeps of a person as a file, and the end of the account. */
 import { type FormEvent, useState } from 'react';
 import { exportTimeoutMs } from '../api/bounds.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
@@ -27,11 +28,11 @@ export function ExportData() {
   });
   return (
     <section aria-labelledby="your-data">
-      <h2 id="your-data">Your data</h2>
-      <p>One file with everything Relay keeps about you. What was said in sessions is on your machines.</p>
+      <h2 id="your-data">{words.data.title}</h2>
+      <p>{words.data.more}</p>
       <Problem refusal={load.refusal} />
       <button type="button" aria-disabled={load.busy} onClick={() => void load.run()}>
-        {load.busy ? 'Collecting…' : 'Export my data'}
+        {load.busy ? words.data.collecting : words.data.export}
       </button>
     </section>
   );
@@ -49,14 +50,11 @@ export function DeleteAccount() {
   };
   return (
     <section aria-labelledby="delete-account">
-      <h2 id="delete-account">Delete your account</h2>
-      <p>
-        Signs out everywhere, disconnects your machines and erases your sessions here. It can’t be undone. Files and
-        history on your machines stay.
-      </p>
+      <h2 id="delete-account">{words.data.delete}</h2>
+      <p>{words.data.deleteMore}</p>
       <form onSubmit={submit} className="stacked" method="post">
         <Field
-          label={`Type “${confirmation}”`}
+          label={words.data.type(confirmation)}
           name="confirm"
           autoComplete="off"
           autoCapitalize="none"
@@ -70,7 +68,7 @@ export function DeleteAccount() {
         {remove.again && <PasswordAgain {...remove} />}
         <Problem refusal={remove.refusal} />
         <button type="submit" className="danger" aria-disabled={remove.busy}>
-          {remove.busy ? 'Deleting…' : 'Delete my account'}
+          {remove.busy ? words.data.deleting : words.data.deleteMine}
         </button>
       </form>
       {remove.again && <ProvidersAgain returnTo="/account" />}

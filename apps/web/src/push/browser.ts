@@ -1,14 +1,17 @@
 /** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
 import type { Client } from '@relay/client';
+import { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
 import { pushSubscription } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
 const storedId = 'relay.push';
 
+type WhyNot = keyof typeof words.notifications.impossible;
+
 export type BrowserPush =
-  /** The relay, the browser or its address cannot; `why` is for people. */
-  | { kind: 'impossible'; why: string }
+  /** The relay, the browser or its address cannot. */
+  | { kind: 'impossible'; why: WhyNot }
   /** The person said no to the browser, which asks only once. */
   | { kind: 'denied' }
   | { kind: 'off' }
@@ -16,12 +19,10 @@ export type BrowserPush =
 
 const isApple = () => /iPhone|iPad/.test(navigator.userAgent) && !matchMedia('(display-mode: standalone)').matches;
 
-function impossible(): string | undefined {
-  if (!window.isSecureContext) return 'Notifications need https. Open Relay at an https address.';
+function impossible(): WhyNot | undefined {
+  if (!window.isSecureContext) return 'insecure';
   if ('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window) return undefined;
-  return isApple()
-    ? 'On iPhone and iPad, add Relay to the home screen first: Share, then Add to Home Screen. Then open it from there.'
-    : 'This browser has no notifications. Use another one, or ntfy below.';
+  return isApple() ? 'apple' : 'browser';
 }
 
 const base64url = (bytes: ArrayBuffer | null) =>
@@ -57,7 +58,7 @@ export async function readBrowserPush(
   ids: readonly string[],
   publicKey: string | undefined,
 ): Promise<BrowserPush> {
-  const why = publicKey === undefined ? 'This relay can’t notify browsers.' : impossible();
+  const why = publicKey === undefined ? 'relay' : impossible();
   if (why !== undefined) return { kind: 'impossible', why };
   if (Notification.permission === 'denied') return { kind: 'denied' };
   const found = await pushSubscription(place);
@@ -71,10 +72,10 @@ const browsers = ['Firefox', 'Edg', 'Chrome', 'Safari'];
 
 /** Such as “Chrome on Android”. */
 function nameOfBrowser(): string {
-  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? 'Browser';
+  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? words.notifications.unknownBrowser;
   const system = systems.find((name) => navigator.userAgent.includes(name));
   const name = found === 'Edg' ? 'Edge' : found;
-  return system === undefined ? name : `${name} on ${system}`;
+  return system === undefined ? name : words.notifications.browserOn(name, system);
 }
 
 /** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */

@@ -146,7 +146,7 @@ export function Side({ isHome }: { isHome: boolean }) {
               href={newPath}
               className="button ghost icon wide"
               aria-label={words.list.newSession}
-              title={`${words.list.newSession} (N)`}
+              title={words.list.newSessionKey}
             >
               <SquarePen className="i" aria-hidden />
             </Link>

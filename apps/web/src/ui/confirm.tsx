@@ -1,6 +1,7 @@
 /** A question before something that cannot be taken back. The focus stays inside, Escape says no. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import type { Refusal } from '../api/refusal.ts';
+import { words } from '../catalogue.ts';
 import { Problem } from './notice.tsx';
 
 interface ConfirmProps {
@@ -28,7 +29,7 @@ export function Confirm({ title, action, doing, busy, refusal, onYes, onNo, chil
       <Problem refusal={refusal} />
       <div className="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
+          {words.cancel}
         </button>
         <button type="button" className="danger" aria-disabled={busy} onClick={onYes}>
           {busy ? doing : action}

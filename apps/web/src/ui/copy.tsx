@@ -1,3 +1,4 @@
+import { words } from '../catalogue.ts';
 /** Text to take along, with a button that copies it. */
 import { useEffect, useState } from 'react';
 import { Check, Copy as CopyIcon } from 'lucide-react';
@@ -21,14 +22,13 @@ export function Copy({ text, label }: { text: string; label: string }) {
       <code tabIndex={0} role="group" aria-label={label}>
         {text}
       </code>
-      <button type="button" onClick={() => void copy()}>
+      <button type="button" aria-label={words.common.copyOf(label)} onClick={() => void copy()}>
         {copied === 'yes' ? <Check className="i" aria-hidden /> : <CopyIcon className="i" aria-hidden />}
-        {copied === 'yes' ? 'Copied' : 'Copy'}
-        <span className="for-readers"> {label}</span>
+        {copied === 'yes' ? words.common.copied : words.common.copy}
       </button>
       <span className="for-readers" role="status">
-        {copied === 'yes' && 'Copied'}
-        {copied === 'failed' && 'Select and copy it yourself'}
+        {copied === 'yes' && words.common.copied}
+        {copied === 'failed' && words.common.copyFailed}
       </span>
     </div>
   );

@@ -1,3 +1,4 @@
+import { words } from '../catalogue.ts';
 /** Fields with their labels. */
 import { type InputHTMLAttributes, type ReactNode, useId, useState } from 'react';
 
@@ -47,9 +48,14 @@ export function PasswordField({ label, hint, onValue, ...input }: FieldProps) {
           {...(hint ? { 'aria-describedby': `${id}-hint` } : {})}
           onChange={({ target }) => onValue(target.value)}
         />
-        <button type="button" aria-pressed={shown} aria-controls={id} onClick={() => setShown(!shown)}>
-          {shown ? 'Hide' : 'Show'}
-          <span className="for-readers"> password</span>
+        <button
+          type="button"
+          aria-label={shown ? words.common.hidePassword : words.common.showPassword}
+          aria-pressed={shown}
+          aria-controls={id}
+          onClick={() => setShown(!shown)}
+        >
+          {shown ? words.common.hide : words.common.show}
         </button>
       </div>
       {hint && (

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { Refusal } from '../api/refusal.ts';
 import { sentenceFor } from '../api/words.ts';
+import { words } from '../catalogue.ts';
 
 export function Notice({ kind = 'info', children }: { kind?: 'info' | 'good' | 'bad'; children: ReactNode }) {
   return (
@@ -19,7 +20,7 @@ export function Problem({ refusal, onRetry }: { refusal: Refusal | undefined; on
       <p>{sentenceFor(refusal)}</p>
       {onRetry && (
         <button type="button" onClick={onRetry}>
-          Try again
+          {words.retry}
         </button>
       )}
     </Notice>

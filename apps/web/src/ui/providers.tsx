@@ -1,5 +1,6 @@
 /** Ways to sign in with an account elsewhere, where the operator set some up. */
 import { Refusal } from '../api/refusal.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from './action.ts';
 import { Problem } from './notice.tsx';
@@ -27,7 +28,7 @@ export function Providers({ providers, returnTo, ...carried }: ProvidersProps) {
       <Problem refusal={leave.refusal} />
       {providers.map(({ id, name }) => (
         <button key={id} type="button" aria-disabled={leave.busy} onClick={() => void leave.run(id)}>
-          Continue with {name}
+          {words.signIn.with(name)}
         </button>
       ))}
     </div>

@@ -1,5 +1,6 @@
 /** Something that takes a sign-in of the last 15 minutes (rules, 8.12). After an older one the password is asked for in place. */
 import { useState } from 'react';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { type Action, useAction } from './action.ts';
 import { PasswordField } from './field.tsx';
@@ -32,8 +33,8 @@ export function useRecentAction<Args extends unknown[]>(work: (...args: Args) =>
 export function PasswordAgain({ password, setPassword }: Pick<RecentAction<never[]>, 'password' | 'setPassword'>) {
   return (
     <PasswordField
-      label="Your password"
-      hint="You signed in more than 15 minutes ago."
+      label={words.common.yourPassword}
+      hint={words.common.notRecent}
       name="password-again"
       autoComplete="current-password"
       required

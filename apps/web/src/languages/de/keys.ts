@@ -20,7 +20,6 @@ export const words: typeof english = {
     newSessionWith: (text) => `Neue Sitzung „${text}“`,
     connect: 'Rechner verbinden',
     apps: 'Apps',
-    nothing: (text) => `Nichts passt zu „${text}“.`,
     searching: 'Suche läuft…',
     failed: 'Relay lässt sich gerade nicht durchsuchen. Das sind die geladenen Sitzungen.',
     found: (count) => plural(count, { one: '# Ergebnis', other: '# Ergebnisse' }),

@@ -51,7 +51,6 @@ export const words: typeof english = {
   newBelow: (count) => `${number(count)} neu`,
   toTheEnd: 'Zum Neuesten',
   loadEarlier: 'Frühere Nachrichten laden',
-  loadingEarlier: 'Frühere Nachrichten werden geladen…',
   readers: { newMessage: (speaker, text) => `${speaker}: ${text}` },
   message: {
     received: 'Angekommen',
@@ -82,7 +81,6 @@ export const words: typeof english = {
     cancelled: 'Abgebrochen',
     interrupted: 'Unterbrochen',
     rejected: 'Abgelehnt',
-    byYou: 'von dir',
     done: 'Fertig',
     now: (does) => verb(does)[0],
     past: (does) => verb(does)[1],
@@ -150,7 +148,6 @@ export const words: typeof english = {
     waiting: (machine) => `Wartet auf ${machine}`,
     stop: 'Stoppen',
     stopTitle: 'Den Agenten stoppen',
-    stopping: 'Wird gestoppt…',
     offline: '{machine} ist offline. Deine Nachrichten warten bis zu 15 Minuten. Starte ihn mit {command}',
     unread: (machine) => `${machine} ist gerade nicht lesbar. Frühere Nachrichten lassen sich nicht laden.`,
     message: 'Nachricht',

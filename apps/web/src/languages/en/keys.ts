@@ -19,7 +19,6 @@ export const words = {
     newSessionWith: (text: string) => `New session “${text}”`,
     connect: 'Connect a machine',
     apps: 'Apps',
-    nothing: (text: string) => `Nothing matches “${text}”.`,
     searching: 'Searching…',
     failed: 'Relay can’t be searched right now. These are the sessions that are loaded.',
     found: (count: number) => plural(count, { one: '# result', other: '# results' }),

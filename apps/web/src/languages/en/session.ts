@@ -52,7 +52,6 @@ export const words = {
   newBelow: (count: number) => `${number(count)} new`,
   toTheEnd: 'Go to the newest',
   loadEarlier: 'Load earlier messages',
-  loadingEarlier: 'Loading earlier messages…',
   readers: { newMessage: (speaker: string, text: string) => `${speaker}: ${text}` },
   message: {
     received: 'Received',
@@ -83,7 +82,6 @@ export const words = {
     cancelled: 'Cancelled',
     interrupted: 'Interrupted',
     rejected: 'Rejected',
-    byYou: 'by you',
     done: 'Done',
     now: (does: string | undefined) => verb(does)[0],
     past: (does: string | undefined) => verb(does)[1],
@@ -152,7 +150,6 @@ export const words = {
     waiting: (machine: string) => `Waiting for ${machine}`,
     stop: 'Stop',
     stopTitle: 'Stop the agent',
-    stopping: 'Stopping…',
     offline: '{machine} is offline. Messages you send wait for it, up to 15 minutes. Start it with {command}',
     unread: (machine: string) => `${machine} can’t be read right now, so earlier messages can’t be loaded.`,
     message: 'Message',

@@ -105,8 +105,8 @@ function byLine(stretches: readonly Stretch[]): Stretch[][] {
 function drawn({ text, marks: ranges }: DiffLine, colours: readonly Stretch[] = [[text, '']]): ReactNode {
   const pieces: { text: string; kind: string; mark: Range | undefined }[] = [];
   let at = 0;
-  for (const [words, kind] of colours) {
-    const end = at + words.length;
+  for (const [stretch, kind] of colours) {
+    const end = at + stretch.length;
     while (at < end) {
       const mark = ranges.find(([from, to]) => at >= from && at < to);
       const next = mark ? mark[1] : Math.min(end, ...ranges.map(([from]) => from).filter((from) => from > at));

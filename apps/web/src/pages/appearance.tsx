@@ -1,0 +1,39 @@
+/** Of `/account`: the language of the pages in this browser. */
+import { useId } from 'react';
+import { words } from '../catalogue.ts';
+import { type Language, chooseLanguage, chosenLanguage, languages } from '../languages/language.ts';
+
+const all = Object.entries(languages) as [Language, string][];
+
+export function Appearance() {
+  const id = useId();
+  const choose = (value: string) => {
+    chooseLanguage(all.find(([language]) => language === value)?.[0]);
+    // Every text is another one; drafts are kept.
+    window.location.reload();
+  };
+  return (
+    <section aria-labelledby="appearance">
+      <h2 id="appearance">{words.appearance.title}</h2>
+      <div className="field">
+        <label htmlFor={id}>{words.appearance.language}</label>
+        <select
+          id={id}
+          aria-describedby={`${id}-hint`}
+          defaultValue={chosenLanguage() ?? ''}
+          onChange={({ target }) => choose(target.value)}
+        >
+          <option value="">{words.appearance.byBrowser}</option>
+          {all.map(([language, name]) => (
+            <option key={language} value={language} lang={language}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <p className="hint" id={`${id}-hint`}>
+          {words.appearance.hint}
+        </p>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,4 @@
+/** One chunk: ways in that are taken once. */
+export { Consent } from './consent.tsx';
+export { CreateAccount } from './create-account.tsx';
+export { ErrorPage } from './error.tsx';

@@ -1,0 +1,4 @@
+/** One chunk: the settings. */
+export { Account } from './account.tsx';
+export { Applications } from './applications.tsx';
+export { Notifications } from './notifications.tsx';
