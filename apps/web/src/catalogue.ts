@@ -9,10 +9,10 @@ import type { words as keys } from './languages/en/keys.ts';
 import type { words as machines } from './languages/en/machines.ts';
 import type { words as session } from './languages/en/session.ts';
 import type { words as settings } from './languages/en/settings.ts';
-import { type Language, language } from './languages/language.ts';
+import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
 export { ago, capital, dayKey, dayOf, fullTime, lasted, number, shortAgo, size, timeOf } from './languages/formats.ts';
-export { language } from './languages/language.ts';
+export { direction, language } from './languages/language.ts';
 
 interface Parts {
   /** With the first load; the other parts come with the pages that need them. */
@@ -54,8 +54,9 @@ export const words = {} as All<Parts[Part]>;
 
 /** Resolves when `words` has the parts. */
 export async function loadWords(...parts: readonly Part[]): Promise<void> {
-  const loaded = await Promise.all(parts.map((part) => files[language][part]()));
-  Object.assign(words, ...loaded.map((one) => one.words));
+  const loaded = await Promise.all(parts.map(async (part) => (await files[language][part]()).words));
+  const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;
+  for (const some of loaded) Object.assign(words, longer ? longer<object>(some) : some);
 }
 
 const products: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { requestTimeoutMs } from './api/bounds.ts';
 import { App } from './app.tsx';
 import { createAccess } from './auth/access.ts';
 import { createAccount } from './auth/account.ts';
-import { language, loadWords } from './catalogue.ts';
+import { direction, language, loadWords } from './catalogue.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { forgetPerson } from './forget.ts';
@@ -55,6 +55,7 @@ if (!place.isElsewhere) void access.open();
 followKeyboard(window);
 
 document.documentElement.lang = language;
+document.documentElement.dir = direction;
 void loadWords('frame', 'errors').then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

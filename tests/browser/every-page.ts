@@ -1,0 +1,134 @@
+/** A relay with something on every page: a machine, a session that asks, a code that waits. */
+import { type TestDaemon, connectDaemon, send } from '@relay/testing';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  askForCode,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+export interface EveryPage {
+  readonly relay: BrowserRelay;
+  readonly browser: Browser;
+  readonly daemon: TestDaemon;
+  /** Pages of the person, by a name. */
+  readonly pages: readonly (readonly [name: string, path: string])[];
+  /** Pages of anybody. */
+  readonly open: readonly (readonly [name: string, path: string])[];
+  readonly sessionPath: string;
+  /** The signed-in person in another browser. */
+  member(options?: BrowserContextOptions): Promise<Person>;
+  end(): Promise<void>;
+}
+
+export const said = 'Run `npm test -- garden` and **wait** for it.\n\n```ts\nconst rows = await read();\n```\n';
+const command = 'rm -rf build && npm run build -- --mode=production';
+
+export async function startEveryPage(): Promise<EveryPage> {
+  const relay = await startBrowserRelay();
+  const browser = await launchBrowser();
+  const person = await newPerson(browser, relay.url);
+  await person.createAccount(relay.setupLink, 'ada@example.com');
+  const registration = await registeredDevice(person);
+  const { deviceId } = registration;
+  const daemon = await connectDaemon(relay.relay, { registration });
+  daemon.socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+    if (frame.type !== 'get_messages') return;
+    const timestamp = '2026-11-20T10:00:00.000Z';
+    daemon.send({
+      type: 'messages',
+      request_id: frame.request_id,
+      session_id: 'native',
+      messages: [
+        { uuid: 'm1', role: 'USER', content: 'Plan a trip', timestamp },
+        { uuid: 'm2', role: 'AGENT', content: said, timestamp },
+      ],
+      has_more: false,
+      oldest_uuid: 'm1',
+      newest_uuid: 'm2',
+    });
+  });
+  await send('POST', `${relay.url}/api/sessions`, {
+    headers: { Authorization: person.bearer },
+    body: { deviceId, message: 'Plan a trip' },
+  });
+  const { task_id: taskId } = await daemon.next('task_start');
+  daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'native' });
+  daemon.event(taskId as string, 'WAIT_FOR_USER', {
+    prompt: 'Build it anew?',
+    result: '',
+    subject: { type: 'command', command },
+    options: [
+      { id: 'yes', label: 'Allow', kind: 'allow_once' },
+      { id: 'no', label: 'Reject', kind: 'reject_once' },
+    ],
+  });
+  const { userCode } = await askForCode(relay.url, 'attic.lan', 'Attic');
+  const sessionPath = `/sessions/${encodeURIComponent(`${deviceId}:scripted:native`)}`;
+  await person.goto(sessionPath);
+  await person.page.locator('.q').waitFor();
+  const storageState = await person.context.storageState();
+  await person.context.close();
+  return {
+    relay,
+    browser,
+    daemon,
+    sessionPath,
+    pages: [
+      ['sessions', '/sessions'],
+      ['session', sessionPath],
+      ['new session', '/sessions/new'],
+      ['machines', '/devices'],
+      ['machine', `/devices/${deviceId}`],
+      ['connect', '/devices/new'],
+      ['code', '/device'],
+      ['approval', `/device?user_code=${userCode}`],
+      ['settings', '/account'],
+      ['apps', '/applications'],
+      ['notifications', '/notifications'],
+    ],
+    open: [
+      ['sign-in', '/sign-in'],
+      ['first account', '/setup#token=nothing'],
+      ['failed sign-in', '/error?error=invalid_client'],
+      ['consent', '/consent?client_id=relay-cli'],
+      ['nothing', '/nothing/here'],
+    ],
+    member: (options = {}) => newPerson(browser, relay.url, { ...options, storageState }),
+    end: async () => {
+      await browser.close();
+      await daemon.drop();
+      await relay.end();
+    },
+  };
+}
+
+/** Opens a page and waits until it has what it shows. */
+export async function settled(person: Person, path: string): Promise<void> {
+  await person.goto(path);
+  await person.page.locator('h1').first().waitFor();
+  if (path.startsWith('/sessions/') && path !== '/sessions/new') await person.page.locator('.q').waitFor();
+  else if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
+  await person.page.evaluate('document.fonts.ready');
+}
+
+/** Texts of the page that do not fit their place, and a page that is wider than the screen. */
+export const cutTexts = (person: Person): Promise<string[]> =>
+  person.page.evaluate<string[]>(`(() => {
+    const found = [];
+    if (document.documentElement.scrollWidth > innerWidth) found.push('the page: ' + document.documentElement.scrollWidth + ' > ' + innerWidth);
+    for (const element of document.querySelectorAll('button, a, label, legend, h1, h2, h3, dt, dd, .chip, .hint, .notice, p')) {
+      const style = getComputedStyle(element);
+      if (element.closest('.cut, .sr, .for-readers, .skip, .menu') || style.textOverflow === 'ellipsis') continue;
+      if (!element.checkVisibility() || element.querySelector('.cut')) continue;
+      if (style.overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1) found.push(element.textContent.slice(0, 60));
+      const { left, right, width } = element.getBoundingClientRect();
+      if (width > 0 && element.closest('[tabindex="0"], pre') === null && (left < -1 || right > innerWidth + 1)) found.push('outside: ' + element.textContent.slice(0, 60));
+    }
+    return found;
+  })()`);
