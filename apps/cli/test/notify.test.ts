@@ -54,10 +54,42 @@ describe('relay notify', () => {
       out: 'Not delivered to CI: The service answered 401.\n',
     });
     const { subscriptions } = await stage.own.json(['notify']);
-    expect(subscriptions).toMatchObject([{ state: 'paused', causes: ['failed', 'needs_you'] }]);
+    expect(subscriptions).toMatchObject([{ state: 'paused', causes: { unknown: 'off', done: 'off', device: 'off' } }]);
+  });
+
+  it('shows and changes what you are notified of, and when', async () => {
+    expect((await stage.own.run(['notify', 'settings'])).out).toMatch(
+      /^needs_you: +watched\n(.*\n)+quiet hours: +none\nheld: +0\n$/,
+    );
+    const quiet = [
+      'notify',
+      'quiet',
+      '22:00-07:00',
+      '--zone',
+      'Europe/Berlin',
+      '--days',
+      'fri,sat',
+      '--let',
+      'needs_you,failed',
+    ];
+    expect(await stage.own.run(quiet)).toMatchObject({
+      ...{ code: 0, out: 'Quiet hours: 22:00 to 07:00 from fri, sat, Europe/Berlin; needs_you, failed pass.\n' },
+    });
+    const set = await stage.own.json(['notify', 'settings', '--set', 'done=all,device=watched']);
+    expect(set).toMatchObject({ causes: { done: 'all', device: 'watched' }, quietHours: { start: '22:00' } });
+    expect(await stage.own.json(['notify', 'quiet', 'off'])).toMatchObject({
+      causes: { done: 'all' },
+      quietHours: null,
+    });
+    expect((await stage.own.run(['notifications', '--json'])).code).toBe(0);
   });
 
   it.each([
+    [['notify', 'quiet', '22-7'], 2, 'Give quiet hours as'],
+    [['notify', 'quiet', '22:00-07:00', '--days', 'someday'], 2, 'There is no day "someday"'],
+    [['notify', 'quiet', '22:00-07:00', '--zone', 'Mars/Olympus'], 2, 'IANA'],
+    [['notify', 'settings', '--set', 'done=loud'], 2, 'There is no level "loud"'],
+    [['notifications', '--limit', '0'], 2, '--limit'],
     [['notify', 'add', 'pigeon', 'x'], 2, 'The kind is "ntfy" or "webhook"'],
     [['notify', 'add', 'ntfy', 'x', '--causes', 'rain'], 2, 'There is no cause "rain"'],
     [['notify', 'add', 'ntfy', 'x', '--detail', 'all'], 2, '--detail is one of'],

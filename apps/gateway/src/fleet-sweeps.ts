@@ -60,8 +60,11 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
         const unknown = await markUnknown(tx, [taskId]);
         const lost = await markLost(tx, [taskId]);
         let notified = false;
-        for (const sessionKey of lost) {
-          const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;
+        for (const [sessionKey, cause] of [
+          ...unknown.map((key) => [key, 'unknown'] as const),
+          ...lost.map((key) => [key, 'failed'] as const),
+        ]) {
+          const notification = { sessionKey, cause, taskId, windowMs: config.dedupeWindowMs } as const;
           notified = (await addNotification(tx, notification)) || notified;
         }
         return { keys: [...unknown, ...lost], notified };

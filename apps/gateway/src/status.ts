@@ -63,10 +63,11 @@ export function createStatus(deps: StatusDeps): Status {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
       let notified = false;
-      for (const id of lost) {
+      for (const id of [...unknown, ...lost]) {
         const sessionKey = tasks.get(id)?.sessionKey;
         if (sessionKey === undefined || !failed.includes(sessionKey)) continue;
-        const notification = { sessionKey, cause: 'failed', taskId: id, windowMs: config.dedupeWindowMs } as const;
+        const cause = lost.includes(id) ? 'failed' : 'unknown';
+        const notification = { sessionKey, cause, taskId: id, windowMs: config.dedupeWindowMs } as const;
         notified = (await addNotification(tx, notification)) || notified;
       }
       const started = confirmed.flatMap((id) => tasks.get(id)?.sessionKey ?? []);

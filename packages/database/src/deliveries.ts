@@ -6,10 +6,12 @@ import type {
   Delivery,
   DeliveryCause,
   DeliveryState,
-  NotificationCause,
+  Hold,
+  QuietHours,
   SubscriptionDetail,
   SubscriptionKind,
 } from '@relay/protocol';
+import { isOver, releaseGroups } from './held-deliveries.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -26,9 +28,17 @@ export interface DeliveryRow {
   created_at: string;
   next_at: string;
   accepted_at: string | null;
+  held_for: Exclude<Hold, 'group'> | null;
+  after_id: string | null;
+  digest_id: string | null;
 }
 
 const utc = (given: string) => new Date(given).toISOString();
+
+function holdOf({ after_id: after, held_for: held }: DeliveryRow): { heldFor?: Hold } {
+  if (after !== null) return { heldFor: 'group' };
+  return held === null ? {} : { heldFor: held };
+}
 
 export const deliveryOf = (row: DeliveryRow): Delivery => ({
   id: row.id,
@@ -40,30 +50,10 @@ export const deliveryOf = (row: DeliveryRow): Delivery => ({
   ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
   maybeDuplicate: row.maybe_duplicate,
   createdAt: utc(row.created_at),
-  ...(row.state === 'pending' ? { nextAt: utc(row.next_at) } : {}),
+  ...(row.state === 'pending' ? { nextAt: utc(row.next_at), ...holdOf(row) } : {}),
+  ...(row.digest_id === null ? {} : { digestId: row.digest_id }),
   ...(row.accepted_at === null ? {} : { acceptedAt: utc(row.accepted_at) }),
 });
-
-/**
- * Writes a delivery of the notification for each address of the person that hears of its cause. May be repeated: an address gets one.
- * Returns how many are new.
- */
-export async function addDeliveries(
-  db: Db,
-  notification: { id: string; userId: string; cause: NotificationCause },
-  ttlMs: number,
-): Promise<number> {
-  const addresses = await db.sql.query<{ id: string }>`
-    SELECT id FROM subscriptions
-    WHERE user_id = ${notification.userId} AND verified AND NOT paused AND ${notification.cause} = ANY(causes)`;
-  if (addresses.length === 0) return 0;
-  return db.sql.execute`
-    INSERT INTO deliveries (id, notification_id, subscription_id, user_id, cause, expires_at)
-    SELECT given.id, ${notification.id}, given.subscription_id, ${notification.userId}, ${notification.cause},
-      now() + ${ttlMs}::double precision * interval '1 millisecond'
-    FROM unnest(${addresses.map(() => newUlid())}::text[], ${addresses.map(({ id }) => id)}::text[]) AS given (id, subscription_id)
-    ON CONFLICT (notification_id, subscription_id) DO NOTHING`;
-}
 
 /** Writes the delivery of a test to one address. Returns its id. */
 export async function addTestDelivery(db: Db, userId: string, subscriptionId: string, ttlMs: number): Promise<string> {
@@ -93,8 +83,16 @@ export interface ClaimedDelivery {
   title: string;
   /** The newest message of the session. */
   text: string;
-  /** The notification asks for an answer that was given meanwhile. */
-  answered: boolean;
+  /** There is no longer anything to tell: the question was answered, the rest was read. */
+  over: boolean;
+  /** It waited for that: an app showed its session. */
+  awaitsReading: boolean;
+  /** It is sent with everything else that is held for its address. */
+  isDigest: boolean;
+  /** Another address of its group is notified when this one fails. */
+  hasNext: boolean;
+  /** Of the person. */
+  quietHours: QuietHours | null;
 }
 
 interface ClaimedRow {
@@ -112,7 +110,10 @@ interface ClaimedRow {
   device_id: string | null;
   title: string | null;
   text: string | null;
-  answered: boolean;
+  over: boolean;
+  held_for: Hold | null;
+  has_next: boolean;
+  quiet: QuietHours | null;
 }
 
 const peopleAtOnce = 200;
@@ -138,7 +139,7 @@ export async function claimDeliveries(
       JOIN subscriptions s ON s.user_id = p.user_id
       CROSS JOIN LATERAL (
         SELECT id FROM deliveries
-        WHERE subscription_id = s.id AND state = 'pending' AND next_at <= now() AND (NOT s.paused OR cause = 'test')
+        WHERE subscription_id = s.id AND state = 'pending' AND after_id IS NULL AND next_at <= now() AND (NOT s.paused OR cause = 'test')
         ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
       ) d
       WHERE NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending')
@@ -148,14 +149,16 @@ export async function claimDeliveries(
       UPDATE deliveries SET state = 'sending', claimed_by = ${claimer}, claimed_at = now(), attempts = attempts + 1
       WHERE id IN (SELECT id FROM due) AND state = 'pending' RETURNING *
     )
-    SELECT c.id, c.user_id, c.subscription_id, c.cause, c.attempts, c.created_at, c.expires_at, s.kind, s.sealed, s.detail,
+    SELECT d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail,
       n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
       ses.last_message AS text,
-      c.cause = 'needs_you' AND (ses.key IS NULL OR ses.deleted_at IS NOT NULL OR ses.status <> 'waiting') AS answered
-    FROM claimed c JOIN subscriptions s ON s.id = c.subscription_id
-    LEFT JOIN notifications n ON n.id = c.notification_id
+      ${isOver} AS over, p.quiet,
+      EXISTS (SELECT 1 FROM deliveries f WHERE f.after_id = d.id AND f.state = 'pending') AS has_next
+    FROM claimed d JOIN subscriptions s ON s.id = d.subscription_id
+    LEFT JOIN notifications n ON n.id = d.notification_id
     LEFT JOIN sessions ses ON ses.key = n.session_key
-    ORDER BY c.user_id, c.next_at`;
+    LEFT JOIN notification_settings p ON p.user_id = d.user_id
+    ORDER BY d.user_id, d.next_at`;
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
@@ -171,16 +174,20 @@ export async function claimDeliveries(
     deviceId: row.device_id ?? '',
     title: row.title ?? '',
     text: row.text ?? '',
-    answered: row.answered,
+    over: row.over,
+    awaitsReading: row.held_for === 'reading',
+    isDigest: row.held_for === 'quiet_hours' || row.held_for === 'storm',
+    hasNext: row.has_next,
+    quietHours: row.quiet,
   }));
 }
 
 /** The end of one attempt. */
 export interface DeliveryOutcome {
-  state: 'accepted' | 'pending' | 'failed' | 'gone' | 'superseded';
+  state: 'accepted' | 'pending' | 'held' | 'failed' | 'gone' | 'superseded' | 'suppressed';
   httpStatus?: number | undefined;
   reason?: string | undefined;
-  /** With `pending`: when it is tried again. */
+  /** With `pending`: when it is tried again. With `held`, which was no attempt: when quiet hours end. */
   delayMs?: number | undefined;
   /** Pauses the address, with the reason that its person reads. */
   pause?: string | undefined;
@@ -198,17 +205,22 @@ export async function settleDelivery(
   claimer: string,
   { state, httpStatus, reason, delayMs = 0, pause }: DeliveryOutcome,
 ): Promise<boolean> {
+  const held = state === 'held';
+  const next = held ? 'pending' : state;
   return db.sql.transaction(async (tx) => {
     const settled = await tx.sql.execute`
       UPDATE deliveries SET
         state = CASE WHEN ${state} = 'pending' AND now() + ${delayMs}::double precision * interval '1 millisecond' >= expires_at
-          THEN 'expired' ELSE ${state} END,
+          THEN 'expired' ELSE ${next} END,
+        held_for = CASE WHEN ${held} THEN 'quiet_hours' ELSE held_for END,
+        attempts = attempts - CASE WHEN ${held} THEN 1 ELSE 0 END,
+        expires_at = expires_at + CASE WHEN ${held} THEN ${delayMs} ELSE 0 END::double precision * interval '1 millisecond',
         http_status = ${httpStatus ?? null}::int, reason = ${reason ?? null},
         next_at = now() + ${delayMs}::double precision * interval '1 millisecond',
         accepted_at = CASE WHEN ${state} = 'accepted' THEN now() END
       WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts}`;
     if (settled === 0) return false;
-    if (state === 'superseded') return true;
+    if (held || state === 'superseded' || state === 'suppressed') return true;
     if (state === 'gone') {
       await tx.sql.execute`DELETE FROM subscriptions WHERE id = ${subscriptionId}`;
       await tx.sql.execute`
@@ -233,23 +245,25 @@ const claimSeconds = 60;
 
 /**
  * Ends what time ended: pending deliveries that expired, and claims older than a minute. Such a claim is due again once, marked as a
- * possible duplicate; the second time its outcome is unknown. Returns how many were taken over.
+ * possible duplicate; the second time its outcome is unknown. Groups go on to their next address. Returns how many were taken over.
  */
 export async function sweepDeliveries(db: Db): Promise<number> {
   await db.sql.execute`
     UPDATE deliveries SET state = 'expired', reason = COALESCE(reason, 'It was not sent in time.')
     WHERE state = 'pending' AND expires_at < now()`;
-  return db.sql.execute`
+  const takenOver = await db.sql.execute`
     UPDATE deliveries SET state = CASE WHEN maybe_duplicate THEN 'unknown' ELSE 'pending' END, maybe_duplicate = true, next_at = now(),
       reason = 'An instance ended while it was sent.'
     WHERE state = 'sending' AND claimed_at < now() - ${claimSeconds}::int * interval '1 second'`;
+  await releaseGroups(db);
+  return takenOver;
 }
 
 /** How long the delivery that is due longest has been due, in seconds; 0 when none is. A delivery that waits for a retry is not due. */
 export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(next_at))::double precision AS seconds FROM deliveries
-    WHERE state = 'pending' AND next_at <= now()`;
+    WHERE state = 'pending' AND next_at <= now() AND after_id IS NULL`;
   return Math.max(0, row?.seconds ?? 0);
 }
 

@@ -73,6 +73,7 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
     sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
   await db.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId}`;
+  await db.sql.execute`DELETE FROM notification_settings WHERE user_id = ${userId}`;
   await inBatches(
     db,
     rowsAtOnce,

@@ -6,6 +6,7 @@ import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
 import { listConnections, listDevices } from './devices.ts';
 import type { Prisma } from './generated/prisma/client.ts';
+import { readChoices } from './notification-settings.ts';
 import { listNotifications } from './notifications.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
 import type { Whole } from './transaction.ts';
@@ -195,6 +196,11 @@ export async function* exportNotifications(db: Whole, userId: string) {
 
 export async function* exportSubscriptions(db: Whole, userId: string) {
   for (const { subscription } of await listSubscriptions(db, userId)) yield subscription;
+}
+
+export async function* exportNotificationSettings(db: Whole, userId: string) {
+  const { causes, quietHours } = await readChoices(db, userId);
+  if (quietHours !== null || Object.keys(causes).length > 0) yield { causes, ...given({ quietHours }) };
 }
 
 export async function* exportRequests(db: Whole, userId: string) {

@@ -1,13 +1,13 @@
 /**
  * The outbox and ledger of notifications (rules, 14.5): written in the transaction of the cause, sent by exactly one instance.
  */
-import { type NotificationCause, type NotificationList, formatSessionId } from '@relay/protocol';
+import { type NotificationCause, type NotificationList, chosenCauseOf, formatSessionId } from '@relay/protocol';
 import { type DeliveryRow, deliveryOf } from './deliveries.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 /**
- * Enqueues a notification of the owner, if the session is watched. One turn notifies once: the cause by a task and the cause by a
+ * Enqueues a notification of the owner, if the session is watched or the person wants this cause of all sessions. One turn notifies once: the cause by a task and the cause by a
  * `session_activity` (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
  * are two turns. Returns whether a notification was written. Must run inside `withDevice`.
  */
@@ -16,6 +16,7 @@ export async function addNotification(
   input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number },
 ): Promise<boolean> {
   const window = input.windowMs;
+  const chosen = chosenCauseOf(input.cause) ?? '';
   if (input.taskId !== undefined) {
     const adopted = await db.sql.execute`
       UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
@@ -26,7 +27,10 @@ export async function addNotification(
   const [session] = await db.sql.query<{ owner_id: string; device_id: string; agent_type: string; native_id: string }>`
     SELECT s.owner_id, s.device_id, s.agent_type, s.native_id FROM sessions s
     WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
-      AND EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id)
+      AND s.notify IS DISTINCT FROM 'off'
+      AND (EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) OR s.notify = 'all'
+        OR EXISTS (SELECT 1 FROM notification_settings n WHERE n.user_id = s.owner_id AND n.levels->>${chosen} = 'all')
+        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen} = 'all'))
       AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
         AND (n.task_id = ${input.taskId ?? null}
           OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))`;
@@ -92,14 +96,21 @@ export async function outboxLag(db: Db): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Saves the outcome of sending a notification; a failed one is retried until `maxAttempts`. */
-export async function finishNotification(db: Db, id: string, sent: boolean, maxAttempts: number): Promise<void> {
+/** Saves the outcome of sending a notification; a failed one is retried until `maxAttempts`. `unaddressed`: its person has no address. */
+export async function finishNotification(
+  db: Db,
+  id: string,
+  outcome: 'sent' | 'unaddressed' | 'failed',
+  maxAttempts: number,
+): Promise<void> {
   await db.sql.execute`
     UPDATE notifications SET
-      state = CASE WHEN ${sent} THEN 'sent' WHEN attempts >= ${maxAttempts} THEN 'failed' ELSE 'pending' END,
-      sent_at = CASE WHEN ${sent} THEN now() END
+      state = CASE WHEN ${outcome} <> 'failed' THEN ${outcome} WHEN attempts >= ${maxAttempts} THEN 'failed' ELSE 'pending' END,
+      sent_at = CASE WHEN ${outcome} <> 'failed' THEN now() END
     WHERE id = ${id} AND state = 'sending'`;
 }
+
+const isSuppressed = ({ state }: DeliveryRow) => state === 'suppressed';
 
 /** A page of the user's notifications, newest first, one more than `limit` when there is a next page. */
 export async function listNotifications(
@@ -111,7 +122,7 @@ export async function listNotifications(
   const rows = await db.sql.query<{
     id: string;
     cause: NotificationCause;
-    state: 'pending' | 'sending' | 'sent' | 'failed';
+    state: 'pending' | 'sending' | 'sent' | 'failed' | 'unaddressed';
     created_at: Date;
     session_id: string;
     about_device: string | null;
@@ -135,7 +146,7 @@ export async function listNotifications(
     ...(row.name === null ? {} : { name: row.name }),
     cause: row.cause,
     createdAt: row.created_at.toISOString(),
-    state: row.state,
+    state: row.state === 'sent' && row.deliveries?.every(isSuppressed) ? 'suppressed' : row.state,
     ...(row.deliveries === null ? {} : { deliveries: row.deliveries.map(deliveryOf) }),
   }));
 }

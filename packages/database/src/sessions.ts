@@ -50,6 +50,7 @@ export interface SessionRow {
   updated_at: Date;
   version: bigint;
   watched: boolean;
+  notify: 'all' | 'off' | null;
   task_id: string | null;
   task_state: TaskState | null;
   task_code: string | null;
@@ -64,7 +65,7 @@ export const sessionSelect = sql`
     ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
     s.pinned_at IS NOT NULL AS pinned, s.news_at, COALESCE(s.news_at > COALESCE(s.read_at, '-infinity'), false) AS unread,
-    EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched,
+    EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched, s.notify,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code,
     l.running_since, l.waiting, l.queue_v
   FROM sessions s
@@ -92,6 +93,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
       lastMessage: row.last_message,
       archived: row.archived,
       watched: row.watched,
+      ...(row.notify === null ? {} : { notify: row.notify }),
       ...(row.pinned ? { pinned: true as const } : {}),
       ...(row.unread ? { unread: true as const } : {}),
       ...(row.news_at ? { newsAt: row.news_at.toISOString() } : {}),
@@ -167,6 +169,11 @@ export async function updateSession(
       pinned_at = CASE ${pinned}::boolean WHEN true THEN COALESCE(pinned_at, now()) WHEN false THEN NULL ELSE pinned_at END,
       title_source = CASE WHEN ${title}::text IS NULL THEN title_source ELSE 'user' END
     WHERE key = ${key}`;
+}
+
+/** Saves the notifications that the owner wants of the session; null: as in the settings. */
+export async function setNotify(db: Db, key: string, notify: 'all' | 'off' | null): Promise<void> {
+  await db.sql.execute`UPDATE sessions SET notify = ${notify} WHERE key = ${key} AND notify IS DISTINCT FROM ${notify}`;
 }
 
 /** The user has read up to then, or, without a time, everything. */

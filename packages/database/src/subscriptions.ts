@@ -3,7 +3,7 @@ import {
   type Subscription,
   type SubscriptionDetail,
   type SubscriptionKind,
-  type NotificationCause,
+  type CauseLevels,
   maxSubscriptions,
 } from '@relay/protocol';
 import { type DeliveryRow, deliveryOf } from './deliveries.ts';
@@ -18,7 +18,11 @@ export interface NewSubscription {
   label: string;
   /** The host, for people. */
   address: string;
-  causes: readonly NotificationCause[];
+  levels: CauseLevels;
+  installation: string | undefined;
+  /** Empty: none. */
+  group: string;
+  delaySeconds: number;
   detail: SubscriptionDetail;
   /** False for an address that has to take a test first. */
   verified: boolean;
@@ -30,7 +34,10 @@ interface Row {
   kind: SubscriptionKind;
   label: string;
   address: string;
-  causes: NotificationCause[];
+  levels: CauseLevels;
+  installation: string | null;
+  group_name: string;
+  delay_seconds: number;
   detail: SubscriptionDetail;
   paused: boolean;
   verified: boolean;
@@ -53,7 +60,10 @@ const toSealed = (row: Row): SealedSubscription => ({
     kind: row.kind,
     label: row.label,
     address: row.address,
-    causes: row.causes,
+    causes: row.levels,
+    ...(row.installation === null ? {} : { installation: row.installation }),
+    ...(row.group_name === '' ? {} : { group: row.group_name }),
+    ...(row.delay_seconds === 0 ? {} : { delaySeconds: row.delay_seconds }),
     detail: row.detail,
     state: row.paused ? 'paused' : row.verified ? 'active' : 'unverified',
     ...(row.reason === null ? {} : { reason: row.reason }),
@@ -65,7 +75,7 @@ const toSealed = (row: Row): SealedSubscription => ({
 /** Up to `maxSubscriptions` of a person, oldest first; with an `id`, that one or none. */
 export async function listSubscriptions(db: Db, userId: string, id?: string): Promise<SealedSubscription[]> {
   const rows = await db.sql.query<Row>`
-    SELECT s.id, s.user_id, s.kind, s.label, s.address, s.causes, s.detail, s.paused, s.verified, s.reason, s.created_at, s.sealed,
+    SELECT s.id, s.user_id, s.kind, s.label, s.address, s.levels, s.installation, s.group_name, s.delay_seconds, s.detail, s.paused, s.verified, s.reason, s.created_at, s.sealed,
       (SELECT row_to_json(d) FROM (
         SELECT * FROM deliveries WHERE subscription_id = s.id ORDER BY created_at DESC LIMIT 1) d) AS last
     FROM subscriptions s WHERE s.user_id = ${userId} AND (${id === undefined} OR s.id = ${id ?? ''})
@@ -79,9 +89,8 @@ export async function findSubscription(db: Db, userId: string, id: string): Prom
 }
 
 /**
- * Adds an address; the same address of the same person is changed instead: it keeps its id, and a
- * pause ends. Returns
- * undefined when the person has `maxSubscriptions` already.
+ * Adds an address; the same address of the same person, or the one of this kind that its installation had before, is changed instead: it
+ * keeps its id, and a pause ends. Returns undefined when the person has `maxSubscriptions` already.
  */
 export async function saveSubscription(
   db: Whole,
@@ -91,13 +100,19 @@ export async function saveSubscription(
   return db.sql.transaction(async (tx) => {
     // One change at a time per person, so that the bound holds.
     await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`subscriptions:${userId}`}, 0))::text AS locked`;
-    const rows = await tx.sql.query<{ id: string; same: boolean }>`
-      SELECT id, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same FROM subscriptions WHERE user_id = ${userId}`;
-    const known = rows.find(({ same }) => same);
+    const levels = JSON.stringify(given.levels);
+    const rows = await tx.sql.query<{ id: string; same: boolean; installed: boolean }>`
+      SELECT id, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same,
+        COALESCE(installation = ${given.installation ?? null} AND kind = ${given.kind}, false) AS installed
+      FROM subscriptions WHERE user_id = ${userId}`;
+    const known = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
+    for (const { id } of rows.filter(({ id, installed }) => installed && id !== known?.id))
+      await remove(tx, userId, id);
     if (known) {
       await tx.sql.execute`
         UPDATE subscriptions SET address_hash = ${given.addressHashes[0]!}, sealed = ${given.sealed}, label = ${given.label},
-          causes = ${[...given.causes]}::text[], detail = ${given.detail}, paused = false, reason = NULL, failing_since = NULL,
+          address = ${given.address}, levels = ${levels}::jsonb, installation = ${given.installation ?? null}, group_name = ${given.group},
+          delay_seconds = ${given.delaySeconds}, detail = ${given.detail}, paused = false, reason = NULL, failing_since = NULL,
           verified = verified OR ${given.verified}
         WHERE id = ${known.id}`;
       return { id: known.id, added: false };
@@ -105,9 +120,9 @@ export async function saveSubscription(
     if (rows.length >= maxSubscriptions) return undefined;
     const id = newUlid();
     await tx.sql.execute`
-      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
+      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, levels, installation, group_name, delay_seconds, detail, verified)
       VALUES (${id}, ${userId}, ${given.kind}, ${given.addressHashes[0]!}, ${given.sealed}, ${given.label}, ${given.address},
-        ${[...given.causes]}::text[], ${given.detail}, ${given.verified})`;
+        ${levels}::jsonb, ${given.installation ?? null}, ${given.group}, ${given.delaySeconds}, ${given.detail}, ${given.verified})`;
     return { id, added: true };
   });
 }
@@ -126,7 +141,9 @@ export async function subscriptionsOfOthers(
 
 export interface SubscriptionChange {
   label?: string | undefined;
-  causes?: readonly NotificationCause[] | undefined;
+  causes?: CauseLevels | undefined;
+  group?: string | undefined;
+  delaySeconds?: number | undefined;
   detail?: SubscriptionDetail | undefined;
   state?: 'active' | 'paused' | undefined;
   sealed?: string | undefined;
@@ -137,13 +154,15 @@ export async function changeSubscription(
   db: Db,
   userId: string,
   id: string,
-  { label, causes, detail, state, sealed }: SubscriptionChange,
+  { label, causes, group, delaySeconds, detail, state, sealed }: SubscriptionChange,
 ): Promise<boolean> {
   const paused = state === undefined ? null : state === 'paused';
   const changed = await db.sql.execute`
     UPDATE subscriptions SET
       label = COALESCE(${label ?? null}, label),
-      causes = COALESCE(${causes === undefined ? null : [...causes]}::text[], causes),
+      levels = COALESCE(${causes === undefined ? null : JSON.stringify(causes)}::jsonb, levels),
+      group_name = COALESCE(${group ?? null}, group_name),
+      delay_seconds = COALESCE(${delaySeconds ?? null}::int, delay_seconds),
       detail = COALESCE(${detail ?? null}, detail),
       sealed = COALESCE(${sealed ?? null}, sealed),
       paused = COALESCE(${paused}::boolean, paused),
@@ -155,13 +174,15 @@ export async function changeSubscription(
 
 /** Removes an address. Its pending deliveries are superseded; the ledger stays. Returns whether the person had it. */
 export async function removeSubscription(db: Whole, userId: string, id: string): Promise<boolean> {
-  return db.sql.transaction(async (tx) => {
-    const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
-    if (removed === 0) return false;
-    await tx.sql.execute`
-      UPDATE deliveries SET state = 'superseded', reason = 'the address was removed' WHERE subscription_id = ${id} AND state = 'pending'`;
-    return true;
-  });
+  return db.sql.transaction((tx) => remove(tx, userId, id));
+}
+
+async function remove(tx: Db, userId: string, id: string): Promise<boolean> {
+  const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
+  if (removed === 0) return false;
+  await tx.sql.execute`
+    UPDATE deliveries SET state = 'superseded', reason = 'the address was removed' WHERE subscription_id = ${id} AND state = 'pending'`;
+  return true;
 }
 
 /** The key pair of a purpose; of two callers at the same time, the first one's. */

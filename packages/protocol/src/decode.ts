@@ -4,7 +4,7 @@
  * A known type with wrong fields is `invalid`, with a reason that names the field.
  */
 import type { TSchema } from '@sinclair/typebox';
-import { Auth, type AuthFrame } from './frames/attention.ts';
+import { type FromAppFrame, fromAppFrames } from './frames/attention.ts';
 import {
   type FromDaemonFrame,
   HistoryMessage,
@@ -81,7 +81,7 @@ const slashCommand = validator(SlashCommandSchema, { frames: true });
 const slashCommandSet = validator(SlashCommandSetSchema, { frames: true });
 /** The most wrong entries of one report that are explained; the others are only counted. */
 const reasonsGiven = 100;
-const auth = validator(Auth, { frames: true });
+const fromApp = compile(fromAppFrames);
 const none: readonly string[] = [];
 /** The reason of a valid entry that was left out. */
 export const tooManyEntries = `more than ${limits.reportEntries} entries`;
@@ -305,12 +305,11 @@ export function decodeRelayFrame(text: string): Decoded<ToDaemonFrame> {
     : { kind: 'invalid', reason: `${raw.type}: ${checked.reason}` };
 }
 
-/** Decodes a frame of an app on `/ws/attention`: an `auth` frame; undefined for anything else, which is ignored. */
-export function decodeAppFrame(text: string): AuthFrame | undefined {
+/** Decodes a frame of an app on `/ws/attention`: undefined for anything else than `auth` and `focus`, which is ignored. */
+export function decodeAppFrame(text: string): FromAppFrame | undefined {
   const raw = typed(text);
-  if (raw?.type !== 'auth') return undefined;
-  const checked = auth(raw.value);
-  return checked.ok ? checked.value : undefined;
+  const checked = raw && fromApp.get(raw.type)?.(raw.value);
+  return checked?.ok ? (checked.value as FromAppFrame) : undefined;
 }
 
 const instanceDecoder = <F>(schemas: Readonly<Record<string, TSchema>>) => {

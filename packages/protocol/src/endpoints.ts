@@ -61,6 +61,8 @@ export const endpoints = {
   watch: { method: 'POST', path: '/api/watched-sessions', credential: 'user' },
   unwatch: { method: 'DELETE', path: '/api/watched-sessions', credential: 'user' },
   listNotifications: { method: 'GET', path: '/api/notifications', credential: 'user' },
+  readNotificationSettings: { method: 'GET', path: '/api/notification-settings', credential: 'user' },
+  saveNotificationSettings: { method: 'PUT', path: '/api/notification-settings', credential: 'user' },
   readPushConfig: { method: 'GET', path: '/api/push/config', credential: 'user' },
   listSubscriptions: { method: 'GET', path: '/api/push/subscriptions', credential: 'user' },
   addSubscription: { method: 'POST', path: '/api/push/subscriptions', credential: 'user' },

@@ -39,6 +39,7 @@ export * from './rest/people.ts';
 export * from './rest/bulk.ts';
 export * from './rest/causes.ts';
 export * from './rest/prompts.ts';
+export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';

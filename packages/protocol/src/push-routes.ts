@@ -1,8 +1,24 @@
 /** The rows of `routes` for addresses at which a person is notified, and for the deliveries to them (rules, 14.7 and 14.8). */
 import { endpoints } from './endpoints.ts';
+import * as settings from './rest/notification-settings.ts';
 import * as push from './rest/push.ts';
 
 export const pushRoutes = {
+  readNotificationSettings: {
+    ...endpoints.readNotificationSettings,
+    summary: 'What the user is notified of, and when',
+    scope: 'sessions:read',
+    success: { 200: settings.NotificationSettings },
+    errors: [],
+  },
+  saveNotificationSettings: {
+    ...endpoints.saveNotificationSettings,
+    summary: 'Choose causes and quiet hours; what is held and no longer quiet is sent at once',
+    scope: 'sessions:write',
+    body: settings.SaveNotificationSettings,
+    success: { 200: settings.NotificationSettings },
+    errors: [],
+  },
   readPushConfig: {
     ...endpoints.readPushConfig,
     summary: 'How this relay can notify people',

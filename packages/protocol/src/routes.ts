@@ -208,11 +208,11 @@ export const routes = {
   },
   updateSession: {
     ...endpoints.updateSession,
-    summary: 'Rename, archive or pin',
+    summary: 'Rename, archive, pin, or choose its notifications',
     scope: 'sessions:write',
     body: UpdateSession,
     success: { 200: Session },
-    errors: ['SESSION_NOT_FOUND'],
+    errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
   },
   deleteSession: {
     ...endpoints.deleteSession,

@@ -4,6 +4,7 @@ import {
   exportApplications,
   exportDevices,
   exportInvitations,
+  exportNotificationSettings,
   exportNotifications,
   exportQuestions,
   exportRegistrations,
@@ -49,6 +50,7 @@ export async function* exportAccount(
     watchedSessions: exportWatches,
     notifications: exportNotifications,
     subscriptions: exportSubscriptions,
+    notificationSettings: exportNotificationSettings,
     requests: exportRequests,
   };
   for (const [field, read] of Object.entries(lists)) {

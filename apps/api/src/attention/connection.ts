@@ -24,6 +24,8 @@ export interface AppOptions {
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
+  /** The app shows this session. */
+  showing(sessionId: string): void;
   /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
   verify(token: string): Promise<UserPrincipal>;
 }
@@ -99,15 +101,19 @@ export class AppConnection implements HeartbeatPeer {
     }
   }
 
-  /** Frames of the app: only a renewal of its credential has a meaning. */
+  /** Frames of the app: a renewal of its credential, and the session that it shows. */
   async frame(text: string): Promise<void> {
     this.#bucket ??= createTokenBucket(this.#options.frameRate);
     if (!this.#bucket.take()) return this.close('tooMany');
-    const renewal = decodeAppFrame(text);
-    if (!renewal) return;
+    const frame = decodeAppFrame(text);
+    if (!frame) return;
+    if (frame.type === 'focus') {
+      if (frame.visible) this.#options.showing(frame.sessionId);
+      return;
+    }
     let principal: UserPrincipal;
     try {
-      principal = await this.#options.verify(renewal.token);
+      principal = await this.#options.verify(frame.token);
     } catch (error) {
       // A credential that cannot be checked is not a bad one (rules, 11.2): the app is to come back with it.
       const isUnknown = error instanceof AuthError && error.code === 'SERVICE_UNAVAILABLE';

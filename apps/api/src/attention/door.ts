@@ -17,6 +17,7 @@ import { toRelayError } from '../http/errors.ts';
 import type { LateRefusals } from '../http/late-refusals.ts';
 import { AppConnection } from './connection.ts';
 import { createDeliveries } from './delivery.ts';
+import { keepFocus } from './focus.ts';
 import { authenticateApp } from './upgrade.ts';
 
 export interface AttentionDoor {
@@ -95,6 +96,10 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
       prepare,
       expiryToleranceMs: config.expiryToleranceMs,
       frameRate,
+      showing: (sessionId) =>
+        keepFocus(deps.backplane, peer.principal.userId, sessionId).catch((error: unknown) =>
+          logger.debug({ err: error }, 'the session that an app shows was not kept'),
+        ),
       verify: (token) => verifyUserToken(token, deps.jwtVerifier),
     });
     try {

@@ -7,10 +7,10 @@ import { decodeControl } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-/** Carries notifications to people. Resolves when it is delivered; a rejection, or no answer in time, is tried again. */
+/** Carries notifications to people. Resolves when it is delivered, or when there is no address to deliver it to; a rejection, or no answer in time, is tried again. */
 export interface Transport {
   readonly name: string;
-  send(notification: DueNotification): Promise<void>;
+  send(notification: DueNotification): Promise<void | 'unaddressed'>;
 }
 
 /** Writes them into the log, without the text of any message. */
@@ -55,7 +55,7 @@ export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
     const timer = setTimeout(giveUp, sendTimeoutMs);
     stopping.signal.addEventListener('abort', giveUp);
     try {
-      await Promise.race([transport.send(notification), tooLate]);
+      return await Promise.race([transport.send(notification), tooLate]);
     } finally {
       clearTimeout(timer);
       stopping.signal.removeEventListener('abort', giveUp);
@@ -73,7 +73,9 @@ export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
           'a notification was not delivered',
         );
     }
-    await finishNotification(database, notification.id, sent, maxAttempts).catch((error: unknown) =>
+    const addressed = results.every((result) => result.status === 'rejected' || result.value !== 'unaddressed');
+    const outcome = !sent ? 'failed' : addressed ? 'sent' : 'unaddressed';
+    await finishNotification(database, notification.id, outcome, maxAttempts).catch((error: unknown) =>
       logger.warn({ err: error, notificationId: notification.id }, 'what became of a notification was not noted'),
     );
   };

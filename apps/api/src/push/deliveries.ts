@@ -8,6 +8,7 @@ import {
   type Database,
   type DeliveryOutcome,
   claimDeliveries,
+  gatherDigest,
   deliveryLag,
   settleDelivery,
   sweepDeliveries,
@@ -16,7 +17,8 @@ import type { Logger, Metrics } from '@relay/telemetry';
 import { type CarrierContext, type Target, addressOf, requestOf } from './carriers.ts';
 import type { Guard } from './guard.ts';
 import { messageOf } from './message.ts';
-import { outcomeOf, outcomeOfError } from './outcome.ts';
+import { digestOf } from './digest.ts';
+import { handedOn, outcomeOf, outcomeOfError, skippedOf } from './outcome.ts';
 import { createPoster } from './post.ts';
 import type { Seal } from './sealed.ts';
 import type { Vapid } from './vapid.ts';
@@ -68,7 +70,8 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let afterUser = '';
 
   const send = async (delivery: ClaimedDelivery): Promise<DeliveryOutcome | undefined> => {
-    if (delivery.answered) return { state: 'superseded', reason: 'The question was answered before.' };
+    const skipped = skippedOf(delivery, Date.now());
+    if (skipped) return skipped;
     const target = seal.open(delivery.sealed) as Target | undefined;
     if (target === undefined) {
       const reason = 'The relay can no longer read this address. Add it again.';
@@ -82,7 +85,9 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     const context: CarrierContext = { publicUrl: deps.publicUrl, vapid, now: Date.now };
     let request;
     try {
-      request = requestOf(target, messageOf(delivery, deps.publicUrl), delivery, context);
+      const message = messageOf(delivery, deps.publicUrl);
+      const others = delivery.isDigest ? await gatherDigest(database, delivery) : [];
+      request = requestOf(target, digestOf(message, others, delivery, deps.publicUrl), delivery, context);
     } catch {
       const reason = 'The keys of this browser are not valid. Subscribe again.';
       return { state: 'failed', reason, pause: reason };
@@ -96,9 +101,11 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   const deliver = async (delivery: ClaimedDelivery) => {
-    const outcome = await send(delivery);
-    if (outcome === undefined) return;
+    const answer = await send(delivery);
+    if (answer === undefined) return;
+    const outcome = handedOn(answer, delivery);
     const settled = await settleDelivery(database, delivery, claimer, outcome);
+    if (delivery.hasNext) look();
     const { id, kind, cause } = delivery;
     counted.inc({ kind, outcome: settled ? outcome.state : 'unknown' });
     logger.debug({ deliveryId: id, kind, cause, ...outcome, settled }, 'delivery');

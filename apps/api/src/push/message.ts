@@ -17,6 +17,7 @@ const titles: Record<DeliveryCause, string> = {
   done: 'An agent is done',
   needs_you: 'An agent needs you',
   failed: 'An agent failed',
+  unknown: 'A message may not have arrived',
   device_conflict: 'Two machines use one registration',
   device_allowed: 'A machine was allowed',
   program_allowed: 'A program was allowed',

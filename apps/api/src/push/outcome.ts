@@ -1,8 +1,9 @@
 /** The meaning of an answer, or of none, for a delivery (rules, 14.8). */
-import type { DeliveryOutcome } from '@relay/database';
+import type { ClaimedDelivery, DeliveryOutcome } from '@relay/database';
 import type { SubscriptionKind } from '@relay/protocol';
 import { AddressRefused } from './guard.ts';
 import type { PostAnswer } from './post.ts';
+import { quietEnd } from './quiet.ts';
 
 const retryMs = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 const leastDelayMs = 1000;
@@ -39,3 +40,21 @@ export function outcomeOfError(error: unknown, attempts: number, random: () => n
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
   return { state: 'pending', reason: `The service did not answer${code}.`, delayMs: delayAfter(attempts, random) };
 }
+
+/** The outcome of a delivery that is not sent now: it is over, or quiet hours began since it was written. */
+export function skippedOf(
+  { cause, over, awaitsReading, quietHours }: ClaimedDelivery,
+  now: number,
+): DeliveryOutcome | undefined {
+  if (over && awaitsReading)
+    return { state: 'suppressed', reason: 'An app showed the session, and it was read there.' };
+  if (over && cause === 'needs_you') return { state: 'superseded', reason: 'The question was answered before.' };
+  if (over) return { state: 'superseded', reason: 'It was over before it was sent.' };
+  const end = quietEnd(quietHours, cause, now);
+  if (end === undefined) return undefined;
+  return { state: 'held', reason: 'Held until your quiet hours end.', delayMs: end - now };
+}
+
+/** In a group, an attempt that failed hands over to the next address at once: both would arrive if it were tried again. */
+export const handedOn = (outcome: DeliveryOutcome, { hasNext }: Pick<ClaimedDelivery, 'hasNext'>): DeliveryOutcome =>
+  hasNext && outcome.state === 'pending' ? { ...outcome, state: 'failed', delayMs: 0 } : outcome;

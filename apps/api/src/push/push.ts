@@ -1,12 +1,14 @@
 /** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
-import { type Database, addDeliveries } from '@relay/database';
+import { type Database, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import type { Transport } from '../notify/outbox.ts';
+import { isShown } from '../attention/focus.ts';
 import { startDeliveries } from './deliveries.ts';
 import { type Guard, createGuard } from './guard.ts';
 import { type Seal, createSeal } from './sealed.ts';
 import { type Vapid, openVapid } from './vapid.ts';
+import { mayWaitForReading, verdictOf } from './verdict.ts';
 
 export interface PushRoom {
   seal: Seal;
@@ -31,6 +33,7 @@ const hourMs = 3600_000;
 export const ttlMs: Record<DeliveryCause, number> = {
   needs_you: 24 * hourMs,
   failed: 12 * hourMs,
+  unknown: 12 * hourMs,
   done: 4 * hourMs,
   device_conflict: 12 * hourMs,
   device_allowed: 12 * hourMs,
@@ -38,7 +41,7 @@ export const ttlMs: Record<DeliveryCause, number> = {
   test: 60_000,
 };
 
-export function openPush(deps: Pick<ApiDeps, 'config' | 'database' | 'logger' | 'metrics'>): Push {
+export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database' | 'logger' | 'metrics'>): Push {
   const { config, database, logger } = deps;
   if (config.pushSecret.length === 0)
     return { room: undefined, transports: [], kinds: () => Promise.resolve([]), stop: () => Promise.resolve() };
@@ -50,20 +53,35 @@ export function openPush(deps: Pick<ApiDeps, 'config' | 'database' | 'logger' | 
   const room: PushRoom = { seal, guard, vapid, wake: () => deliveries.wake() };
   return {
     room,
-    transports: [splitTransport(database, room)],
+    transports: [splitTransport(deps, room)],
     kinds: async () => ((await vapid()) === undefined ? ['ntfy', 'webhook'] : ['ntfy', 'webhook', 'webpush']),
     stop: () => deliveries.stop(),
   };
 }
 
-/** Writes a delivery for each address. The ledger has them then, so the notification counts as sent. */
-const splitTransport = (database: Database, room: PushRoom): Transport => ({
+/** Writes a delivery with its verdict for each address. The ledger has them then, so the notification counts as sent. */
+const splitTransport = (
+  { database, backplane, logger }: Pick<ApiDeps, 'backplane' | 'database' | 'logger'>,
+  room: PushRoom,
+): Transport => ({
   name: 'addresses',
   send: async (notification) => {
-    const added = await addDeliveries(database, notification, ttlMs[notification.cause]);
-    if (added > 0) room.wake();
+    const { userId, sessionId, cause } = notification;
+    const shown =
+      mayWaitForReading(cause) &&
+      (await isShown(backplane, userId, sessionId).catch((error: unknown) => {
+        logger.debug({ err: error }, 'the backplane did not say which session an app shows');
+        return false;
+      }));
+    const judge = verdictOf(cause, { shown, now: Date.now() });
+    const split = await splitNotification(database, notification, ttlMs[cause], judge);
+    if (split === undefined) return 'unaddressed';
+    // What waits for seconds is not left to the next pass.
+    for (const waitMs of new Set(split.waitsMs.filter((ms) => ms < soonMs)))
+      setTimeout(() => room.wake(), waitMs).unref();
   },
 });
+const soonMs = 10_000;
 
 const httpsOnly = (publicUrl: string) => (publicUrl.startsWith('https:') ? publicUrl : undefined);
 

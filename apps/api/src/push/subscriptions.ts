@@ -15,7 +15,6 @@ import {
   RelayError,
   type Subscription,
   maxSubscriptions,
-  notificationCauses,
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
@@ -92,7 +91,10 @@ export async function addAddress(
     sealed: room.seal.seal(target),
     label: label === '' ? url.host : label,
     address: shownAddress(target, url),
-    causes: body.causes ?? notificationCauses,
+    levels: body.causes ?? {},
+    installation: body.installation,
+    group: body.group?.trim() ?? '',
+    delaySeconds: body.delaySeconds ?? 0,
     detail,
     verified: target.kind !== 'webhook',
   });

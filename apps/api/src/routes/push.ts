@@ -1,9 +1,10 @@
 /** Routes of the addresses at which a person is notified, and of the deliveries to them. */
-import { findDelivery, listSubscriptions } from '@relay/database';
+import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
 import { RelayError, maxSubscriptions } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import type { Push } from '../push/push.ts';
+import { saveSettings } from '../push/settings.ts';
 import {
   addAddress,
   changeAddress,
@@ -14,6 +15,8 @@ import {
 } from '../push/subscriptions.ts';
 
 type Names =
+  | 'readNotificationSettings'
+  | 'saveNotificationSettings'
   | 'readPushConfig'
   | 'listSubscriptions'
   | 'addSubscription'
@@ -27,6 +30,14 @@ type Names =
 export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
   const { database } = deps;
   return {
+    readNotificationSettings: async ({ principal }) => ({
+      status: 200,
+      body: await readNotificationSettings(database, principal.userId),
+    }),
+    saveNotificationSettings: async ({ principal, body }) => ({
+      status: 200,
+      body: await saveSettings(deps, push, principal.userId, body),
+    }),
     readPushConfig: async () => {
       const kinds = await push.kinds();
       const vapid = kinds.includes('webpush') ? await push.room?.vapid() : undefined;

@@ -11,19 +11,23 @@ import { type MarkRead, RelayError, type Session, type UpdateSession } from '@re
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from './forget-history.ts';
 import { requireSession, withSession } from './find.ts';
+import { chooseNotify } from './watch-session.ts';
 
-/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change) */
+/** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change), TOO_MANY_WATCHED */
 export async function updateSession(
   deps: Operations,
   userId: string,
   sessionId: string,
-  { title: given, archived, pinned }: UpdateSession,
+  { title: given, archived, pinned, notify }: UpdateSession,
 ): Promise<Session> {
-  if (given === undefined && archived === undefined && pinned === undefined)
-    throw new RelayError('INVALID_REQUEST', 'Send "title", "archived" or "pinned".');
+  if ([given, archived, pinned, notify].every((field) => field === undefined))
+    throw new RelayError('INVALID_REQUEST', 'Send "title", "archived", "pinned" or "notify".');
   const title = given?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
-  return change(deps, userId, sessionId, (tx, key) => changeSession(tx, key, { title, archived, pinned }));
+  return change(deps, userId, sessionId, async (tx, key) => {
+    if (notify !== undefined) await chooseNotify(tx, userId, key, notify);
+    await changeSession(tx, key, { title, archived, pinned });
+  });
 }
 
 /** Apps say so whenever a session is opened: of one that is read already nothing is written. @throws RelayError SESSION_NOT_FOUND */

@@ -1,12 +1,41 @@
 /** Watching (rules, 14.1): per user; the daemon is told by whichever instance holds it. */
-import { type SessionRecord, countWatches, findSession, unwatchSession, watchSession } from '@relay/database';
+import {
+  type Db,
+  type SessionRecord,
+  countWatches,
+  findSession,
+  setNotify,
+  unwatchSession,
+  watchSession,
+} from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-import { requireSession } from './find.ts';
+import { requireSession, withSession } from './find.ts';
 
 async function publishWatch(deps: Operations, { key, session }: SessionRecord): Promise<void> {
   deps.tell(session.deviceId, { v: 1, kind: 'changed', sessionKey: key });
   await deps.publisher.sessions([key]);
+}
+
+/** @throws RelayError TOO_MANY_WATCHED */
+async function requireRoom(db: Db, userId: string, more = 1): Promise<void> {
+  if ((await countWatches(db, userId)) + more > limits.watchedSessions)
+    throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
+}
+
+const asInSettings = (deps: Operations, userId: string, sessionId: string): Promise<void> =>
+  withSession(deps.database, userId, sessionId, (tx, { key }) => setNotify(tx, key, null));
+
+/** Under the lock of the device. `all` and `watched` watch the session, `off` does not (rules, 14.11). @throws RelayError TOO_MANY_WATCHED */
+export async function chooseNotify(
+  tx: Db,
+  userId: string,
+  key: string,
+  level: 'all' | 'watched' | 'off',
+): Promise<void> {
+  if (level === 'off') await unwatchSession(tx, userId, key);
+  else if (await watchSession(tx, userId, key)) await requireRoom(tx, userId, 0);
+  await setNotify(tx, key, level === 'watched' ? null : level);
 }
 
 /** @throws RelayError SESSION_NOT_FOUND, TOO_MANY_WATCHED */
@@ -16,10 +45,11 @@ export async function watch(
   sessionId: string,
 ): Promise<{ sessionId: string; first: boolean }> {
   const record = await requireSession(deps.database, userId, sessionId);
-  if ((await countWatches(deps.database, userId)) >= limits.watchedSessions && !record.session.watched)
-    throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
+  if (!record.session.watched) await requireRoom(deps.database, userId);
   const first = await watchSession(deps.database, userId, record.key);
-  if (first) await publishWatch(deps, record);
+  const wasOff = record.session.notify === 'off';
+  if (wasOff) await asInSettings(deps, userId, sessionId);
+  if (first || wasOff) await publishWatch(deps, record);
   return { sessionId: record.session.id, first };
 }
 
@@ -28,6 +58,8 @@ export async function unwatch(deps: Operations, userId: string, sessionId: strin
   const record = await findSession(deps.database, userId, sessionId);
   if (!record) return sessionId;
   const was = await unwatchSession(deps.database, userId, record.key);
-  if (was) await publishWatch(deps, record);
+  const wasAll = record.session.notify === 'all';
+  if (wasAll) await asInSettings(deps, userId, sessionId);
+  if (was || wasAll) await publishWatch(deps, record);
   return record.session.id;
 }

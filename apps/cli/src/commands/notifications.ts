@@ -1,4 +1,4 @@
-/** Declares `relay notify` and its parts. */
+/** Declares `relay notify` and its parts, and `relay notifications`. */
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
@@ -10,6 +10,15 @@ import {
   removeNotifyCommand,
   testNotifyCommand,
 } from './notify.ts';
+import {
+  type HistoryOptions,
+  type QuietOptions,
+  type SettingsOptions,
+  notificationsCommand,
+  notifySettingsCommand,
+  quietCommand,
+  sessionNotifyCommand,
+} from './notify-settings.ts';
 
 export function addNotifyCommands(program: Command, terminal: Terminal, done: Done): void {
   const notify = addCommand(
@@ -36,7 +45,9 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     .option('--name <name>', 'a name for it (default: its host)')
     .option('--server <address>', 'the server of ntfy (default: https://ntfy.sh)')
     .option('--token <token>', 'an access token of the server of ntfy')
-    .option('--causes <list>', 'done, needs_you, failed, … separated by commas (default: all)')
+    .option('--causes <list>', 'needs_you,failed: these alone; done=off,unknown=all: levels of this address')
+    .option('--group <name>', 'tried only after an older address of this group failed')
+    .option('--delay <seconds>', 'notify it only of what is still open after this time')
     .option('--detail <detail>', 'none: say only that something waits; title: name the session (default: none)')
     .action(async (kind: string, address: string, _: NotifyAddOptions, command: Command) =>
       done(await addNotifyCommand(kind, address, all<NotifyAddOptions>(command), terminal)),
@@ -54,4 +65,53 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
   named('pause', 'notify it no longer', (typed, options) => pauseNotifyCommand(typed, 'paused', options, terminal));
   named('resume', 'end a pause', (typed, options) => pauseNotifyCommand(typed, 'active', options, terminal));
   named('remove', 'remove it', (typed, options) => removeNotifyCommand(typed, options, terminal));
+
+  addCommand(
+    notify,
+    'settings',
+    'show what you are notified of, and when, or change it',
+    'relay notify settings',
+    'relay notify settings --set done=all,failed=watched,device=off',
+  )
+    .option('--set <levels>', 'cause=level, separated by commas; levels: off, watched, all')
+    .action(async (_: SettingsOptions, command: Command) =>
+      done(await notifySettingsCommand(all<SettingsOptions>(command), terminal)),
+    );
+  addCommand(
+    notify,
+    'quiet',
+    'hold notifications in these hours and send one for all of them afterwards',
+    'relay notify quiet 22:00-07:00 --zone Europe/Berlin',
+    'relay notify quiet 18:00-08:00 --days mon,tue,wed,thu,fri --let needs_you,failed',
+    'relay notify quiet off',
+  )
+    .argument('<hours>', 'like 22:00-07:00, or off')
+    .option('--zone <name>', 'the time zone (default: of this machine)')
+    .option('--days <list>', 'on which they begin: mon, tue, … (default: every day)')
+    .option('--let <causes>', 'causes that are not held (default: needs_you)')
+    .action(async (hours: string, _: QuietOptions, command: Command) =>
+      done(await quietCommand(hours, all<QuietOptions>(command), terminal)),
+    );
+  addCommand(
+    notify,
+    'session',
+    'choose the notifications of one session',
+    'relay notify session k3j9x2ab all',
+    'relay notify session k3j9x2ab off',
+  )
+    .argument('<session>', 'the session')
+    .argument('<level>', 'all: every cause; watched: as in your settings; off: none')
+    .action(async (session: string, level: string, _: CommonOptions, command: Command) =>
+      done(await sessionNotifyCommand(session, level, all<CommonOptions>(command), terminal)),
+    );
+
+  addCommand(
+    program,
+    'notifications',
+    'list your notifications, and what became of each at each address',
+    'relay notifications',
+    'relay notifications --limit 5 --json',
+  )
+    .option('--limit <count>', 'how many (default: 20)')
+    .action(async (options: HistoryOptions) => done(await notificationsCommand(options, terminal)));
 }

@@ -1,9 +1,10 @@
 /** `relay notify` and its parts: the addresses at which the person is notified. */
 import {
   type Delivery,
-  type NotificationCause,
+  type CauseLevels,
   type Subscription,
-  notificationCauses,
+  chosenCauses,
+  notifyLevels,
   subscriptionDetails,
 } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
@@ -20,6 +21,8 @@ export interface NotifyAddOptions extends CommonOptions {
   token?: string;
   causes?: string;
   detail?: string;
+  group?: string;
+  delay?: string;
 }
 
 const columns = [
@@ -51,31 +54,40 @@ export async function listNotifyCommand(options: CommonOptions, terminal: Termin
   return exitCodes.ok;
 }
 
-const isOneOf = <T extends string>(values: readonly T[], typed: string): typed is T =>
+export const isOneOf = <T extends string>(values: readonly T[], typed: string): typed is T =>
   (values as readonly string[]).includes(typed);
 
-function causesOf(typed: string | undefined): NotificationCause[] | undefined {
-  return typed?.split(',').map((word) => {
-    const cause = word.trim();
-    if (!isOneOf(notificationCauses, cause))
-      throw usage(`There is no cause "${oneLine(cause)}". There are: ${notificationCauses.join(', ')}.`);
-    return cause;
-  });
+/** `done=off,failed=all`: levels. A cause without one, `needs_you,failed`: these alone. */
+export function levelsOf(typed: string | undefined): CauseLevels | undefined {
+  if (typed === undefined) return undefined;
+  const given = typed.split(',').map((word) => word.trim().split('=', 2));
+  const levels: CauseLevels = {};
+  const named: string[] = [];
+  for (const [cause = '', level] of given) {
+    if (!isOneOf(chosenCauses, cause))
+      throw usage(`There is no cause "${oneLine(cause)}". There are: ${chosenCauses.join(', ')}.`);
+    if (level === undefined) named.push(cause);
+    else if (isOneOf(notifyLevels, level)) levels[cause] = level;
+    else throw usage(`There is no level "${oneLine(level)}". There are: ${notifyLevels.join(', ')}.`);
+  }
+  if (named.length > 0) for (const cause of chosenCauses) if (!named.includes(cause)) levels[cause] ??= 'off';
+  return levels;
 }
 
 /** `typed`: the topic of ntfy, or the address of a webhook. */
 export async function addNotifyCommand(
   kind: string,
   typed: string,
-  { name, server, token, causes, detail, ...common }: NotifyAddOptions,
+  { name, server, token, causes, detail, group, delay, ...common }: NotifyAddOptions,
   terminal: Terminal,
 ): Promise<number> {
   if (kind !== 'ntfy' && kind !== 'webhook')
     throw usage('The kind is "ntfy" or "webhook". Browsers are added in their page.');
   if (detail !== undefined && !isOneOf(subscriptionDetails, detail))
     throw usage(`--detail is one of: ${subscriptionDetails.join(', ')}.`);
+  if (delay !== undefined && !/^\d{1,5}$/.test(delay)) throw usage('--delay is a number of seconds, up to 86400.');
   const { relay, say } = contextOf(common, terminal);
-  const chosen = causesOf(causes);
+  const chosen = levelsOf(causes);
   const answer = await relay.call('addSubscription', {
     body: {
       kind,
@@ -85,6 +97,8 @@ export async function addNotifyCommand(
       ...(name === undefined ? {} : { label: name }),
       ...(chosen === undefined ? {} : { causes: chosen }),
       ...(detail === undefined ? {} : { detail }),
+      ...(group === undefined ? {} : { group }),
+      ...(delay === undefined ? {} : { delaySeconds: Number(delay) }),
     },
   });
   const { subscription, secret } = answer;

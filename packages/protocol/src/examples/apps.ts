@@ -26,4 +26,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   auth_ok: { type: 'auth_ok', expiresAt: '2026-03-14T10:10:00.000Z' },
 };
 
-export const fromAppExamples: ExamplesOf<typeof fromAppFrames> = { auth: { type: 'auth', token: accessToken } };
+export const fromAppExamples: ExamplesOf<typeof fromAppFrames> = {
+  auth: { type: 'auth', token: accessToken },
+  focus: { type: 'focus', sessionId, visible: true },
+};

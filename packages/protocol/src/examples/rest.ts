@@ -1,4 +1,5 @@
 /** Every REST body: one golden example per schema. */
+import type { QuietHours } from '../rest/notification-settings.ts';
 import type { Delivery, Subscription } from '../rest/push.ts';
 import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
@@ -48,12 +49,15 @@ const subscription: Subscription = {
   kind: 'ntfy',
   label: 'My phone',
   address: 'ntfy.sh/garden-x7k2p9',
-  causes: ['done', 'needs_you', 'failed', 'device_conflict', 'device_allowed', 'program_allowed'],
+  causes: { done: 'off' },
   detail: 'none',
   state: 'active',
   createdAt: times.registered,
   lastDelivery: delivery,
 };
+
+const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' } as const;
+const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
 
 export const restExamples: ExamplesOf<typeof restBodies> = {
   Health: { status: 'ok', version: '1.0.0' },
@@ -120,6 +124,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
       { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
     ],
     subscriptions: [subscription],
+    notificationSettings: [{ causes: levels, quietHours }],
     requests: [{ route: 'POST /api/sessions', key: 'garden-1', createdAt: times.created, status: 201 }],
   },
   SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
@@ -257,6 +262,8 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
       { id: '01KKNSWQ7W843XTDGVJ6JSHHDD', sessionId, cause: 'needs_you', createdAt: times.asked, state: 'sent' },
     ],
   },
+  NotificationSettings: { causes: levels, quietHours, held: { count: 2, until: '2026-03-15T06:00:00.000Z' } },
+  SaveNotificationSettings: { causes: levels, quietHours },
   PushConfig: {
     kinds: ['ntfy', 'webhook', 'webpush'],
     vapid: { publicKey: story.vapidKey },
@@ -266,7 +273,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   AddSubscription: { kind: 'ntfy', label: 'My phone', url: 'https://ntfy.sh', topic: 'garden-x7k2p9' },
   AddedSubscription: { subscription },
   Subscription: subscription,
-  ChangeSubscription: { causes: ['needs_you', 'failed'] },
+  ChangeSubscription: { causes: { done: 'off' } },
   TestStarted: { deliveryId: delivery.id },
   RotatedSecret: { secret: story.webhookSecret },
   Delivery: delivery,

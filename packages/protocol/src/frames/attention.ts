@@ -1,5 +1,5 @@
 /** The frames of `/ws/attention` (specification §6.1; rules, 11.4). camelCase. */
-import { type Static, count, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
+import { type Static, count, flag, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { deviceStatuses } from '../rest/people.ts';
 import { operationList, version } from '../transcript/index.ts';
@@ -93,6 +93,11 @@ export const Auth = frame('auth', 'From the app: renew the credential without re
   token: text('A fresh access token of the same user', { maxLength: limits.tokenCharacters }),
 });
 
+export const Focus = frame('focus', 'From the app, every 5 s: it shows exactly this session to its person.', {
+  sessionId: sessionId('Canonical session id'),
+  visible: flag('Whether it is in view'),
+});
+
 export const attentionFrames = {
   session_update: SessionUpdate,
   new_message: NewMessage,
@@ -108,9 +113,9 @@ export const attentionFrames = {
   auth_ok: AuthOk,
 } as const;
 
-export type AuthFrame = Static<typeof Auth>;
+export type FromAppFrame = Static<typeof Auth> | Static<typeof Focus>;
 
-export const fromAppFrames = { auth: Auth } as const;
+export const fromAppFrames = { auth: Auth, focus: Focus } as const;
 
 export type AttentionFrame = {
   [K in keyof typeof attentionFrames]: Static<(typeof attentionFrames)[K]>;

@@ -2,6 +2,7 @@
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
+import { CauseLevels, QuietHours } from './notification-settings.ts';
 import { Subscription, maxSubscriptions } from './push.ts';
 
 const many = { maxItems: limits.exportItems };
@@ -122,6 +123,14 @@ export const AccountExport = record(
     }),
     notifications: list(NotificationList.properties.notifications.items, 'Of the last 30 days', many),
     subscriptions: list(Subscription, 'Addresses at which the person is notified', { maxItems: maxSubscriptions }),
+    notificationSettings: list(
+      record('ExportedNotificationSettings', 'What the person chose.', {
+        causes: CauseLevels,
+        quietHours: maybe(QuietHours),
+      }),
+      'Settings of notifications, where the person chose any',
+      { maxItems: 1 },
+    ),
     requests: list(request, 'Of the last day', many),
   },
 );

@@ -4,6 +4,7 @@ import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
+import * as notificationSettings from './notification-settings.ts';
 import * as push from './push.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
@@ -59,6 +60,8 @@ export const restBodies = {
   WatchRequest: people.WatchRequest,
   WatchState: people.WatchState,
   NotificationList: people.NotificationList,
+  NotificationSettings: notificationSettings.NotificationSettings,
+  SaveNotificationSettings: notificationSettings.SaveNotificationSettings,
   PushConfig: push.PushConfig,
   SubscriptionList: push.SubscriptionList,
   AddSubscription: push.AddSubscription,

@@ -1,10 +1,32 @@
-/** The causes of notifications (rules, 14.3 and 14.6). */
+/** The causes of notifications (rules, 14.3 and 14.6), and how much of them a person hears (14.11). */
 export const notificationCauses = [
   'done',
   'needs_you',
   'failed',
+  'unknown',
   'device_conflict',
   'device_allowed',
   'program_allowed',
 ] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
+
+/** The causes for which a person chooses a level. */
+export const chosenCauses = ['needs_you', 'failed', 'unknown', 'done', 'device'] as const;
+export type ChosenCause = (typeof chosenCauses)[number];
+
+export const notifyLevels = ['off', 'watched', 'all'] as const;
+export type NotifyLevel = (typeof notifyLevels)[number];
+
+export const defaultLevels: Readonly<Record<ChosenCause, NotifyLevel>> = {
+  needs_you: 'watched',
+  failed: 'watched',
+  unknown: 'watched',
+  done: 'watched',
+  device: 'off',
+};
+
+/** The level that decides about a notification; undefined where none does: access to an account is always notified. */
+export function chosenCauseOf(cause: NotificationCause): ChosenCause | undefined {
+  if (cause === 'device_allowed' || cause === 'program_allowed') return undefined;
+  return cause === 'device_conflict' ? 'device' : cause;
+}

@@ -94,6 +94,9 @@ const sessionFields = {
   lastMessage: text('The last message, cut at 2 KiB; empty if unknown', { maxLength: limits.lastMessageBytes }),
   archived: flag('Hidden from the ordinary list'),
   watched: flag('The user gets notifications'),
+  notify: maybe(
+    oneOf(['all', 'off'], 'The user wants notifications of every cause, or none; absent: as in the settings'),
+  ),
   pinned: maybe(Type.Literal(true, { description: 'Present while the user has pinned it' })),
   unread: maybe(Type.Literal(true, { description: 'Present while something of the agent is unread, on every device' })),
   newsAt: maybe(time('When the agent last said something, asked or failed; `upTo` of what was read')),
@@ -249,6 +252,12 @@ export const UpdateSession = Type.Object(
     title: maybe(text('New title', { minLength: 1, maxLength: limits.nameCharacters })),
     archived: maybe(flag('Hide or show')),
     pinned: maybe(flag('Pin, or take the pin away')),
+    notify: maybe(
+      oneOf(
+        ['all', 'watched', 'off'],
+        'Notifications of this session: every cause, as in the settings for watched sessions, or none. `all` and `watched` watch it',
+      ),
+    ),
   },
   { title: 'UpdateSession', description: 'The changes; at least one field.', minProperties: 1 },
 );

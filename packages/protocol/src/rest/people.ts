@@ -183,7 +183,7 @@ export const WatchState = record('WatchState', 'Whether the session is watched n
   watched: flag('Yes or no'),
 });
 
-export const notificationStates = ['pending', 'sending', 'sent', 'failed'] as const;
+export const notificationStates = ['pending', 'sending', 'sent', 'failed', 'suppressed', 'unaddressed'] as const;
 
 export const NotificationList = record('NotificationList', "The user's notifications, newest first.", {
   notifications: list(
@@ -196,7 +196,10 @@ export const NotificationList = record('NotificationList', "The user's notificat
       name: maybe(line('Of the device or program, for `device_allowed` and `program_allowed`')),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
-      state: oneOf(notificationStates, '`sent`: a delivery to every address of the person was written down'),
+      state: oneOf(
+        notificationStates,
+        '`sent`: a delivery to each address was written down. `suppressed`: none of them is wanted. `unaddressed`: the person has no address',
+      ),
       /** Additive: absent in the answers of older releases. */
       deliveries: maybe(list(Delivery, 'To each address', { maxItems: maxSubscriptions })),
     }),

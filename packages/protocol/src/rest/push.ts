@@ -1,6 +1,7 @@
 /** Addresses at which a person is notified, and the deliveries to them (rules, 14.7 to 14.10). camelCase, times in UTC. */
 import { type Static, Type, count, flag, id, limits, line, list, maybe, oneOf, record, text, time } from '../schema.ts';
 import { notificationCauses } from './causes.ts';
+import { CauseLevels } from './notification-settings.ts';
 
 export const subscriptionKinds = ['ntfy', 'webhook', 'webpush'] as const;
 export type SubscriptionKind = (typeof subscriptionKinds)[number];
@@ -25,15 +26,34 @@ export const deliveryStates = [
   'unknown',
   'expired',
   'superseded',
+  'suppressed',
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
+/** Why a delivery waits longer than for its turn. */
+export const holds = ['reading', 'quiet_hours', 'storm', 'delay', 'group'] as const;
+export type Hold = (typeof holds)[number];
+
 export const maxSubscriptions = 20;
+export const maxDelaySeconds = 86_400;
 export const maxAddressCharacters = 1000;
 
 const label = text('Name for people', { minLength: 1, maxLength: limits.nameCharacters });
-const causes = list(oneOf(notificationCauses, 'A cause'), 'Causes that this address hears of; all of them by default', {
-  maxItems: notificationCauses.length,
+const causes = Type.Unsafe<CauseLevels>({
+  ...CauseLevels,
+  description: 'Levels of this address alone; a cause that is left out has the level of the person',
+});
+const installation = text('Names an installation of an app: it has one address of each kind', {
+  minLength: 1,
+  maxLength: 64,
+});
+const group = text('Addresses of a group are tried one after the other, the oldest first. Empty: none', {
+  maxLength: 64,
+});
+const delaySeconds = Type.Integer({
+  description: 'It is notified only of what is still open after this time',
+  minimum: 0,
+  maximum: maxDelaySeconds,
 });
 const detail = oneOf(
   subscriptionDetails,
@@ -45,6 +65,9 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   label: maybe(label),
   causes: maybe(causes),
   detail: maybe(detail),
+  installation: maybe(installation),
+  group: maybe(group),
+  delaySeconds: maybe(delaySeconds),
   url: maybe(
     text('`webhook`: the address to post to. `ntfy`: the server, by default https://ntfy.sh', {
       maxLength: maxAddressCharacters,
@@ -68,6 +91,8 @@ export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose c
   label: maybe(label),
   causes: maybe(causes),
   detail: maybe(detail),
+  group: maybe(group),
+  delaySeconds: maybe(delaySeconds),
   state: maybe(
     oneOf(['active', 'paused'], '`active` ends a pause; an address that never took a test stays `unverified`'),
   ),
@@ -79,9 +104,11 @@ export const Delivery = record('Delivery', 'One notification to one address.', {
   cause: oneOf(deliveryCauses, 'Why'),
   state: oneOf(
     deliveryStates,
-    '`accepted`: the service took it. `unknown`: an instance ended while it was sent, twice',
+    '`accepted`: the service took it. `unknown`: an instance ended while it was sent, twice. `suppressed`: not wanted, or read meanwhile',
   ),
-  reason: maybe(line('Why it was not accepted, or is tried again')),
+  reason: maybe(line('Why it was not accepted, waits, or is tried again')),
+  heldFor: maybe(oneOf(holds, 'While `pending`: why it waits')),
+  digestId: maybe(id('The delivery that was sent for this one and others')),
   attempts: count('How often it was sent'),
   httpStatus: maybe(count('Status of the last answer')),
   maybeDuplicate: flag('It may have arrived twice: an instance ended while it was sent'),
@@ -100,6 +127,9 @@ export const Subscription = record(
     address: text('The host, and for `ntfy` the topic', { maxLength: maxAddressCharacters }),
     causes,
     detail,
+    installation: maybe(installation),
+    group: maybe(group),
+    delaySeconds: maybe(delaySeconds),
     state: oneOf(
       subscriptionStates,
       '`unverified`: a webhook that took no test yet; it is not notified. `paused`: by its person, or after refusals',

@@ -1,0 +1,81 @@
+/**
+ * Quiet hours by the clock on the wall of a zone (rules, 14.13): quiet is every moment at which that clock shows a time between `start` and
+ * `end`. So a clock change moves the end with the wall: an hour that comes twice is quiet twice, and one that is left out ends at once.
+ */
+import {
+  type ChosenCause,
+  type DeliveryCause,
+  type QuietHours,
+  type Weekday,
+  chosenCauseOf,
+  weekdays,
+} from '@relay/protocol';
+
+const minuteMs = 60_000;
+const dayMinutes = 24 * 60;
+const passesByDefault: readonly ChosenCause[] = ['needs_you'];
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+const maxClocks = 500;
+
+/** @throws RangeError when there is no such zone */
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  if (clocks.size >= maxClocks) clocks.clear();
+  clocks.set(timeZone, made);
+  return made;
+}
+
+/** An IANA name that this system knows; an offset such as `+02:00` has no clock changes and is none. */
+export function isTimeZone(timeZone: string): boolean {
+  if (!/^[A-Za-z]/.test(timeZone)) return false;
+  try {
+    return clockOf(timeZone) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const minutesOf = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
+
+/** What the clock shows: the weekday and the minutes since midnight. */
+function wall(timeZone: string, at: number): { day: number; minutes: number } {
+  const parts = new Map(
+    clockOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return {
+    day: weekdays.indexOf((parts.get('weekday') ?? '').toLowerCase() as Weekday),
+    minutes: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
+  };
+}
+
+function isQuiet({ start, end, timeZone, days }: QuietHours, at: number): boolean {
+  const { day, minutes } = wall(timeZone, at);
+  const begins = (of: number) => days === undefined || days.includes(weekdays[of]!);
+  const [from, to] = [minutesOf(start), minutesOf(end)];
+  if (from < to) return from <= minutes && minutes < to && begins(day);
+  return (minutes >= from && begins(day)) || (minutes < to && begins((day + 6) % 7));
+}
+
+/** When quiet hours that hold this cause now end, in ms since 1970; undefined when none do. */
+export function quietEnd(quiet: QuietHours | null, cause: DeliveryCause, now: number): number | undefined {
+  const chosen = cause === 'test' ? undefined : chosenCauseOf(cause);
+  if (quiet === null || chosen === undefined || (quiet.passes ?? passesByDefault).includes(chosen)) return undefined;
+  if (!isQuiet(quiet, now)) return undefined;
+  const thisMinute = Math.floor(now / minuteMs) * minuteMs;
+  const left = (minutesOf(quiet.end) - wall(quiet.timeZone, now).minutes + dayMinutes) % dayMinutes;
+  const direct = thisMinute + left * minuteMs;
+  // Without a clock change until then, the end is as far away as the clock says.
+  if (!isQuiet(quiet, direct) && isQuiet(quiet, direct - minuteMs)) return direct;
+  for (let at = thisMinute + minuteMs; ; at += minuteMs) if (!isQuiet(quiet, at)) return at;
+}

@@ -1,0 +1,73 @@
+/** Deliveries that wait for something: the end of quiet hours or of a storm, then one message for all; or another address of their group. */
+import type { DeliveryCause } from '@relay/protocol';
+import { sql } from './sql.ts';
+import type { Db, Whole } from './transaction.ts';
+
+/**
+ * Whether there is no longer anything to tell, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its session: a question was
+ * answered, the rest was read, an unknown delivery was decided about.
+ */
+export const isOver = sql`CASE
+  WHEN d.notification_id IS NULL OR d.cause NOT IN ('needs_you', 'done', 'failed', 'unknown') THEN false
+  WHEN ses.key IS NULL OR ses.deleted_at IS NOT NULL THEN true
+  WHEN d.cause = 'needs_you' THEN ses.status <> 'waiting'
+  WHEN d.cause = 'unknown' THEN NOT ses.queue_held
+  ELSE COALESCE(ses.read_at >= n.created_at, false) END`;
+
+/**
+ * Puts everything that is held for the address of this delivery, and due, into its message. Returns the causes of all that is in it, with
+ * those of an earlier attempt; its own is not among them. What is over meanwhile is superseded.
+ */
+export async function gatherDigest(
+  db: Whole,
+  { id, subscriptionId }: { id: string; subscriptionId: string },
+): Promise<DeliveryCause[]> {
+  return db.sql.transaction(async (tx) => {
+    await tx.sql.execute`
+      WITH due AS (
+        SELECT d.id, ${isOver} AS over FROM deliveries d
+        LEFT JOIN notifications n ON n.id = d.notification_id LEFT JOIN sessions ses ON ses.key = n.session_key
+        WHERE d.subscription_id = ${subscriptionId} AND d.state = 'pending' AND d.held_for IN ('quiet_hours', 'storm')
+          AND d.next_at <= now() AND d.after_id IS NULL FOR UPDATE OF d SKIP LOCKED
+      )
+      UPDATE deliveries d SET state = 'superseded', digest_id = CASE WHEN due.over THEN NULL ELSE ${id} END,
+        reason = CASE WHEN due.over THEN 'It was over before it was sent.' ELSE 'It was sent in one message with others.' END
+      FROM due WHERE d.id = due.id`;
+    // A digest that was tried before and joined this one.
+    await tx.sql.execute`
+      UPDATE deliveries d SET digest_id = ${id} FROM deliveries o WHERE o.digest_id = ${id} AND d.digest_id = o.id`;
+    const rows = await tx.sql.query<{ cause: DeliveryCause }>`SELECT cause FROM deliveries WHERE digest_id = ${id}`;
+    return rows.map(({ cause }) => cause);
+  });
+}
+
+/** Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. */
+export async function releaseGroups(db: Db): Promise<void> {
+  await db.sql.execute`
+    UPDATE deliveries d SET after_id = NULL,
+      state = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'suppressed' ELSE 'pending' END,
+      reason = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'Another address of its group was notified.' ELSE d.reason END
+    FROM (
+      SELECT o.id, COALESCE(digest.state, before.state, 'gone') AS before FROM deliveries o
+      LEFT JOIN deliveries before ON before.id = o.after_id LEFT JOIN deliveries digest ON digest.id = before.digest_id
+      WHERE o.after_id IS NOT NULL
+    ) w
+    WHERE d.id = w.id AND d.state = 'pending' AND w.before NOT IN ('pending', 'sending')`;
+}
+
+/** Everything of the person that quiet hours hold is due again `inMs` from now, with the time that it had left to be sent. */
+export async function rescheduleQuiet(
+  db: Db,
+  userId: string,
+  untilOf: (cause: DeliveryCause) => number | undefined,
+): Promise<void> {
+  const rows = await db.sql.query<{ cause: DeliveryCause }>`
+    SELECT DISTINCT cause FROM deliveries WHERE state = 'pending' AND user_id = ${userId} AND held_for = 'quiet_hours'`;
+  for (const { cause } of rows) {
+    const inMs = untilOf(cause) ?? 0;
+    await db.sql.execute`
+      UPDATE deliveries SET expires_at = expires_at - next_at + now() + ${inMs}::double precision * interval '1 millisecond',
+        next_at = now() + ${inMs}::double precision * interval '1 millisecond'
+      WHERE state = 'pending' AND user_id = ${userId} AND held_for = 'quiet_hours' AND cause = ${cause}`;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. What the verdict is, the caller
+ * decides; here is what it needs to know, read under a lock of the person, so that two instances count the same.
+ */
+import type { CauseLevels, Hold, NotificationCause, QuietHours } from '@relay/protocol';
+import type { Db, Whole } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+/** An address that may be notified, and what its person wants. */
+export interface SplitAddress {
+  id: string;
+  levels: CauseLevels;
+  /** Empty: none. */
+  group: string;
+  delaySeconds: number;
+  /** Deliveries of the last minute: of `done` if the notification is one, else of all other causes. */
+  recent: number;
+  /** A digest of this address is sent then. */
+  digestInMs: number | undefined;
+}
+
+export interface SplitContext {
+  levels: CauseLevels;
+  quietHours: QuietHours | null;
+  watched: boolean;
+  /** Of the session. */
+  notify: 'all' | 'off' | undefined;
+}
+
+export interface Verdict {
+  /** Undefined: it is to be sent. */
+  suppressed?: string | undefined;
+  reason?: string | undefined;
+  heldFor?: Exclude<Hold, 'group'> | undefined;
+  delayMs: number;
+}
+
+interface Row {
+  id: string;
+  levels: CauseLevels;
+  group_name: string;
+  delay_seconds: number;
+  recent: number;
+  digest_in: number | null;
+  person_levels: CauseLevels | null;
+  quiet: QuietHours | null;
+  notify: 'all' | 'off' | null;
+  watched: boolean;
+}
+
+/**
+ * Writes a delivery of the notification for each address of the person. May be repeated: an address gets one. Of a group, every delivery
+ * but the first waits for the one before. Returns the longest wait among those that are to be sent; undefined when the person has no address.
+ */
+export async function splitNotification(
+  db: Whole,
+  notification: { id: string; userId: string; cause: NotificationCause },
+  ttlMs: number,
+  judge: (address: SplitAddress, context: SplitContext) => Verdict,
+): Promise<{ waitsMs: readonly number[] } | undefined> {
+  return db.sql.transaction(async (tx) => {
+    const rows = await readAddresses(tx, notification);
+    if (rows.length === 0) return undefined;
+    const lastOfGroup = new Map<string, string>();
+    const planned = rows.map((row) => {
+      const address = addressOf(row);
+      const verdict = judge(address, contextOf(row));
+      const id = newUlid();
+      const after = lastOfGroup.get(address.group) ?? null;
+      if (address.group !== '' && verdict.suppressed === undefined) lastOfGroup.set(address.group, id);
+      return { id, subscriptionId: address.id, after: verdict.suppressed === undefined ? after : null, verdict };
+    });
+    await insert(tx, notification, ttlMs, planned);
+    return {
+      waitsMs: planned.flatMap(({ verdict }) => (verdict.suppressed === undefined ? [verdict.delayMs] : [])),
+    };
+  });
+}
+
+async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId: string; cause: string }) {
+  await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`split:${userId}`}, 0))::text AS locked`;
+  return tx.sql.query<Row>`
+    SELECT a.id, a.levels, a.group_name, a.delay_seconds,
+      (SELECT count(*) FROM deliveries d WHERE d.subscription_id = a.id AND d.created_at > now() - interval '1 minute'
+        AND d.state <> 'suppressed' AND d.cause <> 'test' AND (d.cause = 'done') = (${cause} = 'done'))::int AS recent,
+      (SELECT extract(epoch FROM min(d.next_at) - now()) * 1000 FROM deliveries d
+        WHERE d.subscription_id = a.id AND d.state = 'pending' AND d.next_at > now() AND d.held_for = 'storm')::double precision AS digest_in,
+      p.levels AS person_levels, p.quiet, s.notify,
+      EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = a.user_id) AS watched
+    FROM subscriptions a
+    LEFT JOIN notification_settings p ON p.user_id = a.user_id
+    LEFT JOIN notifications n ON n.id = ${id}
+    LEFT JOIN sessions s ON s.key = n.session_key
+    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused ORDER BY a.created_at, a.id`;
+}
+
+const addressOf = (row: Row): SplitAddress => ({
+  id: row.id,
+  levels: row.levels,
+  group: row.group_name,
+  delaySeconds: row.delay_seconds,
+  recent: row.recent,
+  digestInMs: row.digest_in ?? undefined,
+});
+
+const contextOf = (row: Row): SplitContext => ({
+  levels: row.person_levels ?? {},
+  quietHours: row.quiet,
+  watched: row.watched,
+  notify: row.notify ?? undefined,
+});
+
+interface Planned {
+  id: string;
+  subscriptionId: string;
+  after: string | null;
+  verdict: Verdict;
+}
+
+async function insert(
+  tx: Db,
+  { id, userId, cause }: { id: string; userId: string; cause: string },
+  ttlMs: number,
+  planned: readonly Planned[],
+): Promise<void> {
+  const values = planned.map(({ id: deliveryId, subscriptionId, after, verdict }) => ({
+    id: deliveryId,
+    subscription_id: subscriptionId,
+    after_id: after,
+    state: verdict.suppressed === undefined ? 'pending' : 'suppressed',
+    reason: verdict.suppressed ?? verdict.reason ?? null,
+    held_for: verdict.heldFor ?? null,
+    delay_ms: verdict.delayMs,
+  }));
+  await tx.sql.execute`
+    INSERT INTO deliveries (id, notification_id, subscription_id, user_id, cause, state, reason, held_for, after_id, next_at, expires_at)
+    SELECT v.id, ${id}, v.subscription_id, ${userId}, ${cause}, v.state, v.reason, v.held_for, v.after_id,
+      now() + v.delay_ms * interval '1 millisecond', now() + (v.delay_ms + ${ttlMs}::double precision) * interval '1 millisecond'
+    FROM json_to_recordset(${JSON.stringify(values)}::json) AS v (id text, subscription_id text, state text, reason text, held_for text,
+      after_id text, delay_ms double precision)
+    ON CONFLICT (notification_id, subscription_id) DO NOTHING`;
+}
