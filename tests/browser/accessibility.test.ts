@@ -130,6 +130,7 @@ describeWith('chromium', 'every page', () => {
       ['/applications', 'Apps', () => '/applications'],
       ['/account', 'Settings', () => '/account'],
       ['/notifications', 'Notifications', () => '/notifications'],
+      ['/notifications/history', 'History', () => '/notifications/history'],
       ['/nothing', 'Page not found', () => '/nothing'],
     ])('%s is good for people who are signed in', async (name, heading, path) => {
       await check(member, path(), heading, `${name}-${look}`);

@@ -129,9 +129,8 @@ describeWith('chromium', 'notifications', () => {
     await person.page.getByLabel(/^What should/).fill('Water the garden');
     await person.click('Start session');
     const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
-    const bell = person.page.getByRole('button', { name: 'Notify me about this session' });
     // The page watches what it starts.
-    await bell.and(person.page.locator('[aria-pressed="true"]')).waitFor();
+    await person.page.getByRole('button', { name: 'Notifications of this session: As in Settings' }).waitFor();
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
     await person.page.waitForURL('**%3Agarden');
     await everyLook(person, 'bell');

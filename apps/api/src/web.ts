@@ -34,6 +34,7 @@ const pages = [
   '/applications',
   '/account',
   '/notifications',
+  '/notifications/history',
 ];
 
 /** Files at the root: the worker of the pages must be there, to serve them all. */

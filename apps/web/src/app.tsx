@@ -16,6 +16,7 @@ import { SignedIn } from './ui/signed-in.tsx';
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
 const settings = pageChunk('settings', () => import('./pages/settings.ts'));
+const notify = pageChunk('notify', () => import('./pages/notify.ts'));
 const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
@@ -43,6 +44,7 @@ const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/applications', settings.page(({ Applications }) => Applications)],
   ['/account', settings.page(({ Account }) => Account)],
   ['/notifications', settings.page(({ Notifications }) => Notifications)],
+  ['/notifications/history', notify.page(({ NotificationHistory }) => NotificationHistory)],
 ];
 
 /** A tapped notification leads to its session, in the page that is open. */

@@ -7,6 +7,7 @@ import type { words as errors } from './languages/en/errors.ts';
 import type { words as frame } from './languages/en/frame.ts';
 import type { words as keys } from './languages/en/keys.ts';
 import type { words as machines } from './languages/en/machines.ts';
+import type { words as notify } from './languages/en/notify.ts';
 import type { words as session } from './languages/en/session.ts';
 import type { words as settings } from './languages/en/settings.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
@@ -23,6 +24,7 @@ interface Parts {
   machines: typeof machines;
   settings: typeof settings;
   door: typeof door;
+  notify: typeof notify;
 }
 export type Part = keyof Parts;
 type Loaders = { [Name in Part]: () => Promise<{ words: Parts[Name] }> };
@@ -35,6 +37,7 @@ const files: Record<Language, Loaders> = {
     machines: () => import('./languages/en/machines.ts'),
     settings: () => import('./languages/en/settings.ts'),
     door: () => import('./languages/en/door.ts'),
+    notify: () => import('./languages/en/notify.ts'),
   },
   de: {
     frame: () => import('./languages/de/frame.ts'),
@@ -44,6 +47,7 @@ const files: Record<Language, Loaders> = {
     machines: () => import('./languages/de/machines.ts'),
     settings: () => import('./languages/de/settings.ts'),
     door: () => import('./languages/de/door.ts'),
+    notify: () => import('./languages/de/notify.ts'),
   },
 };
 

@@ -24,6 +24,8 @@ export interface Live {
   stop: () => void;
   /** There is another token. */
   refresh: () => void;
+  /** The person sees this session now. */
+  focus: (sessionId: string) => void;
 }
 
 export interface LiveDeps {
@@ -104,5 +106,6 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
       if (state.kind !== 'off') become({ kind: 'off' });
     },
     refresh: () => stream?.refresh(),
+    focus: (sessionId) => stream?.focus(sessionId),
   };
 }

@@ -27,6 +27,8 @@ export interface Connection {
   readonly ended: Promise<Ending>;
   /** Sends the newest token. The answer proves that the connection lives; without one it ends. */
   refresh(): Promise<void>;
+  /** Says which session is shown; nothing while it is not open. */
+  focus(sessionId: string, visible: boolean): void;
   close(): void;
   pause(): void;
   resume(): void;
@@ -118,6 +120,9 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
       scheduleRenewal();
       clearTimeout(answer);
       answer = late('No answer on the connection', answerTimeoutMs);
+    },
+    focus: (sessionId, visible) => {
+      if (!isOver && openedAt !== undefined) socket.send(JSON.stringify({ type: 'focus', sessionId, visible }));
     },
     close: () => {
       if (openedAt === undefined) end(new ClosedError(1000, ''));

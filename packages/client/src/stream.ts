@@ -92,6 +92,14 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     this.#connection?.refresh().catch(() => undefined);
   }
 
+  /**
+   * Tells the relay that this app shows exactly this session to its person, which is to be repeated every 5 s: what is read there is not
+   * notified elsewhere (rules, 14.12). Nothing happens while there is no connection.
+   */
+  focus(sessionId: string, visible = true): void {
+    this.#connection?.focus(sessionId, visible);
+  }
+
   async #start(): Promise<void> {
     const { signal } = this.#options;
     const leave = () => this.#leave();

@@ -51,7 +51,7 @@ export const deliveryOf = (row: DeliveryRow): Delivery => ({
   maybeDuplicate: row.maybe_duplicate,
   createdAt: utc(row.created_at),
   ...(row.state === 'pending' ? { nextAt: utc(row.next_at), ...holdOf(row) } : {}),
-  ...(row.digest_id === null ? {} : { digestId: row.digest_id }),
+  ...(row.digest_id === null ? {} : { sentWith: row.digest_id }),
   ...(row.accepted_at === null ? {} : { acceptedAt: utc(row.accepted_at) }),
 });
 
@@ -126,12 +126,13 @@ export async function claimDeliveries(
   db: Db,
   { limit, claimer, afterUser }: { limit: number; claimer: string; afterUser: string },
 ): Promise<ClaimedDelivery[]> {
-  // A loose scan of the index: one step for each person with something pending, however much it is.
+  // A loose scan of the index: one step for each person with something due, however much it is.
   const rows = await db.sql.query<ClaimedRow>`
     WITH RECURSIVE people AS (
-      (SELECT user_id FROM deliveries WHERE state = 'pending' AND user_id > ${afterUser} ORDER BY user_id LIMIT 1)
+      (SELECT user_id FROM deliveries WHERE state = 'pending' AND user_id > ${afterUser} AND next_at <= now() ORDER BY user_id LIMIT 1)
       UNION ALL
-      SELECT (SELECT d.user_id FROM deliveries d WHERE d.state = 'pending' AND d.user_id > p.user_id ORDER BY d.user_id LIMIT 1)
+      SELECT (SELECT d.user_id FROM deliveries d WHERE d.state = 'pending' AND d.user_id > p.user_id AND d.next_at <= now()
+        ORDER BY d.user_id LIMIT 1)
       FROM people p WHERE p.user_id IS NOT NULL
     ),
     due AS (
@@ -213,8 +214,8 @@ export async function settleDelivery(
         state = CASE WHEN ${state} = 'pending' AND now() + ${delayMs}::double precision * interval '1 millisecond' >= expires_at
           THEN 'expired' ELSE ${next} END,
         held_for = CASE WHEN ${held} THEN 'quiet_hours' ELSE held_for END,
-        attempts = attempts - CASE WHEN ${held} THEN 1 ELSE 0 END,
-        expires_at = expires_at + CASE WHEN ${held} THEN ${delayMs} ELSE 0 END::double precision * interval '1 millisecond',
+        attempts = attempts - ${held ? 1 : 0}::int,
+        expires_at = expires_at + ${held ? delayMs : 0}::double precision * interval '1 millisecond',
         http_status = ${httpStatus ?? null}::int, reason = ${reason ?? null},
         next_at = now() + ${delayMs}::double precision * interval '1 millisecond',
         accepted_at = CASE WHEN ${state} = 'accepted' THEN now() END

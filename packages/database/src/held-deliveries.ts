@@ -46,9 +46,9 @@ export async function releaseGroups(db: Db): Promise<void> {
   await db.sql.execute`
     UPDATE deliveries d SET after_id = NULL,
       state = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'suppressed' ELSE 'pending' END,
-      reason = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'Another address of its group was notified.' ELSE d.reason END
+      reason = CASE w.before WHEN 'accepted' THEN 'Another address of its group was notified.' WHEN 'suppressed' THEN w.reason ELSE d.reason END
     FROM (
-      SELECT o.id, COALESCE(digest.state, before.state, 'gone') AS before FROM deliveries o
+      SELECT o.id, COALESCE(digest.state, before.state, 'gone') AS before, before.reason FROM deliveries o
       LEFT JOIN deliveries before ON before.id = o.after_id LEFT JOIN deliveries digest ON digest.id = before.digest_id
       WHERE o.after_id IS NOT NULL
     ) w

@@ -29,8 +29,8 @@ export async function addNotification(
     WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
       AND s.notify IS DISTINCT FROM 'off'
       AND (EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) OR s.notify = 'all'
-        OR EXISTS (SELECT 1 FROM notification_settings n WHERE n.user_id = s.owner_id AND n.levels->>${chosen} = 'all')
-        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen} = 'all'))
+        OR EXISTS (SELECT 1 FROM notification_settings n WHERE n.user_id = s.owner_id AND n.levels->>${chosen}::text = 'all')
+        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen}::text = 'all'))
       AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
         AND (n.task_id = ${input.taskId ?? null}
           OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))`;

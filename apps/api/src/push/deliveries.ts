@@ -83,10 +83,10 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     if (target.kind === 'webpush' && vapid === undefined)
       return { state: 'failed', reason: 'This relay lost its key for push services. Subscribe again.' };
     const context: CarrierContext = { publicUrl: deps.publicUrl, vapid, now: Date.now };
+    const others = delivery.isDigest ? await gatherDigest(database, delivery) : [];
     let request;
     try {
       const message = messageOf(delivery, deps.publicUrl);
-      const others = delivery.isDigest ? await gatherDigest(database, delivery) : [];
       request = requestOf(target, digestOf(message, others, delivery, deps.publicUrl), delivery, context);
     } catch {
       const reason = 'The keys of this browser are not valid. Subscribe again.';

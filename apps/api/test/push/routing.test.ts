@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AddSubscription, Delivery, NotificationList } from '@relay/protocol';
-import { type PushReceiver, expectRefusal, expectSuccess, startPushReceiver } from '@relay/testing';
+import { type PushReceiver, startPushReceiver } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
@@ -212,8 +213,8 @@ describe('routing', () => {
     await scene.relay.call('markRead', { params: { id: held[2]!.id }, body: {} });
     await settings({});
     const [first] = await deliveries(held[0]!, are('accepted'));
-    expect(await deliveries(held[1]!, are('superseded'))).toMatchObject([{ digestId: first!.id }]);
-    expect((await deliveries(held[2]!, are('superseded')))[0]).not.toHaveProperty('digestId');
+    expect(await deliveries(held[1]!, are('superseded'))).toMatchObject([{ sentWith: first!.id }]);
+    expect((await deliveries(held[2]!, are('superseded')))[0]).not.toHaveProperty('sentWith');
     expect(sentTo('quiet').map(({ body: text }) => JSON.parse(text.toString()) as object)).toMatchObject([
       { title: 'An agent needs you' },
       { title: '2 notifications', message: '2 done' },

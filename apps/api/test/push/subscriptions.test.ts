@@ -32,7 +32,7 @@ describe('addresses to notify', () => {
     const subscription = await added(ntfy('garden-x7', { token: 'tk_secret', label: '  My phone ' }));
     expect(subscription).toMatchObject({
       ...{ kind: 'ntfy', label: 'My phone', address: 'ntfy.sh/garden-x7', detail: 'none', state: 'active' },
-      causes: ['done', 'needs_you', 'failed', 'device_conflict', 'device_allowed', 'program_allowed'],
+      causes: {},
     });
     expect(await list('alice')).toEqual([subscription]);
     const read = await relay.call('readSubscription', { params: { id: subscription.id } });
@@ -46,9 +46,9 @@ describe('addresses to notify', () => {
 
   it('are changed when they are added again', async () => {
     const { id } = await added(ntfy('again'), 'carol');
-    const answer = await add(ntfy('again', { label: 'Watch', causes: ['needs_you'] }), 'carol');
+    const answer = await add(ntfy('again', { label: 'Watch', causes: { done: 'off' } }), 'carol');
     expectSuccess('addSubscription', 200, answer);
-    expect(answer.body.subscription).toMatchObject({ id, label: 'Watch', causes: ['needs_you'] });
+    expect(answer.body.subscription).toMatchObject({ id, label: 'Watch', causes: { done: 'off' } });
     expect(await list('carol')).toHaveLength(1);
   });
 
@@ -66,7 +66,9 @@ describe('addresses to notify', () => {
   it('can be renamed, paused and removed', async () => {
     const { id } = await added(ntfy('changing'), 'dave');
     const change = (body: object) => relay.call('changeSubscription', { params: { id }, body, user: 'dave' });
-    expect((await change({ label: 'Desk', causes: [] })).body).toMatchObject({ label: 'Desk', causes: [] });
+    expect((await change({ label: 'Desk', causes: { done: 'all' } })).body).toMatchObject({
+      ...{ label: 'Desk', causes: { done: 'all' } },
+    });
     expect((await change({ state: 'paused' })).body).toMatchObject({ state: 'paused', reason: 'Paused by you.' });
     const goesOn = await change({ state: 'active' });
     expectSuccess('changeSubscription', 200, goesOn);

@@ -1,6 +1,6 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import { Bell, BellRing, ChevronLeft, EllipsisVertical } from 'lucide-react';
+import { ChevronLeft, EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
@@ -11,6 +11,7 @@ import { devicePath } from '../ui/address.ts';
 import { Field } from '../ui/field.tsx';
 import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
+import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
 import { Nudge } from './nudge.tsx';
 import { Submit } from '../ui/submit.tsx';
 
@@ -32,11 +33,9 @@ export function Head({ session, device, onChange }: HeadProps) {
   const pin = useAction(async () => {
     await client.call('updateSession', { params: { id: session.id }, body: { pinned: !session.pinned } });
   });
-  const watch = useAction(async () => {
-    const route = session.watched ? 'unwatch' : 'watch';
-    const { watched } = await client.call(route, { body: { sessionId: session.id } });
-    onChange({ ...session, watched });
-  });
+  const notify = useAction(async (level: NotifyChoice) =>
+    onChange(await client.call('updateSession', { params: { id: session.id }, body: { notify: level } })),
+  );
   const title = session.title === '' ? words.untitled : session.title;
   useEffect(() => {
     titled(title);
@@ -74,17 +73,7 @@ export function Head({ session, device, onChange }: HeadProps) {
             </span>
           </p>
         </div>
-        <button
-          type="button"
-          className="ghost icon"
-          aria-label={words.notify}
-          aria-pressed={session.watched}
-          aria-disabled={watch.busy}
-          title={session.watched ? words.stopNotifying : words.notify}
-          onClick={() => void watch.run()}
-        >
-          {session.watched ? <BellRing className="i" aria-hidden /> : <Bell className="i" aria-hidden />}
-        </button>
+        <BellMenu session={session} busy={notify.busy} onChoose={(level) => void notify.run(level)} />
         <button type="button" className="ghost icon" aria-label={words.more} title={words.more} popoverTarget={menuId}>
           <EllipsisVertical className="i" aria-hidden />
         </button>
@@ -101,9 +90,9 @@ export function Head({ session, device, onChange }: HeadProps) {
         </div>
       </header>
       <Nudge session={session} />
-      {(renaming || archive.refusal || pin.refusal || watch.refusal) && (
+      {(renaming || archive.refusal || pin.refusal || notify.refusal) && (
         <div className="under-bar">
-          <Problem refusal={archive.refusal ?? pin.refusal ?? watch.refusal} />
+          <Problem refusal={archive.refusal ?? pin.refusal ?? notify.refusal} />
           {renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}
         </div>
       )}

@@ -11,6 +11,7 @@ import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
 import { useQueue } from '../conversation/queue.tsx';
 import { useReadMark } from '../conversation/read-mark.ts';
+import { useFocus } from '../conversation/use-focus.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
@@ -113,6 +114,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const main = useRef<HTMLElement>(null);
   useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.dock textarea[placeholder]'));
   const onSeen = useReadMark(session);
+  useFocus(session.id);
   const newest = items.at(-1);
   const lastSaid = messages.findLast(({ role }) => role === 'USER');
   const lastWords = lastSaid?.content;

@@ -1,7 +1,8 @@
 /** `/notifications`: this browser, and other addresses at which the person is notified. */
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, Suspense, lazy, useState } from 'react';
+import { Link } from 'wouter';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -20,6 +21,14 @@ interface Known {
   all: readonly Subscription[];
 }
 
+const AddressSettings = lazy(async () => ({ default: (await loadNotify()).AddressSettings }));
+const PersonSettings = lazy(async () => ({ default: (await loadNotify()).PersonSettings }));
+/** Loaded with its words, after what this page is opened for most. */
+async function loadNotify() {
+  const [loaded] = await Promise.all([import('./notify.ts'), loadWords('notify')]);
+  return loaded;
+}
+
 export function Notifications() {
   const { client } = useRooms();
   const found = useResource('', async (): Promise<Known> => {
@@ -34,6 +43,11 @@ export function Notifications() {
       title={words.settings.notifications}
       back={{ path: '/account', name: words.shell.settings }}
       lead={words.notifications.lead}
+      aside={
+        <Link href="/notifications/history" className="button">
+          {words.notifications.history}
+        </Link>
+      }
     >
       <Loaded of={found} what={words.notifications.loading}>
         {({ config, all }) =>
@@ -42,6 +56,9 @@ export function Notifications() {
           ) : (
             <>
               <ThisBrowser config={config} all={all} onChange={found.reload} />
+              <Suspense fallback={null}>
+                <PersonSettings />
+              </Suspense>
               <Addresses all={all} found={found} />
               <AddAddress onAdded={found.reload} />
             </>
@@ -141,6 +158,7 @@ function Address({
   const { id, label, kind, address, state, reason, lastDelivery } = subscription;
   const params = { id };
   const [asking, setAsking] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const [outcome, setOutcome] = useState<string>();
   const pause = useAction(async () => {
     setOutcome(undefined);
@@ -207,6 +225,14 @@ function Address({
           {words.notifications.remove}
         </button>
       </div>
+      <details className="more" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary aria-label={words.notifications.moreOf(label)}>{words.notifications.more}</summary>
+        {isOpen && (
+          <Suspense fallback={null}>
+            <AddressSettings subscription={subscription} onChange={onChange} />
+          </Suspense>
+        )}
+      </details>
       {asking && (
         <Confirm
           title={words.notifications.removeTitle(label)}

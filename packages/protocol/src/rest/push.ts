@@ -108,7 +108,7 @@ export const Delivery = record('Delivery', 'One notification to one address.', {
   ),
   reason: maybe(line('Why it was not accepted, waits, or is tried again')),
   heldFor: maybe(oneOf(holds, 'While `pending`: why it waits')),
-  digestId: maybe(id('The delivery that was sent for this one and others')),
+  sentWith: maybe(id('The delivery in whose message it was sent')),
   attempts: count('How often it was sent'),
   httpStatus: maybe(count('Status of the last answer')),
   maybeDuplicate: flag('It may have arrived twice: an instance ended while it was sent'),

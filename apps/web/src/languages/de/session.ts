@@ -33,8 +33,14 @@ export const words: typeof english = {
   loading: 'Sitzung wird geladen…',
   back: 'Alle Sitzungen',
   gone: 'Diese Sitzung wurde gelöscht.',
-  notify: 'Über diese Sitzung benachrichtigen',
-  stopNotifying: 'Nicht mehr über diese Sitzung benachrichtigen',
+  bell: {
+    title: 'Benachrichtigungen dieser Sitzung',
+    levels: {
+      all: ['Alles', 'Auch was in den Einstellungen aus ist'],
+      watched: ['Wie eingestellt', 'Was du für beobachtete Sitzungen gewählt hast'],
+      off: ['Aus', 'Nichts aus dieser Sitzung'],
+    },
+  },
   nudge: 'Lass dich hier benachrichtigen, auch wenn diese Seite zu ist.',
   nudgeYes: 'Benachrichtigungen einschalten',
   nudgeNo: 'Nicht jetzt',

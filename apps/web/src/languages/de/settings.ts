@@ -35,6 +35,9 @@ export const words: typeof english = {
     everywhereMore: 'Meldet jeden Browser und jede App ab. Deine Rechner bleiben verbunden.',
   },
   notifications: {
+    history: 'Verlauf',
+    more: 'Anlässe, Wartezeit und Gruppe',
+    moreOf: (label) => `Anlässe, Wartezeit und Gruppe von ${label}`,
     lead: 'Erfahre, wenn ein Agent, den du beobachtest, fertig ist, scheitert oder dich braucht',
     loading: 'Benachrichtigungen werden geladen…',
     noneHere: 'Dieses Relay kann nicht benachrichtigen. Sein Betreiber muss PUSH_SECRET setzen.',

@@ -34,8 +34,14 @@ export const words = {
   loading: 'Loading the session…',
   back: 'All sessions',
   gone: 'This session was deleted.',
-  notify: 'Notify me about this session',
-  stopNotifying: 'Stop notifying me about this session',
+  bell: {
+    title: 'Notifications of this session',
+    levels: {
+      all: ['Everything', 'Also what is off in Settings'],
+      watched: ['As in Settings', 'What you chose for watched sessions'],
+      off: ['Off', 'Nothing from this session'],
+    },
+  },
   nudge: 'Get notified here, even with this page closed.',
   nudgeYes: 'Turn on notifications',
   nudgeNo: 'Not now',

@@ -32,6 +32,9 @@ export const words = {
     everywhereMore: 'Signs out every browser and app. Your machines stay connected.',
   },
   notifications: {
+    history: 'History',
+    more: 'Causes, delay and group',
+    moreOf: (label: string) => `Causes, delay and group of ${label}`,
     lead: 'Hear when an agent you watch is done, fails or needs you',
     loading: 'Loading notifications…',
     noneHere: 'This relay can’t send notifications. Its operator has to set PUSH_SECRET.',

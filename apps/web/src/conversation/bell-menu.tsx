@@ -1,0 +1,51 @@
+/** The bell of a session: whether its person is notified of everything, of what the settings say, or of nothing. */
+import { useId, useRef } from 'react';
+import { Bell, BellOff, BellRing, Check } from 'lucide-react';
+import type { Session, UpdateSession } from '@relay/protocol';
+import { words } from '../catalogue.ts';
+
+export type NotifyChoice = NonNullable<UpdateSession['notify']>;
+
+const choices: readonly NotifyChoice[] = ['all', 'watched', 'off'];
+const icons = { all: BellRing, watched: Bell, off: BellOff };
+
+interface BellMenuProps {
+  session: Pick<Session, 'watched' | 'notify'>;
+  busy: boolean;
+  onChoose: (level: NotifyChoice) => void;
+}
+
+export function BellMenu({ session, busy, onChoose }: BellMenuProps) {
+  const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const now = session.notify ?? (session.watched ? 'watched' : 'off');
+  const Icon = icons[now];
+  const label = `${words.bell.title}: ${words.bell.levels[now][0]}`;
+  return (
+    <>
+      <button type="button" className="ghost icon" aria-label={label} title={label} popoverTarget={id}>
+        <Icon className="i" aria-hidden />
+      </button>
+      <div className="menu bell" id={id} popover="auto" ref={menu} role="group" aria-label={words.bell.title}>
+        {choices.map((level) => (
+          <button
+            key={level}
+            type="button"
+            aria-pressed={level === now}
+            aria-disabled={busy}
+            onClick={() => {
+              menu.current?.hidePopover();
+              onChoose(level);
+            }}
+          >
+            <Check className="i" aria-hidden />
+            <span>
+              {words.bell.levels[level][0]}
+              <small>{words.bell.levels[level][1]}</small>
+            </span>
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

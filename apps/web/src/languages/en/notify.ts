@@ -1,0 +1,67 @@
+/** English: words of the settings and the history of notifications. */
+import { fullTime, plural } from '../formats.ts';
+
+export const words = {
+  notices: {
+    choose: 'What you hear of',
+    causes: {
+      needs_you: 'An agent needs you',
+      failed: 'An agent failed',
+      unknown: 'A message may not have arrived',
+      done: 'An agent is done',
+      device: 'A machine has a problem',
+    },
+    levels: { off: 'Off', watched: 'Watched sessions', all: 'All sessions' },
+    on: 'On',
+    asAbove: 'As chosen for you',
+    access: 'New access to your account is always notified.',
+    save: 'Save',
+    saving: 'Saving…',
+    saved: 'Saved.',
+    quiet: 'Quiet hours',
+    quietOn: 'Hold notifications in these hours, and send one for all of them afterwards',
+    from: 'From',
+    to: 'To',
+    zone: 'Time zone',
+    days: 'On the days',
+    passes: 'Still notify',
+    held: (count: number, until: string | undefined) =>
+      `${plural(count, { one: '# notification is held', other: '# notifications are held' })}${until === undefined ? '' : ` until ${fullTime(until)}`}.`,
+    delay: 'Wait',
+    delays: (seconds: number) =>
+      seconds === 0 ? 'Notify at once' : plural(Math.round(seconds / 60), { one: 'Only if still open after # minute', other: 'Only if still open after # minutes' }), // prettier-ignore
+    group: 'Group',
+    groupHint: 'Addresses with the same group are tried one after the other, until one works.',
+    back: 'Notifications',
+    history: 'History',
+    historyLead: 'Your notifications of the last 30 days, and what became of them',
+    loading: 'Loading notifications…',
+    none: 'No notifications yet',
+    older: 'Load older',
+    kinds: {
+      needs_you: 'An agent needed you',
+      failed: 'An agent failed',
+      unknown: 'A message may not have arrived',
+      done: 'An agent was done',
+      device_conflict: 'Two machines used one registration',
+      device_allowed: 'A machine was allowed',
+      program_allowed: 'An app was allowed',
+    },
+    states: {
+      pending: 'Waiting',
+      sending: 'Sending',
+      accepted: 'Delivered',
+      failed: 'Not delivered',
+      gone: 'Not delivered',
+      unknown: 'Not sure',
+      expired: 'Too late',
+      superseded: 'Not needed',
+      suppressed: 'Not sent',
+    },
+    unaddressed: 'You had no address to be notified at.',
+    removed: 'A removed address',
+    twice: 'It may have arrived twice.',
+    inDigest: 'Part of one message with others.',
+    openSession: 'Open session',
+  },
+};
