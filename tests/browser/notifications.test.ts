@@ -186,6 +186,45 @@ describeWith('chromium', 'notifications', () => {
     await other.context.close();
   });
 
+  it('are chosen by cause, for all addresses and for one, and held in quiet hours', async () => {
+    await person.goto('/notifications');
+    await person.page.getByLabel('An agent is done').first().selectOption('All sessions');
+    await person.page.getByLabel(/^Hold notifications/).check();
+    await person.page.getByLabel('From').fill('21:30');
+    await person.page.getByLabel('Time zone').fill('Mars/Olympus');
+    await person.click('Save');
+    await person.text('IANA');
+    await person.page.getByLabel('Time zone').fill('Europe/Berlin');
+    await person.click('Save');
+    await person.text('Saved.');
+    const headers = { Authorization: person.bearer };
+    const { body } = await send('GET', `${relay.url}/api/notification-settings`, { headers });
+    expect(body).toMatchObject({
+      ...{ causes: { done: 'all', needs_you: 'watched' }, quietHours: { start: '21:30', timeZone: 'Europe/Berlin' } },
+    });
+    await person.page.getByText('Causes, delay and group').click();
+    await person.page.getByLabel('Wait').selectOption('Only if still open after 5 minutes');
+    await everyLook(person, 'notification-settings');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+  });
+
+  it('have a history with their outcome at each address', async () => {
+    await person.page.getByRole('link', { name: 'History' }).click();
+    await person.heading('History');
+    await card('An agent needed you').first().getByText('Delivered').waitFor();
+    await everyLook(person, 'notification-history');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+  });
+
+  it('are turned off for one session in its bell', async () => {
+    await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`);
+    await person.page.getByRole('button', { name: /^Notifications of this session/ }).click();
+    await everyLook(person, 'bell-menu');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.page.getByRole('button', { name: /^Off/ }).click();
+    await person.page.getByRole('button', { name: 'Notifications of this session: Off' }).waitFor();
+  });
+
   it('are turned off, and the relay forgets this browser', async () => {
     await person.goto('/notifications');
     await person.click('Turn off');
