@@ -1,8 +1,8 @@
 /** `/notifications`: this browser, and other addresses at which the person is notified. */
-import { type FormEvent, Suspense, lazy, useState } from 'react';
+import { type FormEvent, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
-import { loadWords, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -12,6 +12,7 @@ import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { pageChunk } from '../ui/page-chunk.tsx';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -21,13 +22,10 @@ interface Known {
   all: readonly Subscription[];
 }
 
-const AddressSettings = lazy(async () => ({ default: (await loadNotify()).AddressSettings }));
-const PersonSettings = lazy(async () => ({ default: (await loadNotify()).PersonSettings }));
 /** Loaded with its words, after what this page is opened for most. */
-async function loadNotify() {
-  const [loaded] = await Promise.all([import('./notify.ts'), loadWords('notify')]);
-  return loaded;
-}
+const notify = pageChunk('notify', () => import('./notify.ts'));
+const AddressSettings = notify.page(({ AddressSettings: part }) => part);
+const PersonSettings = notify.page(({ PersonSettings: part }) => part);
 
 export function Notifications() {
   const { client } = useRooms();
