@@ -297,7 +297,7 @@ describe('routing', () => {
     expect(await add('new-token', { installation: 'phone-1' })).toBe(first);
     const { subscriptions } = (await scene.relay.call('listSubscriptions')).body;
     expect(subscriptions).toMatchObject([
-      { id: first, installation: 'phone-1', address: expect.stringContaining('new-token') as string },
+      { id: first, installation: 'phone-1', address: expect.stringContaining('new-token') },
     ]);
   });
 });
