@@ -5,7 +5,7 @@ import type { Leases } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Database, closedAmong, newUlid } from '@relay/database';
 import { capabilities, closeCodes, relayCapabilities, relayCapabilitiesHeader } from '@relay/protocol';
-import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket } from '@relay/socket';
+import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket, spreadOver } from '@relay/socket';
 import { type ConnectionDeps, DaemonConnection, type Peer } from './connection.ts';
 import type { Contests } from './contests.ts';
 import type { FrameHandler } from './frame-handler.ts';
@@ -160,11 +160,7 @@ export class Connections {
   /** Closes all with 1001, spread over `overMs`, those that are not in the hub yet among them. Later ones are closed as they come. */
   async drain(overMs: number): Promise<void> {
     this.refuseNew();
-    const all = [...this.#bySocket.values()];
-    for (const [index, connection] of all.entries()) {
-      connection.close('goingAway');
-      if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
-    }
+    await spreadOver([...this.#bySocket.values()], overMs, (connection) => connection.close('goingAway'));
   }
 
   /** Closes all at once. Resolves when every end is noted. */

@@ -8,6 +8,7 @@ import {
   createSocketServer,
   guardUpgrade,
   refuseUpgrade,
+  spreadOver,
   startHeartbeat,
 } from '@relay/socket';
 import { tellToReload } from '@relay/attention';
@@ -183,11 +184,7 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
     },
     drain: async (overMs) => {
       draining = true;
-      const all = [...connections];
-      for (const [index, connection] of all.entries()) {
-        connection.close('goingAway');
-        if (index + 1 < all.length) await new Promise((resolve) => setTimeout(resolve, overMs / all.length));
-      }
+      await spreadOver([...connections], overMs, (connection) => connection.close('goingAway'));
     },
     close: async () => {
       draining = true;

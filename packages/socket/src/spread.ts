@@ -1,0 +1,30 @@
+/** Many sockets, one after the other, within a time. */
+
+/** The clock of the spreading, in ms; tests have another. */
+export interface SpreadClock {
+  now(): number;
+  wait(ms: number): Promise<unknown>;
+}
+
+const systemClock: SpreadClock = {
+  now: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+/**
+ * Calls `act` with each of `all` in order, the first at once and the others evenly over `overMs`. A machine that wakes late does those
+ * that are due by then together, so that the end is as late as one wait is and not as all of them are.
+ */
+export async function spreadOver<T>(
+  all: readonly T[],
+  overMs: number,
+  act: (one: T) => void,
+  clock: SpreadClock = systemClock,
+): Promise<void> {
+  const startedAt = clock.now();
+  for (const [index, one] of all.entries()) {
+    const aheadMs = startedAt + (overMs * index) / all.length - clock.now();
+    if (aheadMs > 0) await clock.wait(aheadMs);
+    act(one);
+  }
+}
