@@ -105,8 +105,9 @@ export function createEndings(deps: EndingDeps): Endings {
       // A daemon that was cut off repeats its last message: apps have it.
       if (isNew || ended === 'late')
         await speech.sayEnd(connection, record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
-      if (isNew) await deps.publisher.session(record);
-      else if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
+      // An instance that died had perhaps written the end and published nothing: the state may be published twice.
+      if (isNew || ended === 'repeated') await deps.publisher.session(record);
+      if (!isNew && resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     memory.rememberEnd(taskId);
     // It was cancelled before its question arrived, which no app ever shows.

@@ -7,6 +7,7 @@ import type { RelayConfig } from '@relay/config';
 import {
   type Database,
   addNotification,
+  cancelledAmong,
   closePrompt,
   dismissedAmong,
   openBeside,
@@ -45,7 +46,9 @@ export interface PromptDeps {
 export function createPrompts(deps: PromptDeps): Prompts {
   const { database, publisher, writer, metrics, config } = deps;
 
-  const opened = async (connection: DaemonConnection, { session_id: id, question }: DaemonEvent<'PROMPT_OPEN'>) => {
+  const opened = async (connection: DaemonConnection, event: DaemonEvent<'PROMPT_OPEN'>) => {
+    const { session_id: id, question } = event;
+    const taskId = event.task_id ?? '';
     const record = await deps.sessions.find(connection, id ?? '');
     if (!record) {
       metrics.ignored.inc({ cause: 'unknown session' });
@@ -53,16 +56,23 @@ export function createPrompts(deps: PromptDeps): Prompts {
     }
     const now = new Date();
     const { key, ownerId, session } = record;
-    const { isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
-      const isNew = await openBeside(tx, key, namedPrompt(question, now));
+    const { isDismissed, isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
+      const isDismissed = (await cancelledAmong(tx, [connection.deviceId], [taskId])).length > 0;
+      const isNew = !isDismissed && (await openBeside(tx, key, namedPrompt(question, now)));
       const cause = { sessionKey: key, cause: 'needs_you', windowMs: config.dedupeWindowMs } as const;
-      return { isNew, notified: isNew && (await addNotification(tx, cause)) };
+      return { isDismissed, isNew, notified: isNew && (await addNotification(tx, cause)) };
     });
-    if (!isNew) return;
+    if (isDismissed) {
+      connection.send({ type: 'task_cancel', task_id: taskId });
+      return;
+    }
     connection.memory.forgetRecord(key);
-    await publisher.say(ownerId, key, session.id, message(question.uuid, 'AGENT', question.title, now.toISOString()), [
-      question.uuid,
-    ]);
+    if (isNew)
+      await publisher.say(
+        ...([ownerId, key, session.id, message(question.uuid, 'AGENT', question.title, now.toISOString())] as const),
+        [question.uuid],
+      );
+    // Also of a repetition: an instance that died had perhaps written it and published nothing.
     await publisher.sessions([key]);
     if (notified) deps.notify();
   };

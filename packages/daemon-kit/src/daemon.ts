@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import {
   type Capability,
   capabilities,
+  type DaemonEvent,
   type FromDaemonFrame,
   relayCapabilities,
-  transcriptLimits,
 } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import { contentReader, keepingIn, openContents } from './contents.ts';
@@ -196,7 +196,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       send({
         type: 'status',
         running_tasks: tasks.running(),
-        ...(tellsPrompts() ? { open_prompts: store.asking().slice(-transcriptLimits.openPrompts) } : {}),
+        ...(tellsPrompts() ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
       });
     /** The sessions, as far as the agent's files can be read. */
     const known = () => {
@@ -287,7 +287,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
           send(event, event.event_type !== 'SESSION_STARTED');
         },
         asked(event) {
-          if (tellsPrompts()) send(event);
+          received.delete(event.question.uuid);
+          ask(event);
         },
         final(event) {
           if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
@@ -299,7 +300,20 @@ export function createDaemon(options: DaemonOptions): Daemon {
       },
     });
     const settled = (ends: readonly FinalEvent[]) => {
+      for (const end of ends) if (end.event_type === 'WAIT_FOR_USER' && end.question) received.add(end.question.uuid);
       for (const taskId of journal.delivered(ends)) tasks.heard(taskId);
+    };
+    /** Open questions that the relay has received. */
+    const received = new Set<string>();
+    const ask = (event: DaemonEvent<'PROMPT_OPEN'>) => {
+      if (tellsPrompts() && send(event)) connection.confirm(() => received.add(event.question.uuid));
+    };
+    /** After `status`: what is asked while the connection is away, or lost with it, is asked again. */
+    const askAgain = () => {
+      const open = tasks.asking();
+      const uuids = new Set(open.map(({ question }) => question.uuid));
+      for (const uuid of received) if (!uuids.has(uuid)) received.delete(uuid);
+      for (const event of open) if (!received.has(event.question.uuid)) ask(event);
     };
     const commands = rememberCommands(agent, (frame) => void send(frame));
     tellSettings(agent, clock, (frame) => void (declared.has(relayCapabilities.settings) && send(frame)));
@@ -328,6 +342,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         connection.confirm(() => settled(owed));
       }
       sendStatus();
+      askAgain();
       tasks.tellWaiting();
       sendReport();
       commands.tell();

@@ -89,8 +89,8 @@ export interface Store {
   holds(sessionId: string, uuid: string): boolean;
   /** Items that may still change, in order. */
   open(sessionId: string): Item[];
-  /** Uuids of all open questions. */
-  asking(): string[];
+  /** All open questions, oldest first in each session. */
+  asking(): { sessionId: string; item: Item }[];
   /** After a turn: forgets the uuids, and rewrites a file of which more than half was replaced by later rows. */
   tidy(sessionId: string): void;
   /** Names the session. Throws TypeError for an unknown one. */
@@ -315,8 +315,8 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
         .map(({ item }) => item)
         .sort((one, other) => one.seq - other.seq),
     asking: () =>
-      [...sessions.values()].flatMap(({ open }) =>
-        [...open.values()].flatMap(({ item }) => (item.part.kind === 'question' ? [item.uuid] : [])),
+      [...sessions].flatMap(([sessionId, { open }]) =>
+        [...open.values()].flatMap(({ item }) => (item.part.kind === 'question' ? [{ sessionId, item }] : [])),
       ),
     tidy(sessionId) {
       const session = sessionOf(sessionId);

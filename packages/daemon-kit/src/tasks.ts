@@ -11,6 +11,7 @@ import {
   formProblem,
   isNativeId,
   limits,
+  transcriptLimits,
 } from '@relay/protocol';
 import type { Agent, RunningTurn, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
@@ -94,6 +95,8 @@ export interface Tasks {
   heard(taskId: string): void;
   /** Ids for the `status` frame, in the order in which they came. */
   running(): string[];
+  /** The newest open questions, oldest first in each session, each with the task whose turn asks it; '' where none is known. */
+  asking(): DaemonEvent<'PROMPT_OPEN'>[];
   /** Whether a turn runs in the session. */
   isActive(sessionId: string): boolean;
   /** Whether the session has a task: a running turn, or one that waits for its place. */
@@ -517,6 +520,11 @@ export function createTasks(options: TasksOptions): Tasks {
     agent.abandon?.(asker);
   };
 
+  const askerOf = (sessionId: string): string =>
+    resumed.get(sessionId)?.id ??
+    questions.waiting().find((one) => one.sessionId === sessionId)?.taskId ??
+    lines.get(sessionId)?.[0]?.id ??
+    '';
   const questionsOf = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
   /** `digest`: of the question as the person saw it, where it was given. */
   const isOpen = (sessionId: string, uuid: string, digest?: string): boolean => {
@@ -642,6 +650,19 @@ export function createTasks(options: TasksOptions): Tasks {
       voice.status();
     },
     running: () => [...tasks.keys()],
+    asking: () =>
+      store
+        .asking()
+        .slice(-transcriptLimits.openPrompts)
+        .map(({ sessionId, item }) => ({
+          ...({
+            type: 'event',
+            event_type: 'PROMPT_OPEN',
+            task_id: askerOf(sessionId),
+            session_id: sessionId,
+          } as const),
+          question: item.part.question as AskedQuestion,
+        })),
     heard: (taskId) => questions.heard(taskId),
     isActive: (sessionId) => resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy: (sessionId) => resumed.has(sessionId) || lines.has(sessionId),

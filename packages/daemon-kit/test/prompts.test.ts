@@ -317,6 +317,37 @@ describe('a question', () => {
     ]);
   });
 
+  it('beside another, asked while the relay is away, is asked when it is back, and not again once the relay has it', async () => {
+    const { connection, report, relay } = await begun();
+    report.wait(permission('q1', 'First?'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    await connection.settle();
+    connection.terminate();
+    report.further?.(permission('q2', 'Second?'));
+    const again = await relay.connection();
+    const { question } = await again.event('PROMPT_OPEN', 't1');
+    expect(question).toMatchObject({ uuid: 'q2', digest: questionDigest(question as Question) });
+    await again.settle();
+    const asked = (of: DoubleConnection) => of.words().filter((word) => /^status|^PROMPT_OPEN/.test(word));
+    // Behind `status`, with which the relay settles what it had.
+    expect(asked(again)).toEqual(['status[]', 'PROMPT_OPEN t1']);
+    again.terminate();
+    const third = await relay.connection();
+    expect((await third.frame('status')).open_prompts).toEqual(['q1', 'q2']);
+    await third.settle();
+    expect(asked(third)).toEqual(['status[]']);
+  });
+
+  it('of an agent that holds none is asked again after a restart', async () => {
+    const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun(undefined, false);
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    await daemon.stop();
+    home.daemon(relay, agent, { storeDir });
+    const again = await relay.connection();
+    expect(await again.event('PROMPT_OPEN', 't1')).toMatchObject({ session_id: sessionId, question: { uuid: 'q1' } });
+  });
+
   it('has no name for a relay that accepts none', async () => {
     const { connection, report } = await begun(['transcript']);
     report.wait(permission('q1'));

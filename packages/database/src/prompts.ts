@@ -80,7 +80,7 @@ export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked,
     FROM sessions s WHERE s.key = ${key} AND s.deleted_at IS NULL
       AND (SELECT count(*) FROM prompts q WHERE q.session_key = s.key AND q.state = 'open') < ${openPerSession}
     ON CONFLICT (session_key, uuid) DO UPDATE SET state = 'open', payload = excluded.payload, task_id = excluded.task_id, ended_at = NULL,
-      answered_at = NULL, answered_by = NULL, option_id = NULL, answer_task_id = NULL
+      digest = excluded.digest, expires_at = excluded.expires_at, answered_at = NULL, answered_by = NULL, option_id = NULL, answer_task_id = NULL
       WHERE prompts.state IN ('superseded', 'expired', 'failed')`;
   return count > 0;
 }

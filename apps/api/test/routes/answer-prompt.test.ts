@@ -363,6 +363,38 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     daemon.send({ type: 'status', running_tasks: [], open_prompts: [] });
   });
 
+  it('a question that is repeated is shown again and said once: an instance that died may have told no app', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const first = { prompt: 'First?', session_id: native, question: permission(`q1-${native}`, 'First?') };
+    const second = { session_id: native, question: permission(`q2-${native}`, 'Second?') };
+    daemon.event(taskId, 'WAIT_FOR_USER', first);
+    await asking(id, 'First?');
+    daemon.event(taskId, 'WAIT_FOR_USER', first);
+    await asking(id, 'First?');
+    daemon.event(taskId, 'PROMPT_OPEN', second);
+    await asking(id, 'First?', 'Second?');
+    daemon.event(taskId, 'PROMPT_OPEN', second);
+    await asking(id, 'First?', 'Second?');
+    const said = app.inbox.all.filter(({ type, sessionId }) => type === 'new_message' && sessionId === id);
+    expect(said.map(({ message }) => (message as { uuid: string }).uuid)).toEqual([`q1-${native}`, `q2-${native}`]);
+    expect((await read(id)).prompts).toHaveLength(2);
+  });
+
+  it('a question of a cancelled task stays dismissed when its daemon repeats it, whether it was shown before or not', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const shown = permission(`q1-${native}`, 'Shown?');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Shown?', session_id: native, question: shown });
+    await asking(id, 'Shown?');
+    await relay.call('POST', path(id, '/cancel'));
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+    for (const question of [shown, permission(`q2-${native}`, 'Beside?')]) {
+      daemon.event(taskId, 'PROMPT_OPEN', { session_id: native, question });
+      await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+      expect(await read(id)).toMatchObject({ status: 'idle' });
+      expect((await read(id)).prompts).toBeUndefined();
+    }
+  });
+
   it('A5: what a daemon comes back without is superseded, and the late answer says so; what it still asks stays', async () => {
     const [gone, kept] = [await run(daemon), await run(daemon)];
     for (const { taskId, native } of [gone, kept])

@@ -300,7 +300,7 @@ export const daemonEvents = {
   TRANSCRIPT: Transcript,
   PROMPT_OPEN: event(
     'PROMPT_OPEN',
-    'The agent asks another question, while one is open. From a daemon with `prompts`.',
+    'The agent asks another question, while one is open; also a repetition behind the first `status` of a connection. From a daemon with `prompts`.',
     {
       session_id: id("The agent's native session id"),
       question: Question,
