@@ -1,7 +1,7 @@
 /** Promise: on a machine with Node and nothing else, the tests that need more are skipped by name, and the build says what it needs. */
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRelayProcess } from '@relay/testing';
+import { allPrograms } from '@relay/testing/needs';
 import { until } from './cluster/until.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 function run(words: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = root) {
   const { status, stdout, stderr } = spawnSync(process.execPath, words, {
@@ -41,6 +43,31 @@ describe('M1: a program that is not installed', () => {
     expect(output).toMatch(/Programs are missing that tests need: .*\bkubectl\./);
     expect(output).not.toContain('PASS');
     expect(status).not.toBe(0);
+  });
+});
+
+describe('M2: a fresh machine of the checks', () => {
+  it('gets every program that a test needs before anything else runs', () => {
+    const steps = read('.ci/run')
+      .split('\n')
+      .filter((line) => /^(scripts|npm)\b/.test(line));
+    expect(steps[0]).toBe('scripts/install-test-programs.sh');
+    expect(steps).toContain('npm test -- --all');
+    const script = read('scripts/install-test-programs.sh');
+    const installs = [...script.matchAll(/missing\+=\(([^)]+)\)/g)].flatMap(([, names]) => names!.split(' '));
+    expect(allPrograms.filter((name) => !installs.includes(name))).toEqual([]);
+  });
+});
+
+describe('M7: `npm ci`', () => {
+  it('has no package to warn of, and is asked every week for newer ones', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { deprecated?: string }> };
+    expect(Object.keys(packages).length).toBeGreaterThan(100);
+    expect(Object.keys(packages).filter((name) => packages[name]!.deprecated !== undefined)).toEqual([]);
+    const npm = read('.github/dependabot.yml')
+      .split('package-ecosystem: ')
+      .find((part) => part.startsWith('npm'));
+    expect(npm).toMatch(/interval: weekly/);
   });
 });
 

@@ -37,6 +37,15 @@ describe('the Dockerfile', () => {
     expect(problemsOf(text.replace('USER 10001:10001', 'USR 10001'))).not.toEqual([]);
   });
 
+  it('S7: stands on Node 24, and the tests run on that, on 22 and on the oldest that is promised', async () => {
+    expect(text).toMatch(/^ARG BASE_IMAGE=docker\.io\/library\/node:24\./m);
+    const workflow = await read('.github/workflows/check.yml');
+    expect(workflow).toMatch(/^ +node: \[22, 24\]$/m);
+    const { engines } = JSON.parse(await read('package.json')) as { engines: { node: string } };
+    expect(engines.node).toBe('>=20.19');
+    expect(workflow).toContain('container: node:20-');
+  });
+
   it('takes its base as an argument, and every stage builds on it or on another stage', () => {
     const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(bases).toEqual(['${BASE_IMAGE}', 'ground', 'ground']);

@@ -83,7 +83,7 @@ describe('the packages', () => {
     return Object.keys(lock.packages).length;
   };
 
-  it('of daemon and command line are one package each, below 5 MB, and run', async () => {
+  it('M5: of daemon and command line are one package each, below 5 MB, and run', async () => {
     const place = await installed('programs', '@agent-session-relay/daemon', '@agent-session-relay/cli');
     expect(await countIn(place)).toBe(2);
     expect(archive('@agent-session-relay/daemon').bytes).toBeLessThan(5e6);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, type TestDaemon, connectDaemon, startCluster } from '@relay/testing';
 import { loadTimes } from './load.ts';
@@ -33,6 +34,23 @@ describe('a command that comes late', () => {
     );
     return { daemon, session: `${daemon.deviceId}:scripted:named-${gateway}` };
   };
+  /**
+   * Asks again as long as the answer is 503: an instance that was stopped within a transaction holds the row of its device until PostgreSQL
+   * ends that transaction.
+   */
+  const insist = async <A extends { status: number }>(ask: () => Promise<A>): Promise<A> => {
+    let answer: A | undefined;
+    await until('there is another answer than 503', async () => (answer = await ask()).status !== 503);
+    return answer!;
+  };
+  const say = async (session: string, content: string): Promise<string> => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const message = { params: { id: session }, headers, body: { content } };
+    const { status, body } = await insist(() => cluster.call('sendMessage', message));
+    expect({ status, ...body }).toMatchObject({ status: 202 });
+    return String(body.taskId);
+  };
+  const cancel = (session: string) => insist(() => cluster.call('cancelSession', { params: { id: session } }));
   const history = (session: string, before: string) =>
     cluster.call('GET', `/api/sessions/${encodeURIComponent(session)}/messages?before=${before}`);
   const answer = async (daemon: TestDaemon, before: string) => {
@@ -77,18 +95,16 @@ describe('a command that comes late', () => {
 
   it('to cancel or to watch, because its gateway was stuck, reaches the daemon when the gateway goes on', async () => {
     const { daemon, session } = await withSession(1);
-    const { body } = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
-      body: { content: 'something long' },
-    });
-    await daemon.next('task_resume', (frame) => frame.task_id === body.taskId);
+    const taskId = await say(session, 'something long');
+    await daemon.next('task_resume', (frame) => frame.task_id === taskId);
     cluster.gateways[1]!.pause();
-    const cancelled = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/cancel`);
-    expect(cancelled).toMatchObject({ status: 202, body: { taskId: body.taskId as string } });
-    await cluster.call('POST', '/api/watched-sessions', { body: { sessionId: session } });
+    const cancelled = await cancel(session);
+    expect(cancelled).toMatchObject({ status: 202, body: { taskId } });
+    await insist(() => cluster.call('watch', { body: { sessionId: session } }));
     // Longer than a command may take.
     await lasting(3000);
     cluster.gateways[1]!.resume();
-    expect(await daemon.next('task_cancel', undefined, 60_000)).toMatchObject({ task_id: body.taskId as string });
+    expect(await daemon.next('task_cancel', undefined, 60_000)).toMatchObject({ task_id: taskId });
     await daemon.next('watch_session', (frame) => frame.session_id === 'named-1', 60_000);
     await daemon.close();
   }, 120_000);
@@ -100,11 +116,9 @@ describe('a command that comes late', () => {
     // It is on its way to the old connection when the device comes back elsewhere.
     const early = history(session, 'early');
     const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
-    const { body } = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
-      body: { content: 'to the new one' },
-    });
-    expect(await daemon.next('task_resume')).toMatchObject({ task_id: body.taskId as string });
-    const cancelled = await cluster.call('POST', `/api/sessions/${encodeURIComponent(session)}/cancel`);
+    const taskId = await say(session, 'to the new one');
+    expect(await daemon.next('task_resume')).toMatchObject({ task_id: taskId });
+    const cancelled = await cancel(session);
     expect(cancelled.status).toBe(202);
     await daemon.next('task_cancel');
     expect([503, 504]).toContain((await early).status);

@@ -49,9 +49,11 @@ export function isMet(need: Need): boolean {
   return met;
 }
 
-/** Every program that is missing here, in the order of the table above. */
-export const missingPrograms = (): Need[] =>
-  (Object.keys(needs) as Need[]).filter((need) => need !== 'root' && !isMet(need));
+/** Every program of the table above, in its order. */
+export const allPrograms = (Object.keys(needs) as Need[]).filter((need) => need !== 'root');
+
+/** Those that are missing here. */
+export const missingPrograms = (): Need[] => allPrograms.filter((need) => !isMet(need));
 
 /** The programs that the title of a skipped test names. */
 export const needsOf = (title: string): string[] =>

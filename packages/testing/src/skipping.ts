@@ -2,7 +2,7 @@
 import { describe, it } from '@jest/globals';
 import { type Need, isMet } from './needs.ts';
 
-export { type Need, isMet, pythonWithWebsockets } from './needs.ts';
+export { type Need, allPrograms, isMet, pythonWithWebsockets } from './needs.ts';
 
 /** `describe`, skipped when a program is missing; the title then ends with `[needs …]`, which the closing table reads. */
 export function describeWith(required: Need | readonly Need[], title: string, body: () => void): void {
