@@ -37,7 +37,7 @@ describe('the Dockerfile', () => {
     expect(problemsOf(text.replace('USER 10001:10001', 'USR 10001'))).not.toEqual([]);
   });
 
-  it('S7: stands on Node 24, and the tests run on that, on 22 and on the oldest that is promised', async () => {
+  it('S7: has Node 24, and the tests run on that, on 22 and on the oldest that is promised', async () => {
     expect(text).toMatch(/^ARG BASE_IMAGE=docker\.io\/library\/node:24\./m);
     const workflow = await read('.github/workflows/check.yml');
     expect(workflow).toMatch(/^ +node: \[22, 24\]$/m);

@@ -52,7 +52,7 @@ export function isMet(need: Need): boolean {
 /** Every program of the table above, in its order. */
 export const allPrograms = (Object.keys(needs) as Need[]).filter((need) => need !== 'root');
 
-/** Those that are missing here. */
+/** The programs of the table that are missing here. */
 export const missingPrograms = (): Need[] => allPrograms.filter((need) => !isMet(need));
 
 /** The programs that the title of a skipped test names. */
