@@ -101,6 +101,10 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
           const line = daemon.speak();
           if (line) spoken.push(line);
           return apps.every((app) => spoken.some((said) => app.heard(said)));
+        }).catch((error: unknown) => {
+          const mine = journal.entries.filter((entry) => 'user' in entry && entry.user === user).slice(-40);
+          const seen = mine.map((entry) => JSON.stringify(entry)).join('\n');
+          throw new Error(`${(error as Error).message}\n${seen}\n${whatTheySaid(cluster, 3000)}`, { cause: error });
         });
       }),
     );
@@ -162,7 +166,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   };
 }
 
-/** The last lines that each instance logged, to find the cause of a failure. */
-export function whatTheySaid({ apis, gateways }: Cluster): string {
-  return [...apis, ...gateways].map(({ name, child }) => `${name}:\n${child.output()}\n`).join('');
+/** The last `characters` that each instance logged, to find the cause of a failure. */
+export function whatTheySaid({ apis, gateways }: Cluster, characters = Infinity): string {
+  return [...apis, ...gateways].map(({ name, child }) => `${name}:\n${child.output().slice(-characters)}\n`).join('');
 }
