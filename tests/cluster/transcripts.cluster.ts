@@ -160,6 +160,11 @@ describe('transcripts, while frames are lost and daemon, gateways and apis are k
     );
     expect([...lists.keys()].sort()).toEqual(sessions.map(({ id }) => id).sort());
     await run();
+    // Its socket is open before its gateway has marked it online.
+    await until('the daemon can be asked', async () => {
+      const { status } = await cluster.call('readMessages', { params: { id: sessions[0]!.id } });
+      return status === 200;
+    });
     for (const [id, list] of lists) {
       const { messages: newest } = await pageOf(id, { limit: 50 });
       expect(differing(newest, list.slice(-50))).toEqual([]);
