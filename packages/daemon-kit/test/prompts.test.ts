@@ -326,7 +326,7 @@ describe('a question', () => {
     report.further?.(permission('q2', 'Second?'));
     const again = await relay.connection();
     const { question } = await again.event('PROMPT_OPEN', 't1');
-    expect(question).toMatchObject({ uuid: 'q2', digest: questionDigest(question as Question) });
+    expect(question).toMatchObject({ uuid: 'q2', digest: questionDigest(question) });
     await again.settle();
     const asked = (of: DoubleConnection) => of.words().filter((word) => /^status|^PROMPT_OPEN/.test(word));
     // Behind `status`, with which the relay settles what it had.
