@@ -1,5 +1,5 @@
 /** A relay with something on every page: a machine, a session that asks, a code that waits. */
-import { type TestDaemon, connectDaemon, send } from '@relay/testing';
+import { send } from '@relay/testing';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -10,16 +10,19 @@ import {
   registeredDevice,
   startBrowserRelay,
 } from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
 export interface EveryPage {
   readonly relay: BrowserRelay;
   readonly browser: Browser;
-  readonly daemon: TestDaemon;
+  readonly daemon: TranscriptDaemon;
   /** Pages of the person, by a name. */
   readonly pages: readonly (readonly [name: string, path: string])[];
   /** Pages of anybody. */
   readonly open: readonly (readonly [name: string, path: string])[];
   readonly sessionPath: string;
+  /** The sign-in of the person, for another browser. */
+  readonly state: Awaited<ReturnType<Person['context']['storageState']>>;
   /** The signed-in person in another browser. */
   member(options?: BrowserContextOptions): Promise<Person>;
   end(): Promise<void>;
@@ -35,39 +38,38 @@ export async function startEveryPage(): Promise<EveryPage> {
   await person.createAccount(relay.setupLink, 'ada@example.com');
   const registration = await registeredDevice(person);
   const { deviceId } = registration;
-  const daemon = await connectDaemon(relay.relay, { registration });
-  daemon.socket.on('message', (data: Buffer) => {
-    const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
-    if (frame.type !== 'get_messages') return;
-    const timestamp = '2026-11-20T10:00:00.000Z';
-    daemon.send({
-      type: 'messages',
-      request_id: frame.request_id,
-      session_id: 'native',
-      messages: [
-        { uuid: 'm1', role: 'USER', content: 'Plan a trip', timestamp },
-        { uuid: 'm2', role: 'AGENT', content: said, timestamp },
-      ],
-      has_more: false,
-      oldest_uuid: 'm1',
-      newest_uuid: 'm2',
-    });
-  });
+  const daemon = await connectTranscriptDaemon(relay.relay, registration);
   await send('POST', `${relay.url}/api/sessions`, {
     headers: { Authorization: person.bearer },
     body: { deviceId, message: 'Plan a trip' },
   });
-  const { task_id: taskId } = await daemon.next('task_start');
-  daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'native' });
-  daemon.event(taskId as string, 'WAIT_FOR_USER', {
+  const task = await daemon.next('task_start');
+  const taskId = task.task_id as string;
+  daemon.send({ type: 'status', running_tasks: [taskId] });
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
+  daemon.say(taskId, 'native', [
+    put(item(task.message_uuid as string, 1, { kind: 'user' }, 'Plan a trip')),
+    put(item('01900000-0000-7000-8000-000000000002', 2, { kind: 'text' }, said)),
+  ]);
+  const uuid = '01900000-0000-7000-8000-000000000003';
+  daemon.event(taskId, 'WAIT_FOR_USER', {
     prompt: 'Build it anew?',
     result: '',
-    subject: { type: 'command', command },
-    options: [
-      { id: 'yes', label: 'Allow', kind: 'allow_once' },
-      { id: 'no', label: 'Reject', kind: 'reject_once' },
-    ],
+    options: [{ label: 'Allow once' }, { label: 'Reject' }],
+    message_uuid: uuid,
+    question: {
+      uuid,
+      title: 'Build it anew?',
+      kind: 'permission',
+      options: [
+        { id: 'yes', label: 'Allow once', kind: 'allow_once' },
+        { id: 'no', label: 'Reject', kind: 'reject_once' },
+      ],
+      text: true,
+      subject: { type: 'command', command },
+    },
   });
+  daemon.send({ type: 'status', running_tasks: [] });
   const { userCode } = await askForCode(relay.url, 'attic.lan', 'Attic');
   const sessionPath = `/sessions/${encodeURIComponent(`${deviceId}:scripted:native`)}`;
   await person.goto(sessionPath);
@@ -79,6 +81,7 @@ export async function startEveryPage(): Promise<EveryPage> {
     browser,
     daemon,
     sessionPath,
+    state: storageState,
     pages: [
       ['sessions', '/sessions'],
       ['session', sessionPath],

@@ -63,34 +63,34 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
     <Router base={place.base}>
       <Taps />
       <Shell>
-        <Switch>
-          <Route path="/setup">
-            <CreateAccount kind="setup" token={linkToken} />
-          </Route>
-          <Route path="/invite">
-            <CreateAccount kind="invite" token={linkToken} />
-          </Route>
-          <Route path="/sign-up">
-            <CreateAccount kind="open" token={undefined} />
-          </Route>
-          <Route path="/sign-in" component={SignIn} />
-          <Route path="/consent" component={Consent} />
-          <Route path="/callback">
-            {/* Programs of others have their own; our pages are never left for a sign-in. */}
-            <Redirect to="/" replace />
-          </Route>
-          <Route path="/error" component={ErrorPage} />
-          {forMembers.map(([path, Component]) => (
-            <Route key={path} path={path}>
-              <SignedIn>
-                <Suspense fallback={null}>
-                  <Component />
-                </Suspense>
-              </SignedIn>
+        <Suspense fallback={null}>
+          <Switch>
+            <Route path="/setup">
+              <CreateAccount kind="setup" token={linkToken} />
             </Route>
-          ))}
-          <Route component={NotFound} />
-        </Switch>
+            <Route path="/invite">
+              <CreateAccount kind="invite" token={linkToken} />
+            </Route>
+            <Route path="/sign-up">
+              <CreateAccount kind="open" token={undefined} />
+            </Route>
+            <Route path="/sign-in" component={SignIn} />
+            <Route path="/consent" component={Consent} />
+            <Route path="/callback">
+              {/* Programs of others have their own; our pages are never left for a sign-in. */}
+              <Redirect to="/" replace />
+            </Route>
+            <Route path="/error" component={ErrorPage} />
+            {forMembers.map(([path, Component]) => (
+              <Route key={path} path={path}>
+                <SignedIn>
+                  <Component />
+                </SignedIn>
+              </Route>
+            ))}
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
       </Shell>
     </Router>
   );

@@ -7,6 +7,7 @@ import { agentName, words } from '../catalogue.ts';
 import { Elapsed } from '../transcript/parts/elapsed.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
+import { doingNow } from '../ui/doing.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 
@@ -33,7 +34,7 @@ function doing(session: Session, device: Device | undefined): string | undefined
     return device?.status === 'offline' ? words.dock.waiting(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
   if (!isRunning || !progress) return words.dock.working;
-  return progress.target === '' ? progress.action : `${progress.action} ${progress.target}`;
+  return doingNow(progress);
 }
 
 interface ActivityProps {

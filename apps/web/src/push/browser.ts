@@ -72,10 +72,10 @@ const browsers = ['Firefox', 'Edg', 'Chrome', 'Safari'];
 
 /** Such as “Chrome on Android”. */
 function nameOfBrowser(): string {
-  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? words.notifications.unknownBrowser;
+  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? words.common.unknownBrowser;
   const system = systems.find((name) => navigator.userAgent.includes(name));
   const name = found === 'Edg' ? 'Edge' : found;
-  return system === undefined ? name : words.notifications.browserOn(name, system);
+  return system === undefined ? name : words.common.browserOn(name, system);
 }
 
 /** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */

@@ -4,6 +4,7 @@ import { EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
+import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
 import { useNow } from '../ui/time.tsx';
 import { Marked } from './marked.tsx';
@@ -17,7 +18,7 @@ function lately(session: Session, device: Device | undefined): string {
   if (state === 'need') return prompt?.prompt ?? '';
   if (state === 'fail') return words.list.stopped;
   if (state === 'wait') return words.list.waitingFor(device?.name ?? '');
-  if (state === 'work' && progress) return `${progress.action} ${progress.target}`.trim();
+  if (state === 'work' && progress) return doingNow(progress);
   if (state === 'work') return status === 'pending' ? words.list.starting : words.list.working;
   return lastMessage === title ? '' : lastMessage;
 }

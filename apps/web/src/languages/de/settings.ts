@@ -58,8 +58,6 @@ export const words: typeof english = {
       browser: 'Dieser Browser kennt keine Benachrichtigungen. Nimm einen anderen, oder unten ntfy.',
       relay: 'Dieses Relay kann keine Browser benachrichtigen.',
     },
-    browserOn: (browser, system) => `${browser} auf ${system}`,
-    unknownBrowser: 'Browser',
     addresses: 'Wo du benachrichtigt wirst',
     kinds: { ntfy: 'ntfy', webhook: 'Webhook', webpush: 'Browser' },
     states: { active: 'An', paused: 'Pausiert', unverified: 'Sende zuerst einen Test' },

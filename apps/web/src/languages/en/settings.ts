@@ -54,8 +54,6 @@ export const words = {
       browser: 'This browser has no notifications. Use another one, or ntfy below.',
       relay: 'This relay can’t notify browsers.',
     },
-    browserOn: (browser: string, system: string) => `${browser} on ${system}`,
-    unknownBrowser: 'Browser',
     addresses: 'Where you are notified',
     kinds: { ntfy: 'ntfy', webhook: 'Webhook', webpush: 'Browser' },
     states: { active: 'On', paused: 'Paused', unverified: 'Send a test first' },
