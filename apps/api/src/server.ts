@@ -21,6 +21,7 @@ import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
 import { openPush } from './push/push.ts';
 import { deviceRoutes } from './routes/devices.ts';
+import { inboxRoutes } from './routes/inbox.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pushRoutes } from './routes/push.ts';
 import { serviceRoutes } from './routes/service.ts';
@@ -145,6 +146,7 @@ export function createApi(deps: ApiDeps): Api {
     ...deviceRoutes(operations),
     ...peopleRoutes(operations),
     ...pushRoutes(operations, push),
+    ...inboxRoutes(operations),
   };
   mountRoutes(app, handlers, deps, createRateLimits(config, backplane, late));
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });

@@ -31,6 +31,7 @@ export async function openLosableDatabase(): Promise<LosableDatabase> {
   return {
     kind: database.kind,
     pool: () => database.pool(),
+    watchInboxes: (listener) => database.watchInboxes(listener),
     sql: failing(database.sql) as Database['sql'],
     models: failing(database.models) as Database['models'],
     health: () => (lost ? Promise.resolve({ ok: false, probeMs: 0 }) : database.health()),

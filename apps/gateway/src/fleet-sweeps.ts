@@ -8,7 +8,9 @@ import {
   addNotification,
   devicesWithExpired,
   devicesWithLeftPrompts,
+  endExpiredItems,
   endLeftPrompts,
+  endSnoozes,
   eraseAccount,
   expireTasks,
   forgetDeletion,
@@ -16,6 +18,7 @@ import {
   markUnknown,
   onlineDevices,
   purge,
+  sweepDeviceItems,
   unfinishedDeletions,
   withDevice,
 } from '@relay/database';
@@ -36,6 +39,8 @@ export interface FleetSweepDeps {
   notify: () => void;
 }
 
+/** A device that has been away for so long while work waits is worth a look (rules, 14.16). */
+const deviceAwayMs = 300_000;
 const purgeEveryMs = 3_600_000;
 export const sweepJitter = 1 / 3;
 
@@ -72,6 +77,13 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
       await publisher.sessions(keys);
       if (notified) deps.notify();
     }
+  };
+
+  /** What time does to the inboxes of people. */
+  const inboxes = async () => {
+    await endExpiredItems(database);
+    await sweepDeviceItems(database, deviceAwayMs);
+    if ((await endSnoozes(database)) > 0) deps.notify();
   };
 
   /** Accounts whose deletion a request began and did not finish, and what was being written while it did. */
@@ -123,6 +135,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),
     job('orphans', ms, Math.min(ms, config.offlineGraceMs), orphans),
+    job('inboxes', ms, ms, inboxes),
     job('deletions', ms, ms, deletions),
     // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
     // Elsewhere at once: after a restore while all instances were stopped no daemon shall be faster.

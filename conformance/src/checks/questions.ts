@@ -72,6 +72,28 @@ export const questions: readonly Check[] = [
     await world.caughtUp(session, daemon);
     await daemon.close();
   }),
+  rule('14.16', 'a question is in the inbox, with what it takes to answer, until it is answered', async (world) => {
+    const daemon = await declaring(world, 'prompts');
+    const question = permission('In the inbox?');
+    const { session } = await waiting(world, daemon, question);
+    const listed = async () => (await world.rest.ok('listInbox', { query: { kind: 'question', limit: 100 } })).body;
+    const before = await listed();
+    const item = before.items.find(({ prompt }) => prompt?.id === question.uuid);
+    same([item?.sessionId, item?.prompt?.options.length], [session.id, 2], 'the session and the choices of the item');
+    await world.rest.refused('ackItem', 'ITEM_NEEDS_ANSWER', { params: { id: item!.id } });
+    await world.rest.refused('ackItem', 'ITEM_NOT_FOUND', { params: { id: randomUUID() } });
+    const params = { id: session.id, uuid: question.uuid };
+    const { body } = await world.rest.ok('answerPrompt', { params, body: { option: 'yes' } });
+    const after = await listed();
+    must(!after.items.some(({ id }) => id === item!.id), 'expected no item of an answered question');
+    must(after.version > before.version, 'expected a higher version');
+    const { inbox } = await world.app();
+    await inbox.until('inbox_update', ({ version }) => version >= after.version, { from: 0, what: 'the inbox of now' });
+    const { task_id: last } = await resumed(daemon, body.taskId);
+    daemon.event(last, 'TASK_COMPLETE', { session_id: session.native, result: 'done' });
+    await world.caughtUp(session, daemon);
+    await daemon.close();
+  }),
   rule('5.2', 'the first answer counts; another one is refused with it, and reaches no agent', async (world) => {
     const daemon = await declaring(world, 'prompts');
     const question = permission('Go on?');

@@ -2,3 +2,4 @@
 export * from './messages.ts';
 export * from './publisher.ts';
 export * from './reload.ts';
+export * from './inbox.ts';

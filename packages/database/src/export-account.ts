@@ -194,6 +194,13 @@ export async function* exportNotifications(db: Whole, userId: string) {
   }
 }
 
+/** Items of the inbox that wait, or were closed within 30 days; what they are about is with sessions, tasks and devices. */
+export async function* exportInbox(db: Whole, userId: string) {
+  const rows = pages((after) => db.models.inboxItem.findMany({ where: { userId, ...page(after) }, ...inOrder }));
+  for await (const { id, kind, state, createdAt, snoozedUntil, closedAt, closedBy } of rows)
+    yield { id, kind, state, createdAt, ...given({ snoozedUntil, closedAt, closedBy }) };
+}
+
 export async function* exportSubscriptions(db: Whole, userId: string) {
   for (const { subscription } of await listSubscriptions(db, userId)) yield subscription;
 }

@@ -28,6 +28,8 @@ export * from './slash-commands.ts';
 export * from './notifications.ts';
 export * from './notification-settings.ts';
 export * from './split.ts';
+export * from './inbox.ts';
+export * from './inbox-sweeps.ts';
 export * from './subscriptions.ts';
 export * from './deliveries.ts';
 export * from './held-deliveries.ts';

@@ -15,6 +15,7 @@ import { migrate, ownMigrationsDir } from './migrate.ts';
 import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
+import { type OnInboxRaised, raisedInboxes } from './raised-inboxes.ts';
 import { isUnavailable } from './unavailable.ts';
 import { writability } from './writability.ts';
 
@@ -33,6 +34,11 @@ export interface Database extends Whole {
   health(): Promise<{ ok: boolean; probeMs: number }>;
   /** Counts: all connections, the idle ones, and the callers that wait for one. */
   pool(): { total: number; idle: number; waiting: number };
+  /**
+   * Calls `listener` after each commit of this process that changed inboxes, with their people, until the returned function is called. A hint:
+   * who is told may read an older state or a newer one, and other processes tell of their own commits alone.
+   */
+  watchInboxes(listener: OnInboxRaised): () => void;
   /** Disconnects and releases the folder. Waits for running statements: embedded 2 s, PostgreSQL 5 s. May be called twice. */
   close(): Promise<void>;
 }
@@ -179,9 +185,10 @@ function connect(
   const statementOf = statementsNamedBy(nameOf);
   const writable = writability(pool);
   const noted = { onStatement, onError: writable.note };
+  const raised = raisedInboxes();
   const sql = {
     ...statements(sendOver(pool, noted), statementOf),
-    transaction: transactions(pool, statementOf, { ...noted, timeoutMs }),
+    transaction: transactions(pool, statementOf, { ...noted, timeoutMs, raised }),
   };
   let probe: Promise<unknown> | undefined;
   /** The reason of the last failed probe: logged once. */
@@ -195,6 +202,7 @@ function connect(
     sql,
     models,
     kind,
+    watchInboxes: (listener) => raised.watch(listener),
     health: async () => {
       if (closing) return { ok: false, probeMs: 0 };
       const startedAt = performance.now();

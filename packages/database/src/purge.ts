@@ -17,6 +17,7 @@ const steps: readonly Step[] = [
   (db) => db.sql.execute`
     UPDATE prompts SET state = 'expired', payload = '{}'::jsonb, ended_at = now() WHERE state = 'open' AND expires_at < now()`,
   (db) => db.sql.execute`DELETE FROM deliveries WHERE created_at < now() - interval '30 days'`,
+  (db) => db.sql.execute`DELETE FROM inbox_items WHERE state = 'closed' AND closed_at < now() - interval '30 days'`,
   (db) => db.sql.execute`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
   (db) => db.sql.execute`
     UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
@@ -39,7 +40,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, deliveries, questions that ended, ended tasks and slash
+ * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, deliveries, closed items of inboxes, questions that ended, ended tasks and slash
  * commands that no report repeated for 30 days; of the sign-in, what has expired. Discards after 7 days the first words of a session
  * that was never named. Cuts results an hour after their task
  * ended, and discards the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.

@@ -89,6 +89,12 @@ async function merge(db: Db, from: string, into: string, runs: boolean): Promise
       AND NOT EXISTS (SELECT 1 FROM prompts o WHERE o.session_key = ${into} AND o.uuid = p.uuid)`;
   await db.sql.execute`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
   await db.sql.execute`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
+  // One that both have stays where it is, and is closed with its session.
+  await db.sql.execute`
+    UPDATE inbox_items i SET session_key = ${into}, version = 0 WHERE i.session_key = ${from} AND i.state <> 'closed'
+      AND i.user_id = (SELECT owner_id FROM sessions WHERE key = ${from})
+      AND NOT EXISTS (SELECT 1 FROM inbox_items o WHERE o.user_id = i.user_id AND o.kind = i.kind AND o.session_key = ${into}
+        AND o.subject = i.subject AND o.state <> 'closed')`;
   await db.sql.execute`
     INSERT INTO watched_sessions (user_id, session_key, created_at)
     SELECT user_id, ${into}, created_at FROM watched_sessions WHERE session_key = ${from} ON CONFLICT DO NOTHING`;

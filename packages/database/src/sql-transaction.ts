@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Transactions } from './db.ts';
 import type { StatementKind } from './observed-adapter.ts';
+import type { RaisedInboxes } from './raised-inboxes.ts';
 import { type Observers, type Send, type StatementOf, sendOver, statements } from './statements.ts';
 
 /** A transaction that took too long, went on after its end, or after a statement of it had failed. It is rolled back: a retry may succeed. */
@@ -12,7 +13,7 @@ export class TransactionError extends Error {
 export function transactions(
   pool: pg.Pool,
   statementOf: StatementOf,
-  { onStatement, onError, timeoutMs }: Observers & { timeoutMs: number },
+  { onStatement, onError, timeoutMs, raised }: Observers & { timeoutMs: number; raised: RaisedInboxes },
 ): Transactions['sql']['transaction'] {
   const timed = async <T>(kind: StatementKind, act: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
@@ -28,11 +29,13 @@ export function transactions(
 
   return async (work) => {
     const line = await timed('begin', () => begin(pool));
+    const people = raised.on(line);
     let state: 'open' | 'late' | 'over' = 'open';
     const isLate = () => state === 'late';
     const leave = (broken: boolean) => {
       state = state === 'late' ? 'late' : 'over';
       clearTimeout(clock);
+      people.stop();
       line.release(broken);
     };
     const late = (cause?: unknown) =>
@@ -58,6 +61,7 @@ export function transactions(
       // A statement had failed, and `work` went on.
       if (command !== 'COMMIT') throw new TransactionError('A statement failed, so nothing was committed.');
       leave(false);
+      people.publish();
       return result;
     } catch (error) {
       if (isLate()) throw error instanceof TransactionError ? error : late(error);

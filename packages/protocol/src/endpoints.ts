@@ -72,6 +72,11 @@ export const endpoints = {
   testSubscription: { method: 'POST', path: '/api/push/subscriptions/:id/test', credential: 'user' },
   rotateSecret: { method: 'POST', path: '/api/push/subscriptions/:id/rotate-secret', credential: 'user' },
   readDelivery: { method: 'GET', path: '/api/push/deliveries/:id', credential: 'user' },
+  listInbox: { method: 'GET', path: '/api/inbox', credential: 'user' },
+  ackInbox: { method: 'POST', path: '/api/inbox/ack', credential: 'user' },
+  ackItem: { method: 'POST', path: '/api/inbox/:id/ack', credential: 'user' },
+  snoozeItem: { method: 'PUT', path: '/api/inbox/:id/snooze', credential: 'user' },
+  unsnoozeItem: { method: 'DELETE', path: '/api/inbox/:id/snooze', credential: 'user' },
   createTicket: { method: 'POST', path: '/api/ws-tickets', credential: 'user' },
 } as const satisfies Record<string, Endpoint>;
 

@@ -54,10 +54,15 @@ export const errorCatalogue = {
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
   DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
+  ITEM_NOT_FOUND: { status: 404, meaning: 'This user has no such item in the inbox.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
   REQUEST_TIMEOUT: {
     status: 408,
     meaning: 'Nothing of the body came for 15 s, or the request was not complete after 60 s. Send it again.',
+  },
+  ITEM_NEEDS_ANSWER: {
+    status: 409,
+    meaning: 'The item ends when its question is answered, or its machine is back; until then it can only be snoozed.',
   },
   NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
   TASK_ALREADY_SENT: {

@@ -38,6 +38,7 @@ export * from './rest/conversation.ts';
 export * from './rest/people.ts';
 export * from './rest/bulk.ts';
 export * from './rest/causes.ts';
+export * from './rest/inbox.ts';
 export * from './rest/prompts.ts';
 export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';

@@ -12,6 +12,7 @@ import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
+import { inboxRoutes } from './inbox-routes.ts';
 import { pushRoutes } from './push-routes.ts';
 import * as queue from './rest/queue.ts';
 import * as settings from './rest/settings.ts';
@@ -517,6 +518,7 @@ export const routes = {
     errors: [],
   },
   ...pushRoutes,
+  ...inboxRoutes,
   createTicket: {
     ...endpoints.createTicket,
     summary: 'A single-use credential for `/ws/attention`',

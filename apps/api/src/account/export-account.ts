@@ -3,6 +3,7 @@ import type { UserPrincipal } from '@relay/auth';
 import {
   exportApplications,
   exportDevices,
+  exportInbox,
   exportInvitations,
   exportNotificationSettings,
   exportNotifications,
@@ -49,6 +50,7 @@ export async function* exportAccount(
     questions: exportQuestions,
     watchedSessions: exportWatches,
     notifications: exportNotifications,
+    inbox: exportInbox,
     subscriptions: exportSubscriptions,
     notificationSettings: exportNotificationSettings,
     requests: exportRequests,

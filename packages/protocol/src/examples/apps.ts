@@ -1,6 +1,7 @@
 /** The frames of `/ws/attention`: one golden example each. Offsets are opaque texts. */
 import type { attentionFrames, fromAppFrames } from '../frames/attention.ts';
 import type { ExamplesOf } from './shape.ts';
+import { inboxCounts, inboxItem } from './inbox.ts';
 import { started } from './sessions.ts';
 import { ops, versionAt } from './transcript.ts';
 import { accessToken, deviceId, messages, output, pendingSessionId, sessionId, tasks } from './story.ts';
@@ -21,6 +22,14 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
     name: 'My laptop',
     at: '2026-03-14T09:00:00.000Z',
     offset: 'm8x2k1-34',
+  },
+  inbox_update: {
+    type: 'inbox_update',
+    version: 42,
+    counts: inboxCounts,
+    changed: [inboxItem],
+    removed: ['0c9b7f0e-52a1-4d55-8e63-3a7f0e1b2c4d'],
+    offset: 'm8x2k1-36',
   },
   resync: { type: 'resync' },
   auth_ok: { type: 'auth_ok', expiresAt: '2026-03-14T10:10:00.000Z' },

@@ -3,6 +3,7 @@ import type { QuietHours } from '../rest/notification-settings.ts';
 import type { Delivery, Subscription } from '../rest/push.ts';
 import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
+import { inboxCounts, inboxItem } from './inbox.ts';
 import { finished, pending, waiting } from './sessions.ts';
 import * as story from './story.ts';
 import { asked } from './transcript.ts';
@@ -122,6 +123,16 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     watchedSessions: [sessionId],
     notifications: [
       { id: '01KKNT2JVT0CQXCD98YQGY7CT0', sessionId, cause: 'done', createdAt: times.completed, state: 'sent' },
+    ],
+    inbox: [
+      {
+        id: 'f0b8a1d6-7c55-4c58-9d5e-0d7f3a6c2b11',
+        kind: 'finished',
+        state: 'closed',
+        createdAt: times.completed,
+        closedAt: times.completed,
+        closedBy: 'ack',
+      },
     ],
     subscriptions: [subscription],
     notificationSettings: [{ causes: levels, quietHours }],
@@ -277,6 +288,10 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   TestStarted: { deliveryId: delivery.id },
   RotatedSecret: { secret: story.webhookSecret },
   Delivery: delivery,
+  Inbox: { version: 42, counts: inboxCounts, items: [inboxItem] },
+  InboxState: { version: 43, counts: { ...inboxCounts, failure: 0, total: 2, badge: 1 } },
+  AckItems: { kind: 'finished', upToVersion: 42 },
+  SnoozeItem: { until: '2026-03-14T18:00:00.000Z' },
   Ticket: { ticket: story.ticket, expiresIn: 30 },
   ErrorResponse: { error: 'No such session.', code: 'SESSION_NOT_FOUND', status: 404 },
 };

@@ -1,6 +1,7 @@
 /** The frames of `/ws/attention` (specification §6.1; rules, 11.4). camelCase. */
 import { type Static, count, flag, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
+import { inboxUpdateFields } from '../rest/inbox.ts';
 import { deviceStatuses } from '../rest/people.ts';
 import { operationList, version } from '../transcript/index.ts';
 
@@ -81,6 +82,12 @@ export const AccessGranted = frame(
   },
 );
 
+export const InboxUpdate = frame(
+  'inbox_update',
+  'The inbox changed. Keep the highest `version`; only to clients that sent `since`.',
+  { ...inboxUpdateFields, offset },
+);
+
 export const Resync = frame(
   'resync',
   'The history no longer reaches back to `since`, or what the relay knew was set back: reload by REST.',
@@ -109,6 +116,7 @@ export const attentionFrames = {
   sessions_changed: SessionsChanged,
   settings_changed: SettingsChanged,
   access_granted: AccessGranted,
+  inbox_update: InboxUpdate,
   resync: Resync,
   auth_ok: AuthOk,
 } as const;

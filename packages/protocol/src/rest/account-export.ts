@@ -3,6 +3,7 @@ import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, t
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
 import { CauseLevels, QuietHours } from './notification-settings.ts';
+import { inboxKinds } from './inbox.ts';
 import { Subscription, maxSubscriptions } from './push.ts';
 
 const many = { maxItems: limits.exportItems };
@@ -92,6 +93,16 @@ const question = record('ExportedQuestion', 'A question of an agent, open or end
   option: maybe(id('The option that was chosen')),
 });
 
+const inboxItem = record('ExportedInboxItem', 'Something that waits for the person, or did within 30 days.', {
+  id: id('Item id'),
+  kind: oneOf(inboxKinds, 'What it is'),
+  state: line('open, snoozed or closed'),
+  createdAt: time('When it began to wait'),
+  snoozedUntil: maybe(time('Until when it is hidden')),
+  closedAt: maybe(time('When it was closed')),
+  closedBy: maybe(line('By what')),
+});
+
 const request = record(
   'ExportedRequest',
   'A request with an Idempotency-Key; its answer is among the sessions and tasks.',
@@ -122,6 +133,7 @@ export const AccountExport = record(
       maxItems: limits.watchedSessions,
     }),
     notifications: list(NotificationList.properties.notifications.items, 'Of the last 30 days', many),
+    inbox: list(inboxItem, 'What waits, and what was closed within 30 days', many),
     subscriptions: list(Subscription, 'Addresses at which the person is notified', { maxItems: maxSubscriptions }),
     notificationSettings: list(
       record('ExportedNotificationSettings', 'What the person chose.', {

@@ -2,6 +2,7 @@
 import { AccountExport } from './account-export.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
+import * as inbox from './inbox.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
 import * as notificationSettings from './notification-settings.ts';
@@ -71,6 +72,10 @@ export const restBodies = {
   TestStarted: push.TestStarted,
   RotatedSecret: push.RotatedSecret,
   Delivery: push.Delivery,
+  Inbox: inbox.Inbox,
+  InboxState: inbox.InboxState,
+  AckItems: inbox.AckItems,
+  SnoozeItem: inbox.SnoozeItem,
   Ticket: people.Ticket,
   ErrorResponse: people.ErrorResponse,
 } as const;

@@ -18,6 +18,7 @@ import {
 } from '@relay/telemetry';
 import { type Closers, createClosers } from '../closers.ts';
 import { openFilesLimit, openFilesWarning } from '../open-files.ts';
+import { publishInboxes } from './inboxes.ts';
 import { type Connect, inMemory, overRedis } from './backplane.ts';
 import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
 
@@ -111,6 +112,8 @@ async function assemble(
   };
 
   const first = memberOf(partsOf[role][0]);
+  const inboxes = publishInboxes({ database, backplane: first, logger, metrics, repairs: members.has('api') });
+  closers.push('inboxes', () => inboxes.stop());
   const readiness = createReadiness({
     checks: observed.watchDependencies({
       database: () => database.health(),
