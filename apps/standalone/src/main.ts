@@ -1,11 +1,14 @@
 /** `npm start`: the whole relay in one process: embedded database, in-memory backplane, both doors behind one port. */
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { openApi } from '@relay/api';
+import { openApi, peopleOf } from '@relay/api';
 import { readConfig } from '@relay/config';
 import { createGateway } from '@relay/gateway';
 import { runService } from '@relay/service';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
+import type { Logger } from '@relay/telemetry';
+import { type AdminDeps, type AdminRequest, Refused, runCommand } from './admin-commands.ts';
+import { type AdminReply, listenForAdmin } from './admin-socket.ts';
 import { bothDoors } from './doors.ts';
 import { withSecret } from './secret.ts';
 
@@ -28,8 +31,31 @@ async function start() {
     const { api, welcome } = await openApi({ ...instance.deps('api'), web, downloads, announce });
     const gateway = createGateway(instance.deps('gateway'));
     const more = config.authDevIssuer ? [...welcome, devIssuerOn] : welcome;
-    return { ...bothDoors(api, gateway), lastAnswersMs, welcome: more };
+    const doors = bothDoors(api, gateway);
+    if (config.databaseUrl !== undefined) return { ...doors, lastAnswersMs, welcome: more };
+    const deps = instance.deps('api');
+    const stopAdmin = await listenForAdmin(config.dataDir, (request) =>
+      adminReply({ people: peopleOf(deps), database: deps.database }, request as AdminRequest, deps.logger),
+    );
+    if (!stopAdmin) deps.logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);
+    const close = async () => {
+      stopAdmin?.();
+      await doors.close();
+    };
+    return { ...doors, close, lastAnswersMs, welcome: more };
   });
+}
+
+/** The outcome of a command, which relay-admin prints. Never rejects. */
+async function adminReply(deps: AdminDeps, request: AdminRequest, logger: Logger): Promise<AdminReply> {
+  try {
+    return { lines: await runCommand(deps, request) };
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.message, code: 2 };
+    if (isForPeople(error)) return { refused: (error as Error).message, code: 1 };
+    logger.error({ err: error }, 'a command of relay-admin failed');
+    return { refused: 'Something went wrong on the relay. Its log says what.', code: 1 };
+  }
 }
 
 runService(start, { isForPeople });

@@ -74,6 +74,12 @@ export const variables = {
     readBy: ['standalone'],
     meaning: 'folder of the embedded database and of generated secrets (mode 700)',
   }),
+  DATA_SYNC: variable(memory, onOff(), {
+    default: true,
+    readBy: ['standalone'],
+    meaning:
+      'a commit of the embedded database is forced to the disk before it is answered, so that a power cut loses nothing. `off` is faster, and loses the last seconds, or the database, with the power',
+  }),
   DATABASE_URL: variable(memory, url(['postgres', 'postgresql'], { secret: true }), {
     derived: { text: 'embedded', from: () => undefined },
     meaning: 'PostgreSQL; required by the roles `api` and `gateway`, which share one database',

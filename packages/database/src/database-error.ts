@@ -1,10 +1,12 @@
-/** Why a database could not be opened. The code is stable, the text says what to do; neither contains a password. */
+/** Why a database could not be opened or copied. The code is stable, the text says what to do; neither contains a password. */
 
 export type DatabaseErrorCode =
   /** Another process has the embedded folder open. */
   | 'DATA_DIR_IN_USE'
   /** The embedded folder cannot be written, or what is in it cannot be opened. */
   | 'DATA_DIR_UNUSABLE'
+  /** A backup could not be written where it was to be. */
+  | 'BACKUP_REFUSED'
   /** PostgreSQL does not answer. */
   | 'DATABASE_UNREACHABLE'
   /** PostgreSQL answers, but refuses us: wrong password, no such database. */

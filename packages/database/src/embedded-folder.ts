@@ -2,7 +2,7 @@
  * The folder of an embedded database: made on first use, locked, and never half made. Knows files and processes, no SQL.
  *
  * Layout: `<folder>/pgdata` is the database. A new one is built as `pgdata.new-<pid>` and renamed, so that a crash during
- * the first start leaves either no database or a complete one. The rest of the folder belongs to other users of it.
+ * the first start, or a power cut, leaves either no database or a complete one. The rest of the folder belongs to other users of it.
  */
 import { fork } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import path from 'node:path';
 import { makeDataFolder, refusedFolder } from './data-folder.ts';
 import { DatabaseError } from './database-error.ts';
 import type { CreateReply, CreateStart } from './embedded-create.ts';
+import { syncPath, syncTree } from './embedded-files.ts';
 import { builtFile, clusterName } from './embedded-pglite.ts';
 import { lockFolder } from './lock.ts';
 
@@ -50,6 +51,8 @@ export async function openFolder(folder: string, content: NewContent = {}): Prom
     else if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
       throw unusable(folder, `${clusterName} in it is damaged (it has no PG_VERSION)`, restore);
     }
+    // PostgreSQL's own lock means nothing beside ours, and a power cut may leave it empty, which PostgreSQL refuses.
+    rmSync(path.join(cluster, 'postmaster.pid'), { force: true });
     return { cluster, release: () => lock.release() };
   } catch (error) {
     await lock.release();
@@ -77,7 +80,10 @@ async function create(folder: string, cluster: string, content: NewContent): Pro
   try {
     mkdirSync(unfinished, { mode: 0o700 });
     await runCreate({ ...content, cluster: unfinished });
+    // Cheaper in one go than with every page while it is made.
+    syncTree(unfinished);
     renameSync(unfinished, cluster);
+    syncPath(folder);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     const known = refusedFolder(folder, error);

@@ -1,5 +1,6 @@
 /** How PGlite is started, wherever it runs: in the worker thread, in the process that creates a folder, in a tool. */
 import { PGlite } from '@electric-sql/pglite';
+import { SyncedFiles } from './embedded-files.ts';
 
 /** Inside the folder that the caller names, so that a new database can be built beside it and renamed into place. */
 export const clusterName = 'pgdata';
@@ -23,7 +24,15 @@ export interface PGliteStart {
   cluster?: string | undefined;
   /** Files to begin with, from `dumpDataDir`. Only for a cluster that does not exist yet. */
   template?: Uint8Array | undefined;
+  /** Whether a commit is on the disk when it is answered. In memory it means nothing. Default false. */
+  sync?: boolean | undefined;
 }
+
+/** What PostgreSQL is started with; `sync` as above. `-F` turns fsync off. */
+export const startParams = (sync: boolean): string[] => [
+  ...PGlite.defaultStartParams.filter((param) => !sync || param !== '-F'),
+  ...[...settings, ...(sync ? ['wal_sync_method=fsync'] : [])].flatMap((setting) => ['-c', setting]),
+];
 
 export interface PGliteEvents {
   /** The engine is broken and must not be used again: a PANIC, or an abort of the WebAssembly code. */
@@ -31,7 +40,10 @@ export interface PGliteEvents {
 }
 
 /** Starts PGlite. Throws an Error with PostgreSQL's message when it cannot. */
-export async function startPGlite({ cluster, template }: PGliteStart, { onPanic }: PGliteEvents = {}): Promise<PGlite> {
+export async function startPGlite(
+  { cluster, template, sync = false }: PGliteStart,
+  { onPanic }: PGliteEvents = {},
+): Promise<PGlite> {
   let said = '';
   const listen = (line: string) => {
     if (/\b(FATAL|PANIC):/.test(line)) said = line.replace(/^.*?(FATAL|PANIC):\s*/, '');
@@ -40,9 +52,9 @@ export async function startPGlite({ cluster, template }: PGliteStart, { onPanic 
   };
   try {
     return await PGlite.create({
-      ...(cluster === undefined ? {} : { dataDir: cluster }),
+      ...(cluster === undefined ? {} : sync ? { fs: new SyncedFiles(cluster) } : { dataDir: cluster }),
       ...(template === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(template)]) }),
-      startParams: [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])],
+      startParams: startParams(sync && cluster !== undefined),
       onStderr: listen,
     });
   } catch (error) {

@@ -1,12 +1,13 @@
 /**
  * PostgreSQL inside this process: a pg.Pool of one connection whose other end is PGlite in a worker thread. Single process,
- * safe against `kill -9`, not against power loss (nothing is fsynced).
+ * safe against `kill -9`, and with `sync` against a power cut: a commit is answered when it is on the disk.
  *
  * When the engine breaks (a full disk makes PostgreSQL panic, for example) the running statements fail like a dropped
  * connection, and the next statement opens the folder again with an engine of its own. In memory there is nothing to open
  * again: everything fails from then on.
  */
 import pg from 'pg';
+import { type BackupResult, copyFolder } from './backup.ts';
 import { type EmbeddedFolder, damaged, openFolder } from './embedded-folder.ts';
 import { EmbeddedStream } from './embedded-stream.ts';
 import { EmbeddedThread, EngineGone } from './embedded-thread.ts';
@@ -25,6 +26,8 @@ export interface EmbeddedOptions {
   template?: Uint8Array | undefined;
   /** Folder: applied while a new database is made. Not applied to one that exists. */
   migrationsDir?: string | undefined;
+  /** Folder: whether commits are forced to the disk before they are answered. Default true. */
+  sync?: boolean | undefined;
   /** The longest statement: after that the engine counts as hung and is ended. */
   statementTimeoutMs: number;
   vacuumIntervalMs: number;
@@ -38,6 +41,8 @@ export interface Embedded {
   patiently<T>(work: () => Promise<T>): Promise<T>;
   /** All files as a gzipped tar, to be used as `template`. */
   dump(): Promise<Uint8Array>;
+  /** Copies the data folder to `target`; statements wait meanwhile. As `copyFolder`; rejects without a folder. */
+  backup(target: string): Promise<BackupResult>;
   /** Ends what runs (waiting 2 s at most), closes the files and releases the folder lock. */
   close(): Promise<void>;
 }
@@ -72,6 +77,19 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     dump: async () => {
       await pool.query('CHECKPOINT');
       return (await engine.connect()).dump();
+    },
+    backup: (target) => {
+      if (dataDir === undefined) throw new TypeError('A database in memory has no folder to copy');
+      return patiently(async () => {
+        const only = await pool.connect();
+        try {
+          await only.query('CHECKPOINT');
+          // The engine works for its one connection alone, so that its files rest while that is held here.
+          return await copyFolder(dataDir, target);
+        } finally {
+          only.release();
+        }
+      });
     },
     close: async () => {
       stopUpkeep();
@@ -119,8 +137,8 @@ class Lives {
   }
 
   async #start(): Promise<EmbeddedThread> {
-    const { template, statementTimeoutMs } = this.#options;
-    const files = this.#folder ? { cluster: this.#folder.cluster } : { template };
+    const { template, statementTimeoutMs, sync = true } = this.#options;
+    const files = this.#folder ? { cluster: this.#folder.cluster, sync } : { template };
     try {
       await this.#lastExit;
       const timeoutMs = () => (this.#patient > 0 ? patienceMs : statementTimeoutMs);

@@ -147,6 +147,7 @@ async function openOwnDatabase(
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
+    sync: config.dataSync,
     vacuumIntervalMs: config.vacuumIntervalMs,
     onWarning: (message) => logger.warn(message),
     onStatement: observed.statement,

@@ -1,0 +1,138 @@
+/** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
+import { parseArgs } from 'node:util';
+import type { People } from '@relay/api';
+import type { Database } from '@relay/database';
+
+export const usage = `Usage: relay-admin <command> [options]
+
+Accounts and backups of this relay, from the machine that runs it and as the same user. It reads the same environment as the relay
+(DATA_DIR, or DATABASE_URL and REDIS_URL). The relay may run or not.
+
+Commands:
+  people                    everyone who has an account
+  reset-password <email>    sets a new password, prints it once, and signs the person out everywhere
+  invite                    prints a link for one new account; it ends after a week
+  remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
+  backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
+
+Options:
+  --json      one JSON object per line
+  --version   prints the version
+  --help      prints this
+`;
+
+/** The request cannot be done as it was written; the message says what to do. */
+export class Refused extends Error {}
+
+export interface AdminDeps {
+  people: People;
+  database: Database;
+}
+
+interface Options {
+  json?: boolean | undefined;
+  yes?: boolean | undefined;
+}
+
+/** Takes the word behind the command, or '' when it takes none; returns the lines to print. */
+type Command = (deps: AdminDeps, word: string, options: Options) => Promise<string[]>;
+
+export interface AdminRequest {
+  command: string;
+  word: string;
+  options: Options;
+}
+
+const noSuch = (email: string) => new Refused(`No account has the address ${email}. "relay-admin people" lists them.`);
+
+const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder'; run: Command }>> = {
+  people: {
+    takes: 'nothing',
+    run: async ({ people }, _, { json }) => {
+      const all = await people.list();
+      if (all.length === 0 && !json) return ['No accounts yet. Start the relay: it prints the link for the first one.'];
+      return all.map(({ id, email, name, createdAt, lastSignInAt, hasPassword }) =>
+        json
+          ? JSON.stringify({ id, email, name, createdAt, lastSignInAt: lastSignInAt ?? null, hasPassword })
+          : `${email}  ${name}  since ${createdAt.toISOString().slice(0, 10)}`,
+      );
+    },
+  },
+  'reset-password': {
+    takes: 'email',
+    run: async ({ people }, email, { json }) => {
+      if (!(await people.list()).some((person) => person.email === email.toLowerCase())) throw noSuch(email);
+      const password = await people.resetPassword(email);
+      if (password === undefined)
+        throw new Refused(`${email} signs in with another service and has no password here. Nothing was changed.`);
+      return json
+        ? [JSON.stringify({ email, password })]
+        : [
+            `The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`,
+          ];
+    },
+  },
+  invite: {
+    takes: 'nothing',
+    run: async ({ people }, _, { json }) => {
+      const { url, expiresAt } = await people.invite();
+      return json
+        ? [JSON.stringify({ url, expiresAt })]
+        : [`A link for one account, until ${expiresAt ?? 'it is used'}:\n\n    ${url}`];
+    },
+  },
+  remove: {
+    takes: 'email',
+    run: async ({ people }, email, { json, yes }) => {
+      if (!yes) throw new Refused(`This deletes everything of ${email}. Say so with --yes.`);
+      if (!(await people.remove(email))) throw noSuch(email);
+      return json
+        ? [JSON.stringify({ email, removed: true })]
+        : [`${email} and everything of this account are deleted.`];
+    },
+  },
+  backup: {
+    takes: 'folder',
+    run: async ({ database }, folder, { json }) => {
+      if (!database.backup)
+        throw new Refused('This relay keeps its state in PostgreSQL. Back it up with pg_dump (docs/operations.md).');
+      const { files, bytes } = await database.backup(folder);
+      return json
+        ? [JSON.stringify({ folder, files, bytes })]
+        : [`${folder} holds everything up to now: ${files} files, ${(bytes / 1e6).toFixed(1)} MB. Keep it secret.`];
+    },
+  },
+};
+
+/** What the arguments ask for, without doing it. Throws Refused. */
+export function readArguments(args: string[]): AdminRequest | 'help' | 'version' {
+  const { values, positionals } = parsed(args);
+  if (values.version) return 'version';
+  if (values.help || positionals.length === 0) return 'help';
+  const [command = '', word = '', ...more] = positionals;
+  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!known || more.length > 0 || (known.takes === 'nothing') !== (word === ''))
+    throw new Refused(`"${positionals.join(' ')}" is no command. "relay-admin --help" lists all.`);
+  return { command, word, options: { json: values.json, yes: values.yes } };
+}
+
+/** Does what was asked and returns the lines to print. Throws Refused, or an error for people such as BACKUP_REFUSED. */
+export function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<string[]> {
+  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!known) return Promise.reject(new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`));
+  return known.run(deps, word, options);
+}
+
+function parsed(args: string[]) {
+  try {
+    const options = {
+      json: { type: 'boolean' },
+      yes: { type: 'boolean' },
+      version: { type: 'boolean' },
+      help: { type: 'boolean' },
+    } as const;
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new Refused(`${(error as Error).message} "relay-admin --help" lists all.`);
+  }
+}
