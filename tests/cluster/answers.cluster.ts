@@ -19,7 +19,12 @@ describe('everything that can be asked', () => {
   let session: string;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, DAEMON_REPLY_TIMEOUT_MS: '3000' } });
+    cluster = await startCluster({
+      apis: 2,
+      gateways: 2,
+      haproxy: 'plain',
+      env: { ...loadTimes, DAEMON_REPLY_TIMEOUT_MS: '3000' },
+    });
     truth = await openTruth(cluster);
     await arrive();
   }, 180_000);
@@ -29,8 +34,10 @@ describe('everything that can be asked', () => {
   });
   beforeEach(async () => {
     for (const { url } of [...cluster.apis, ...cluster.gateways])
-      await until(`${url} is ready`, async () => (await fetch(`${url}/ready`)).status === 200);
+      await until(`${url} is ready`, async () => (await verdictOf(url)) === 'ok');
   });
+
+  const verdictOf = async (url: string) => ((await (await fetch(`${url}/ready`)).json()) as { status: string }).status;
 
   /** A daemon that answers questions, with a session that has a name. */
   async function arrive() {
@@ -123,8 +130,21 @@ describe('everything that can be asked', () => {
     ['cannot be reached', () => cluster.wires.redis.set('refuse'), () => cluster.wires.redis.set('pass')],
   ];
   for (const [what, hurt, heal] of redisFaults) {
-    it(`is answered while Redis ${what}: from the database, or with 503`, async () => {
-      const answers = await during(hurt, heal, askAll);
+    it(`is answered while Redis ${what}: from the database, or with 503, and the edge keeps its apis`, async () => {
+      const { url, sends } = cluster.haproxy!;
+      const answers = await during(hurt, heal, async () => {
+        const all = await askAll();
+        for (const { port } of cluster.gateways)
+          await until('the edge has left the gateway out', async () => !(await sends(port)));
+        for (const api of cluster.apis) {
+          expect(await verdictOf(api.url)).toBe('degraded');
+          expect(await sends(api.port)).toBe(true);
+        }
+        const headers = { Authorization: `Bearer ${cluster.token('alice')}` };
+        const throughTheEdge = await fetch(`${url}/api/sessions?limit=20`, { headers });
+        expect(throughTheEdge.status).toBe(200);
+        return all;
+      });
       fromTheDatabase(answers);
       for (const name of ['messages', 'now', 'ticket', 'app'] as const) {
         expect(answers[name]).toEqual(unavailable);

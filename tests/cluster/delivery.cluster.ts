@@ -108,7 +108,10 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     expect(daemon.inbox.count('task_start')).toBe(1);
     await daemon.close();
     for (const { name, url } of [...cluster.apis, ...cluster.gateways])
-      await until(`${name} has Redis again`, async () => (await fetch(`${url}/ready`)).status === 200);
+      await until(`${name} has Redis again`, async () => {
+        const { status } = (await (await fetch(`${url}/ready`)).json()) as { status: string };
+        return status === 'ok';
+      });
   }, 120_000);
 
   it('ends as its daemon said when the way to the database died while the end was written down', async () => {

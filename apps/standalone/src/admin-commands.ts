@@ -67,9 +67,7 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder';
         throw new Refused(`${email} signs in with another service and has no password here. Nothing was changed.`);
       return json
         ? [JSON.stringify({ email, password })]
-        : [
-            `The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`,
-          ];
+        : [`The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`];
     },
   },
   invite: {
@@ -119,7 +117,8 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
 /** Does what was asked and returns the lines to print. Throws Refused, or an error for people such as BACKUP_REFUSED. */
 export function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<string[]> {
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!known) return Promise.reject(new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`));
+  if (!known)
+    return Promise.reject(new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`));
   return known.run(deps, word, options);
 }
 

@@ -37,7 +37,8 @@ async function start() {
     const stopAdmin = await listenForAdmin(config.dataDir, (request) =>
       adminReply({ people: peopleOf(deps), database: deps.database }, request as AdminRequest, deps.logger),
     );
-    if (!stopAdmin) deps.logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);
+    if (!stopAdmin)
+      deps.logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);
     const close = async () => {
       stopAdmin?.();
       await doors.close();

@@ -28,9 +28,9 @@ export async function copyFolder(folder: string, target: string): Promise<Backup
   try {
     await mkdir(unfinished, { mode: 0o700 });
     await cp(from, unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE, filter: isCopied });
-    syncTree(unfinished);
+    await syncTree(unfinished);
     await rename(unfinished, to);
-    syncPath(path.dirname(to));
+    await syncPath(path.dirname(to));
     return await sizeOf(to);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });

@@ -81,9 +81,9 @@ async function create(folder: string, cluster: string, content: NewContent): Pro
     mkdirSync(unfinished, { mode: 0o700 });
     await runCreate({ ...content, cluster: unfinished });
     // Cheaper in one go than with every page while it is made.
-    syncTree(unfinished);
+    await syncTree(unfinished);
     renameSync(unfinished, cluster);
-    syncPath(folder);
+    await syncPath(folder);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     const known = refusedFolder(folder, error);

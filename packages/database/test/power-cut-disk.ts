@@ -24,7 +24,7 @@ interface Node {
 }
 type Stream = EngineStream & { node: Node };
 interface Operations {
-  NODEFS: EngineModule['NODEFS'] & {
+  NODEFS: {
     realPath(node: Node): string;
     stream_ops: {
       write(stream: Stream, buffer: Uint8Array, offset: number, length: number, position: number): number;

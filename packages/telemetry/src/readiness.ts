@@ -5,13 +5,18 @@ export type ReadinessCheck = () => Promise<{ ok: boolean; probeMs: number }>;
 export interface Readiness {
   readonly ready: boolean;
   readonly body: {
-    readonly status: 'ok' | 'unavailable' | 'draining';
+    readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
     readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
   };
 }
 
 export interface ReadinessOptions {
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /**
+   * Checks whose failure leaves the instance ready, as `degraded`: it does more without that dependency than an edge that has no
+   * instance left.
+   */
+  readonly dispensable?: readonly string[];
   /** A check that takes longer has failed. */
   readonly timeoutMs: number;
   /** Milliseconds since 1970. */
@@ -58,7 +63,12 @@ function boundedCheck(check: ReadinessCheck, timeoutMs: number): () => Promise<R
   };
 }
 
-export function createReadiness({ checks, timeoutMs, clock = Date.now }: ReadinessOptions): ReadinessProbe {
+export function createReadiness({
+  checks,
+  dispensable = [],
+  timeoutMs,
+  clock = Date.now,
+}: ReadinessOptions): ReadinessProbe {
   const bounded = Object.entries(checks).map(([name, check]) => [name, boundedCheck(check, timeoutMs)] as const);
   let draining = false;
   let kept: { readonly results: Record<string, Result>; readonly until: number } | undefined;
@@ -73,10 +83,12 @@ export function createReadiness({ checks, timeoutMs, clock = Date.now }: Readine
   return {
     async check() {
       const found = kept && clock() < kept.until ? kept.results : await runAll();
-      const allOk = Object.values(found).every((result) => result === 'ok');
+      const failed = Object.keys(found).filter((name) => found[name] === 'failed');
+      const verdict =
+        failed.length === 0 ? 'ok' : failed.every((name) => dispensable.includes(name)) ? 'degraded' : 'unavailable';
       // Read after waiting: an instance that starts to drain meanwhile must not be sent more work.
-      const status = draining ? 'draining' : allOk ? 'ok' : 'unavailable';
-      return { ready: status === 'ok', body: { status, checks: found } };
+      const status = draining ? 'draining' : verdict;
+      return { ready: status === 'ok' || status === 'degraded', body: { status, checks: found } };
     },
     drain() {
       draining = true;

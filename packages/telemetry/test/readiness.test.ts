@@ -42,6 +42,20 @@ describe('an instance', () => {
     });
   });
 
+  it('is ready but degraded when only what it can do without is bad', async () => {
+    const backplane = bad;
+    const dispensable = ['backplane'];
+    const readiness = createReadiness({ checks: { database: good, backplane }, dispensable, timeoutMs: 1_000 });
+    expect(await readiness.check()).toEqual({
+      ready: true,
+      body: { status: 'degraded', checks: { database: 'ok', backplane: 'failed' } },
+    });
+    const both = createReadiness({ checks: { database: bad, backplane }, dispensable, timeoutMs: 1_000 });
+    expect(await both.check()).toMatchObject({ ready: false, body: { status: 'unavailable' } });
+    readiness.drain();
+    expect(await readiness.check()).toMatchObject({ ready: false, body: { status: 'draining' } });
+  });
+
   it('is not ready when a check hangs, and hanging checks do not pile up', async () => {
     const clock = testClock();
     const { check, waiting } = held();

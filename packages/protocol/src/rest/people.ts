@@ -233,7 +233,10 @@ export const Health = record('Health', 'The process lives.', {
 });
 
 export const Readiness = record('Readiness', 'Whether this instance takes work.', {
-  status: oneOf(['ok', 'unavailable', 'draining'], 'Verdict'),
+  status: oneOf(
+    ['ok', 'degraded', 'unavailable', 'draining'],
+    'Verdict. `degraded` takes work (200): an api without Redis has the database, and refuses with 503 what needs another instance',
+  ),
   checks: Type.Record(Type.String(), oneOf(['ok', 'failed'], 'Verdict of one dependency')),
 });
 

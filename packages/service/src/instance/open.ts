@@ -120,6 +120,8 @@ async function assemble(
       backplane: () => first.health(),
       ...options.checks?.(first),
     }),
+    // A gateway can claim no device without it; an api still has lists, sessions and new tasks, and all apis lose it at once.
+    dispensable: role === 'api' ? ['backplane'] : [],
     timeoutMs: readinessTimeoutMs,
   });
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database, deviceId) });
