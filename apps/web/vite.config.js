@@ -1,12 +1,35 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 const relay = 'http://localhost:4000';
 
+/** Tells the worker which files this build has. Its own bytes change with them, so that browsers see a new version. */
+const worker = {
+  name: 'relay-worker',
+  apply: 'build',
+  writeBundle({ dir }, bundle) {
+    const path = join(dir, 'sw.js');
+    const text = readFileSync(path, 'utf8');
+    const files = Object.keys(bundle).filter((name) => name.startsWith('assets/'));
+    const page = readFileSync(join(dir, 'index.html'), 'utf8');
+    const build = createHash('sha256')
+      .update(JSON.stringify([files, page, text]))
+      .digest('hex')
+      .slice(0, 12);
+    const told = text
+      .replace('const files = [];', `const files = ${JSON.stringify(files)};`)
+      .replace("const build = '';", `const build = '${build}';`);
+    writeFileSync(path, told);
+  },
+};
+
 export default defineConfig({
   // The relay writes its own address in front when it serves the page: it may live under a path.
   base: './',
-  plugins: [react()],
+  plugins: [react(), worker],
   build: {
     target: 'es2022',
     // Small files inside of others would need `data:` in the Content-Security-Policy.

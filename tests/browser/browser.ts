@@ -217,8 +217,9 @@ export async function everyLook(person: Person, name: string): Promise<void> {
 
 export const phone = { width: 360, height: 740 };
 
+/** Without the worker of the pages, unless `options` allow it: Playwright sees no request that a worker has handled. */
 export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
   return new Person(context, await context.newPage(), url);
 }
 

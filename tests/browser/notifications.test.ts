@@ -37,7 +37,7 @@ describeWith('chromium', 'notifications', () => {
     receiver = await startPushReceiver();
     relay = await startBrowserRelay({ PUSH_ALLOWED_HOSTS: receiver.host });
     browser = await launchBrowser();
-    person = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    person = await newPerson(browser, relay.url, { serviceWorkers: 'allow', viewport: { width: 390, height: 844 } });
     await person.context.grantPermissions(['notifications'], { origin: relay.url });
     await person.context.addInitScript(`
       const bytes = (text) =>

@@ -85,12 +85,13 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   /** The question that a message answers, for a daemon that names its questions; any other daemon gets the words alone. */
   const answerOf = (connection: DaemonConnection, { promptUuid, answer }: ClaimedTask) => {
     if (promptUuid === undefined || !connection.capabilities.includes(capabilities.prompts)) return {};
-    const { option, fields, digest } = answer ?? {};
+    const { option, fields, digest, on } = answer ?? {};
     return {
       prompt_uuid: promptUuid,
       ...(option === undefined ? {} : { option_id: option }),
       ...(fields === undefined ? {} : { fields }),
       ...(digest === undefined ? {} : { digest }),
+      ...(on === undefined ? {} : { answered_on: on }),
     };
   };
 

@@ -1,33 +1,138 @@
-/* The worker of the pages: shows what the relay pushes, and opens the session that a tap means. It keeps nothing and asks for nothing. */
-/* global self, clients */
+/*
+ * The worker of the pages: shows what the relay pushes, gives the answers that a notification offers, opens the session that a tap means, and
+ * starts the pages without a network. It has no access token: a notification brings the token of its own answer.
+ */
+/* global self, caches, clients, indexedDB */
+
+/** Set by the build: its hashed files, and a name that changes with them and with the page. */
+const files = [];
+const build = '';
+
+/** Of the languages of the pages; a worker cannot read which one was chosen there. */
+const languages = {
+  en: {
+    allow: 'Allowed.',
+    reject: 'Rejected.',
+    reply: 'Your reply was sent.',
+    waits: (until) => `The machine is offline. The answer waits for it until ${until}.`,
+    already: (label, on, at) =>
+      `Already answered${label === '' ? '' : `: ${label}`}${on === '' ? '' : ` on ${on}`}${at === '' ? '' : `, ${at}`}.`,
+    gone: 'The agent no longer asks this.',
+    late: 'It is too late to answer here. Tap to open the session.',
+    signedOut: 'This browser is signed out. Tap to sign in.',
+    failed: 'Your answer was not sent. Try again, or tap to open the session.',
+  },
+  de: {
+    allow: 'Erlaubt.',
+    reject: 'Abgelehnt.',
+    reply: 'Deine Antwort wurde gesendet.',
+    waits: (until) => `Der Rechner ist offline. Die Antwort wartet auf ihn bis ${until}.`,
+    already: (label, on, at) =>
+      `Schon beantwortet${label === '' ? '' : `: ${label}`}${on === '' ? '' : ` auf ${on}`}${at === '' ? '' : `, ${at}`}.`,
+    gone: 'Der Agent fragt das nicht mehr.',
+    late: 'Zu spät, um hier zu antworten. Tippe, um die Sitzung zu öffnen.',
+    signedOut: 'Dieser Browser ist abgemeldet. Tippe, um dich anzumelden.',
+    failed: 'Deine Antwort wurde nicht gesendet. Versuche es noch einmal, oder tippe, um die Sitzung zu öffnen.',
+  },
+};
+const words = self.navigator.language.startsWith('de') ? languages.de : languages.en;
 
 /** A push that cannot be read is shown too: a browser takes away the permission of a page that stays silent. */
 const unread = { title: 'Relay', body: 'Something waits for you.', data: {} };
 
 function read(event) {
   try {
-    const { notification } = event.data.json();
-    return typeof notification?.title === 'string' ? notification : unread;
+    const message = event.data.json();
+    const { notification } = message;
+    return typeof notification?.title === 'string' ? { ...notification, app_badge: message.app_badge } : unread;
   } catch {
     return unread;
   }
 }
 
 const text = (value) => (typeof value === 'string' ? value : undefined);
+const scope = () => self.registration.scope;
 
-self.addEventListener('install', () => self.skipWaiting());
-self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+const cacheName = `relay-${build}`;
+const isKept = new Set(files);
+/** Below the address of the relay. */
+const pathOf = (url) => (url.startsWith(scope()) ? url.slice(scope().length) : undefined);
+
+/** All files of this build, and the page that loads them. While instances of two releases run, some may be of the other: then it fails, and a later start tries again. */
+async function keepBuild() {
+  const shell = await fetch(scope(), { cache: 'no-store', credentials: 'omit' });
+  const named = (await shell.clone().text()).match(/assets\/[\w.-]+/g) ?? [];
+  if (!shell.ok || named.length === 0 || !named.every((name) => isKept.has(name)))
+    throw new Error('the page is of another release');
+  const cache = await caches.open(cacheName);
+  const keep = async (name) => {
+    const answer = await fetch(new URL(name, scope()), { credentials: 'omit' });
+    if (!answer.ok || !(answer.headers.get('Cache-Control') ?? '').includes('immutable'))
+      throw new Error(`${name} is of another release`);
+    await cache.put(new URL(name, scope()), answer);
+  };
+  await Promise.all(files.map(keep));
+  await cache.put(scope(), shell);
+}
+
+// A new version waits until the person wants it; the first one has no one to wait for.
+self.addEventListener('install', (event) => {
+  // Calls of the pages do not wait for the worker, where a browser can be told so.
+  const condition = { urlPattern: new URL('api/*', scope()).href };
+  event.addRoutes?.({ condition, source: 'network' }).catch(() => undefined);
+  event.waitUntil(keepBuild());
+});
+self.addEventListener('activate', (event) =>
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => names.filter((name) => name.startsWith('relay-') && name !== cacheName))
+      .then((old) => Promise.all([clients.claim(), ...old.map((name) => caches.delete(name))])),
+  ),
+);
+self.addEventListener('message', ({ data }) => {
+  if (data?.type === 'activate') void self.skipWaiting();
+});
+
+/** Signing in needs the relay, and says so itself; the others are programs, or answer for themselves. */
+const isApart =
+  /^(api|auth|ws|assets|sign-in|sign-up|setup|invite|consent|callback|error|\.well-known|health|ready|metrics)([/?#]|$)/;
+const patienceMs = 3000;
+
+/** The page from the network; without an answer in three seconds, or from a relay that is away, the one that was kept. */
+async function page(request) {
+  const network = fetch(request).then((answer) => (answer.status >= 500 ? undefined : answer));
+  const soon = new Promise((resolve) => setTimeout(resolve, patienceMs));
+  const answer = await Promise.race([network.catch(() => undefined), soon]);
+  return answer ?? (await caches.match(scope())) ?? fetch(request);
+}
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const path = pathOf(request.url);
+  if (request.method !== 'GET' || path === undefined) return;
+  if (isKept.has(path)) event.respondWith(caches.match(request.url).then((kept) => kept ?? fetch(request)));
+  else if (request.mode === 'navigate' && !isApart.test(path)) event.respondWith(page(request));
+});
+
+/** `tag`: one notification for each session; a newer one takes its place. */
+const show = (title, { body, tag, ...more }) =>
+  self.registration.showNotification(title, {
+    body: text(body) ?? '',
+    ...(text(tag) === undefined || tag === '' ? {} : { tag }),
+    icon: new URL('icon-192.png', scope()).href,
+    badge: new URL('badge-96.png', scope()).href,
+    ...more,
+  });
 
 self.addEventListener('push', (event) => {
-  const { title, body, tag, navigate, data } = read(event);
-  const scope = self.registration.scope;
+  const { title, body, tag, navigate, data, actions } = read(event);
   event.waitUntil(
-    self.registration.showNotification(title, {
-      body: text(body) ?? '',
-      // One notification for each session: a newer one takes its place, and buzzes again.
-      ...(text(tag) === undefined ? {} : { tag, renotify: true }),
-      icon: new URL('icon-192.png', scope).href,
-      badge: new URL('badge-96.png', scope).href,
+    show(title, {
+      ...{ body, tag },
+      // A newer one buzzes again.
+      ...(text(tag) === undefined ? {} : { renotify: true }),
+      ...(Array.isArray(actions) ? { actions } : {}),
       data: { ...data, navigate: text(navigate) },
     }),
   );
@@ -35,9 +140,8 @@ self.addEventListener('push', (event) => {
 
 /** Only pages of this relay are opened, whatever the push says. */
 function target(navigate) {
-  const scope = self.registration.scope;
-  if (typeof navigate !== 'string' || !URL.canParse(navigate)) return scope;
-  return navigate.startsWith(scope) ? navigate : scope;
+  if (typeof navigate !== 'string' || !URL.canParse(navigate)) return scope();
+  return navigate.startsWith(scope()) ? navigate : scope();
 }
 
 async function open(address) {
@@ -50,7 +154,66 @@ async function open(address) {
   return focused;
 }
 
+const timeOf = (iso) =>
+  typeof iso === 'string' && !Number.isNaN(Date.parse(iso))
+    ? new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso))
+    : '';
+
+/** What became of an answer, in a sentence; undefined when it may be tried again. */
+function sentenceFor(action, status, answer) {
+  if (status === 202) {
+    const until = timeOf(answer.queuedUntil);
+    return until === '' ? words[action] : `${words[action]} ${words.waits(until)}`;
+  }
+  const { code, answer: given = {} } = answer;
+  if (code === 'PROMPT_ALREADY_ANSWERED')
+    return words.already(text(given.label) ?? '', text(given.on) ?? '', timeOf(given.at));
+  if (['PROMPT_SUPERSEDED', 'PROMPT_NOT_FOUND', 'SESSION_NOT_FOUND'].includes(code)) return words.gone;
+  if (code === 'TOKEN_EXPIRED') return words.late;
+  return code === 'TOKEN_REVOKED' ? words.signedOut : undefined;
+}
+
+const answerMs = 10_000;
+
+async function post(token, reply) {
+  const response = await fetch(new URL('api/answers', scope()), {
+    method: 'POST',
+    credentials: 'omit',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(reply === undefined ? {} : { text: reply }),
+    signal: AbortSignal.timeout(answerMs),
+  });
+  return { status: response.status, answer: await response.json() };
+}
+
+/** Gives the answer, and shows in the place of the notification what became of it. */
+async function give(notification, action, token, reply) {
+  const { title, tag, data, body, actions } = notification;
+  let sentence;
+  try {
+    const { status, answer } = await post(token, reply);
+    sentence = sentenceFor(action, status, answer);
+    // What this browser kept of the person ends with the sign-in.
+    if (answer.code === 'TOKEN_REVOKED') indexedDB.deleteDatabase('relay-last');
+  } catch {
+    // No network, or no relay: the token is good for another attempt, which is the same answer.
+  }
+  if (sentence === undefined)
+    return show(title, { tag, data, actions, body: `${words.failed}\n${body}`, silent: true });
+  // The first of several lines is the name of the session.
+  const [name, ...rest] = body.split('\n');
+  const about = rest.length === 0 ? unread.title : name;
+  return show(about, { tag, data: { navigate: data.navigate }, body: sentence, silent: true });
+}
+
 self.addEventListener('notificationclick', (event) => {
-  event.notification.close();
-  event.waitUntil(open(target(event.notification.data?.navigate)));
+  const { notification, action, reply } = event;
+  const { tokens, navigate } = notification.data ?? {};
+  const token = text(tokens?.[action]);
+  const said = action === 'reply' ? (text(reply) ?? '').trim() : undefined;
+  notification.close();
+  // A button for words, in a browser without a field for them, leads to the session.
+  event.waitUntil(
+    token === undefined || said === '' ? open(target(navigate)) : give(notification, action, token, said),
+  );
 });

@@ -1,6 +1,7 @@
 /** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
 import { type ComponentType, Suspense, useEffect } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { loadWords } from './catalogue.ts';
 import { useAccessState, useRooms } from './rooms.ts';
 import { Elsewhere } from './pages/elsewhere.tsx';
 import { NotFound } from './pages/not-found.tsx';
@@ -15,11 +16,18 @@ import { SignedIn } from './ui/signed-in.tsx';
 /** Chunks of their own: it takes none of them to sign in and to see the list. */
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
-const settings = pageChunk('settings', () => import('./pages/settings.ts'));
-const notify = pageChunk('notify', () => import('./pages/notify.ts'));
+/** Both speak of this device. */
+const withHere = async <Pages,>(load: Promise<Pages>): Promise<Pages> => {
+  const [pages] = await Promise.all([load, loadWords('here')]);
+  return pages;
+};
+const settings = pageChunk('settings', () => withHere(import('./pages/settings.ts')));
+const notify = pageChunk('notify', () => withHere(import('./pages/notify.ts')));
 const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
+/** What runs behind the pages is loaded after them. */
+const Background = pageChunk('here', () => import('./offline/background.tsx')).page(({ Background: loaded }) => loaded);
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
 
 /** A person who is signed in opens one soon. */
@@ -58,10 +66,16 @@ function Taps() {
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
   usePagesAhead();
+  const isIn = useAccessState().kind === 'in';
   if (place.isElsewhere) return <Elsewhere />;
   return (
     <Router base={place.base}>
       <Taps />
+      {isIn && (
+        <Suspense fallback={null}>
+          <Background />
+        </Suspense>
+      )}
       <Shell>
         <Suspense fallback={null}>
           <Switch>

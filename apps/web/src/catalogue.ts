@@ -5,6 +5,7 @@
 import type { words as door } from './languages/en/door.ts';
 import type { words as errors } from './languages/en/errors.ts';
 import type { words as frame } from './languages/en/frame.ts';
+import type { words as here } from './languages/en/here.ts';
 import type { words as keys } from './languages/en/keys.ts';
 import type { words as machines } from './languages/en/machines.ts';
 import type { words as notify } from './languages/en/notify.ts';
@@ -25,6 +26,7 @@ interface Parts {
   settings: typeof settings;
   door: typeof door;
   notify: typeof notify;
+  here: typeof here;
 }
 export type Part = keyof Parts;
 type Loaders = { [Name in Part]: () => Promise<{ words: Parts[Name] }> };
@@ -38,6 +40,7 @@ const files: Record<Language, Loaders> = {
     settings: () => import('./languages/en/settings.ts'),
     door: () => import('./languages/en/door.ts'),
     notify: () => import('./languages/en/notify.ts'),
+    here: () => import('./languages/en/here.ts'),
   },
   de: {
     frame: () => import('./languages/de/frame.ts'),
@@ -48,6 +51,7 @@ const files: Record<Language, Loaders> = {
     settings: () => import('./languages/de/settings.ts'),
     door: () => import('./languages/de/door.ts'),
     notify: () => import('./languages/de/notify.ts'),
+    here: () => import('./languages/de/here.ts'),
   },
 };
 

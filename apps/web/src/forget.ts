@@ -1,13 +1,24 @@
-/** The data that this browser keeps of a person beside the sign-in, and its deletion: drafts, and the last message read in each session. */
+/** The data that this browser keeps of a person beside the sign-in, and its deletion: drafts, marks of what was read, and what was read last. */
 export const draftsDatabase = 'relay';
+export const lastDatabase = 'relay-last';
 /** Names in `localStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
+/** What was read last ends with the sign-in, however it ended. */
+export function forgetLast(): void {
+  try {
+    indexedDB.deleteDatabase(lastDatabase);
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+}
+
 export function forgetPerson(): void {
+  forgetLast();
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(storedPrefix)) localStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
   } catch {
-    // A browser that keeps nothing has nothing to forget.
+    // As above.
   }
 }

@@ -9,7 +9,8 @@ import { createAccount } from './auth/account.ts';
 import { direction, language, loadWords } from './catalogue.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
-import { forgetPerson } from './forget.ts';
+import { forgetLast, forgetPerson } from './forget.ts';
+import { followInstall } from './offline/install.ts';
 import { followKeyboard } from './keyboard-height.ts';
 import { createLive } from './live.ts';
 import { leaveBrowserPush } from './push/worker.ts';
@@ -50,9 +51,12 @@ const client = createClient({
 const live = createLive({ client, renewAccess: () => access.renew() });
 access.onToken(() => live.refresh());
 access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
+// Also when the sign-in was ended elsewhere.
+access.subscribe(() => access.state.kind === 'out' && forgetLast());
 if (!place.isElsewhere) void access.open();
 
 followKeyboard(window);
+followInstall(window);
 
 document.documentElement.lang = language;
 document.documentElement.dir = direction;

@@ -173,4 +173,9 @@ export const questions: readonly Check[] = [
     await daemon.inbox.until('task_cancel', ({ task_id }) => task_id === task.id);
     await daemon.close();
   }),
+  rule('14.41', 'POST /api/answers takes the token of a notification and no other', async ({ rest, token }) => {
+    await rest.refused('giveAnswer', 'UNAUTHORIZED', { body: {} });
+    await rest.refused('giveAnswer', 'INVALID_TOKEN', { body: {}, as: token });
+    await rest.refused('giveAnswer', 'INVALID_TOKEN', { body: {}, as: 'no.such.token' });
+  }),
 ];

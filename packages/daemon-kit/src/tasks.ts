@@ -122,6 +122,8 @@ interface Task {
         option?: string;
         fields?: FieldValues;
         digest?: string | undefined;
+        /** Where it was answered. */
+        on?: string | undefined;
         isChoice: boolean;
       }
     | undefined;
@@ -500,10 +502,11 @@ export function createTasks(options: TasksOptions): Tasks {
     const question = answer === undefined ? open[0] : open.find(({ uuid }) => uuid === answer.question);
     if (!question) return undefined;
     const option = answer?.option === undefined ? {} : { option: answer.option };
+    const by = answer?.on === undefined ? {} : { by: answer.on };
     const at = new Date(clock.now()).toISOString();
     const text = keepHead(words, fieldBytes.lastMessage);
     transcripts.change(sessionId, [
-      { op: 'set', uuid: question.uuid, part: { state: 'answered', answer: { ...option, text, at } } },
+      { op: 'set', uuid: question.uuid, part: { state: 'answered', answer: { ...option, text, at, ...by } } },
     ]);
     return question.uuid;
   };
@@ -591,6 +594,7 @@ export function createTasks(options: TasksOptions): Tasks {
               ...(option === undefined ? {} : { option }),
               ...(fields === undefined ? {} : { fields }),
               digest: frame.digest,
+              on: frame.answered_on,
               isChoice,
             };
       // Words for a question that is closed are a message; without the name of a question they may be no choice either.

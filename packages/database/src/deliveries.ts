@@ -8,10 +8,12 @@ import type {
   DeliveryState,
   Hold,
   QuietHours,
+  SubscriptionActions,
   SubscriptionDetail,
   SubscriptionKind,
 } from '@relay/protocol';
 import { isOver, releaseGroups } from './held-deliveries.ts';
+import type { NamedPrompt } from './prompts.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -64,6 +66,12 @@ export async function addTestDelivery(db: Db, userId: string, subscriptionId: st
   return id;
 }
 
+/** A question that a notification may answer. A large one comes without its words: `isCut`. */
+export type DueQuestion = Pick<NamedPrompt, 'id' | 'options'> & Partial<NamedPrompt> & { isCut?: true };
+
+/** More than this is never answered in a notification, so it is not loaded. */
+const questionBytes = 16 * 1024;
+
 /** A claimed delivery with everything that its message may need. */
 export interface ClaimedDelivery {
   id: string;
@@ -76,6 +84,11 @@ export interface ClaimedDelivery {
   kind: SubscriptionKind;
   sealed: string;
   detail: SubscriptionDetail;
+  actions: SubscriptionActions;
+  /** The sign-in that the address ends with. */
+  login?: string | undefined;
+  /** The oldest open question of the session, with `needs_you`. */
+  question?: DueQuestion | undefined;
   /** Of the notification; empty for a test, and for what is about no session. */
   sessionId: string;
   deviceId: string;
@@ -106,6 +119,9 @@ interface ClaimedRow {
   kind: SubscriptionKind;
   sealed: string;
   detail: SubscriptionDetail;
+  actions: SubscriptionActions;
+  login: string | null;
+  question: DueQuestion | null;
   session_id: string | null;
   device_id: string | null;
   title: string | null;
@@ -150,15 +166,21 @@ export async function claimDeliveries(
       UPDATE deliveries SET state = 'sending', claimed_by = ${claimer}, claimed_at = now(), attempts = attempts + 1
       WHERE id IN (SELECT id FROM due) AND state = 'pending' RETURNING *
     )
-    SELECT d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail,
+    SELECT d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail, s.actions, s.login,
       n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
-      ses.last_message AS text,
+      ses.last_message AS text, asked.question,
       ${isOver} AS over, p.quiet,
       EXISTS (SELECT 1 FROM deliveries f WHERE f.after_id = d.id AND f.state = 'pending') AS has_next
     FROM claimed d JOIN subscriptions s ON s.id = d.subscription_id
     LEFT JOIN notifications n ON n.id = d.notification_id
     LEFT JOIN sessions ses ON ses.key = n.session_key
     LEFT JOIN notification_settings p ON p.user_id = d.user_id
+    LEFT JOIN LATERAL (
+      SELECT CASE WHEN octet_length(q.payload::text) <= ${questionBytes}::int THEN q.payload
+        ELSE (q.payload - '{prompt,result,context,subject,fields}'::text[]) || '{"isCut":true}'::jsonb END AS question
+      FROM prompts q WHERE d.cause = 'needs_you' AND q.session_key = n.session_key AND q.state = 'open'
+        AND (q.expires_at IS NULL OR q.expires_at > now()) ORDER BY q.seq LIMIT 1
+    ) asked ON true
     ORDER BY d.user_id, d.next_at`;
   return rows.map((row) => ({
     id: row.id,
@@ -171,6 +193,9 @@ export async function claimDeliveries(
     kind: row.kind,
     sealed: row.sealed,
     detail: row.detail,
+    actions: row.actions,
+    ...(row.login === null ? {} : { login: row.login }),
+    ...(row.question === null ? {} : { question: row.question }),
     sessionId: row.session_id ?? '',
     deviceId: row.device_id ?? '',
     title: row.title ?? '',

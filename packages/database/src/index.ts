@@ -31,6 +31,7 @@ export * from './split.ts';
 export * from './inbox.ts';
 export * from './inbox-sweeps.ts';
 export * from './subscriptions.ts';
+export * from './answerers.ts';
 export * from './deliveries.ts';
 export * from './held-deliveries.ts';
 export * from './timeline.ts';

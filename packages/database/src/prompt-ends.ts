@@ -20,11 +20,11 @@ export async function markAnswered(
   db: Db,
   key: string,
   uuid: string,
-  answer: { taskId: string; by: string; option: string | undefined },
+  answer: { taskId: string; by: string; option: string | undefined; on?: string | undefined },
 ): Promise<void> {
   await db.sql.execute`
-    UPDATE prompts SET state = 'answered', answered_at = now(), answered_by = ${answer.by}, option_id = ${answer.option ?? null},
-      answer_task_id = ${answer.taskId}
+    UPDATE prompts SET state = 'answered', answered_at = now(), answered_by = ${answer.by}, answered_on = ${answer.on ?? null},
+      option_id = ${answer.option ?? null}, answer_task_id = ${answer.taskId}
     WHERE session_key = ${key} AND uuid = ${uuid} AND state = 'open'`;
 }
 
@@ -71,7 +71,7 @@ export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: Qu
 /** Reopens the question; a message that waits behind the lost answer is the next one (rules, 5.6). */
 async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
   const rows = await db.sql.query<{ session_key: string; uuid: string; answered_by: string }>`
-    UPDATE prompts p SET state = 'open', answered_at = NULL, option_id = NULL, answer_task_id = NULL
+    UPDATE prompts p SET state = 'open', answered_at = NULL, answered_on = NULL, option_id = NULL, answer_task_id = NULL
     WHERE p.answer_task_id = ANY(${taskIds}::text[]) AND p.state = 'answered' RETURNING p.session_key, p.uuid, p.answered_by`;
   for (const { session_key: key, uuid, answered_by: by } of rows) {
     const [next] = await db.sql.query<{ id: string }>`

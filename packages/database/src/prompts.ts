@@ -31,7 +31,7 @@ export interface PromptRecord {
   state: PromptState;
   prompt: NamedPrompt;
   /** Its answer, once it has one; of an answer in words only the time and the author. */
-  answer?: { option?: string; at: string; by?: string };
+  answer?: { option?: string; label?: string; at: string; by?: string; on?: string };
 }
 
 export async function readPrompt(db: Db, key: string, uuid: string): Promise<PromptRecord | undefined> {
@@ -42,14 +42,20 @@ export async function readPrompt(db: Db, key: string, uuid: string): Promise<Pro
     option_id: string | null;
     answered_at: Date | null;
     answered_by: string | null;
+    answered_on: string | null;
   }>`
-    SELECT q.state, q.expires_at <= now() AS late, q.payload, q.option_id, q.answered_at, q.answered_by
+    SELECT q.state, q.expires_at <= now() AS late, q.payload, q.option_id, q.answered_at, q.answered_by, q.answered_on
     FROM prompts q WHERE q.session_key = ${key} AND q.uuid = ${uuid}`;
   if (!row) return undefined;
+  // A question that has ended is empty.
+  const { options = [] } = row.payload as Partial<NamedPrompt>;
+  const label = options.find(({ id }) => id === row.option_id)?.label;
   const answer = row.answered_at && {
     ...(row.option_id === null ? {} : { option: row.option_id }),
+    ...(row.option_id === null || label === undefined ? {} : { label }),
     at: row.answered_at.toISOString(),
     ...(row.answered_by === null ? {} : { by: row.answered_by }),
+    ...(row.answered_on === null ? {} : { on: row.answered_on }),
   };
   return {
     uuid,
@@ -80,7 +86,7 @@ export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked,
     FROM sessions s WHERE s.key = ${key} AND s.deleted_at IS NULL
       AND (SELECT count(*) FROM prompts q WHERE q.session_key = s.key AND q.state = 'open') < ${openPerSession}
     ON CONFLICT (session_key, uuid) DO UPDATE SET state = 'open', payload = excluded.payload, task_id = excluded.task_id, ended_at = NULL,
-      digest = excluded.digest, expires_at = excluded.expires_at, answered_at = NULL, answered_by = NULL, option_id = NULL, answer_task_id = NULL
+      digest = excluded.digest, expires_at = excluded.expires_at, answered_at = NULL, answered_by = NULL, answered_on = NULL, option_id = NULL, answer_task_id = NULL
       WHERE prompts.state IN ('superseded', 'expired', 'failed')`;
   return count > 0;
 }

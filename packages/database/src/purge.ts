@@ -27,7 +27,13 @@ const steps: readonly Step[] = [
   (db) => db.sql.execute`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
   (db) => db.sql.execute`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
   (db) => db.sql.execute`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
+  // A browser whose sign-in has expired is told nothing more.
+  (db) => db.sql.execute`
+    DELETE FROM subscriptions WHERE client = 'relay-web' AND login IN (SELECT id FROM logins WHERE expires_at < now())`,
   (db) => db.sql.execute`DELETE FROM logins WHERE expires_at < now()`,
+  // Keys of answers, long after the last token of theirs has expired.
+  (db) => db.sql.execute`
+    DELETE FROM server_keys WHERE purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`,
   (db) => db.sql.execute`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,
   (db) => db.sql.execute`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
   (db) => db.sql.execute`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,

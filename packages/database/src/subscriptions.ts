@@ -1,6 +1,7 @@
 /** Addresses at which people are notified (rules, 14.7). The address itself is sealed by the api: this room never sees it. */
 import {
   type Subscription,
+  type SubscriptionActions,
   type SubscriptionDetail,
   type SubscriptionKind,
   type CauseLevels,
@@ -24,6 +25,10 @@ export interface NewSubscription {
   group: string;
   delaySeconds: number;
   detail: SubscriptionDetail;
+  actions: SubscriptionActions;
+  /** Of a browser: the sign-in and the program that it ends with. */
+  login?: string | undefined;
+  client?: string | undefined;
   /** False for an address that has to take a test first. */
   verified: boolean;
 }
@@ -39,6 +44,7 @@ interface Row {
   group_name: string;
   delay_seconds: number;
   detail: SubscriptionDetail;
+  actions: SubscriptionActions;
   paused: boolean;
   verified: boolean;
   reason: string | null;
@@ -65,6 +71,7 @@ const toSealed = (row: Row): SealedSubscription => ({
     ...(row.group_name === '' ? {} : { group: row.group_name }),
     ...(row.delay_seconds === 0 ? {} : { delaySeconds: row.delay_seconds }),
     detail: row.detail,
+    actions: row.actions,
     state: row.paused ? 'paused' : row.verified ? 'active' : 'unverified',
     ...(row.reason === null ? {} : { reason: row.reason }),
     createdAt: row.created_at.toISOString(),
@@ -75,7 +82,7 @@ const toSealed = (row: Row): SealedSubscription => ({
 /** Up to `maxSubscriptions` of a person, oldest first; with an `id`, that one or none. */
 export async function listSubscriptions(db: Db, userId: string, id?: string): Promise<SealedSubscription[]> {
   const rows = await db.sql.query<Row>`
-    SELECT s.id, s.user_id, s.kind, s.label, s.address, s.levels, s.installation, s.group_name, s.delay_seconds, s.detail, s.paused, s.verified, s.reason, s.created_at, s.sealed,
+    SELECT s.id, s.user_id, s.kind, s.label, s.address, s.levels, s.installation, s.group_name, s.delay_seconds, s.detail, s.actions, s.paused, s.verified, s.reason, s.created_at, s.sealed,
       (SELECT row_to_json(d) FROM (
         SELECT * FROM deliveries WHERE subscription_id = s.id ORDER BY created_at DESC LIMIT 1) d) AS last
     FROM subscriptions s WHERE s.user_id = ${userId} AND (${id === undefined} OR s.id = ${id ?? ''})
@@ -112,7 +119,8 @@ export async function saveSubscription(
       await tx.sql.execute`
         UPDATE subscriptions SET address_hash = ${given.addressHashes[0]!}, sealed = ${given.sealed}, label = ${given.label},
           address = ${given.address}, levels = ${levels}::jsonb, installation = ${given.installation ?? null}, group_name = ${given.group},
-          delay_seconds = ${given.delaySeconds}, detail = ${given.detail}, paused = false, reason = NULL, failing_since = NULL,
+          delay_seconds = ${given.delaySeconds}, detail = ${given.detail}, actions = ${given.actions},
+          login = ${given.login ?? null}, client = ${given.client ?? null}, paused = false, reason = NULL, failing_since = NULL,
           verified = verified OR ${given.verified}
         WHERE id = ${known.id}`;
       return { id: known.id, added: false };
@@ -120,9 +128,10 @@ export async function saveSubscription(
     if (rows.length >= maxSubscriptions) return undefined;
     const id = newUlid();
     await tx.sql.execute`
-      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, levels, installation, group_name, delay_seconds, detail, verified)
+      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, levels, installation, group_name, delay_seconds, detail, actions, login, client, verified)
       VALUES (${id}, ${userId}, ${given.kind}, ${given.addressHashes[0]!}, ${given.sealed}, ${given.label}, ${given.address},
-        ${levels}::jsonb, ${given.installation ?? null}, ${given.group}, ${given.delaySeconds}, ${given.detail}, ${given.verified})`;
+        ${levels}::jsonb, ${given.installation ?? null}, ${given.group}, ${given.delaySeconds}, ${given.detail},
+        ${given.actions}, ${given.login ?? null}, ${given.client ?? null}, ${given.verified})`;
     return { id, added: true };
   });
 }
@@ -145,6 +154,7 @@ export interface SubscriptionChange {
   group?: string | undefined;
   delaySeconds?: number | undefined;
   detail?: SubscriptionDetail | undefined;
+  actions?: SubscriptionActions | undefined;
   state?: 'active' | 'paused' | undefined;
   sealed?: string | undefined;
 }
@@ -154,7 +164,7 @@ export async function changeSubscription(
   db: Db,
   userId: string,
   id: string,
-  { label, causes, group, delaySeconds, detail, state, sealed }: SubscriptionChange,
+  { label, causes, group, delaySeconds, detail, actions, state, sealed }: SubscriptionChange,
 ): Promise<boolean> {
   const paused = state === undefined ? null : state === 'paused';
   const changed = await db.sql.execute`
@@ -164,6 +174,7 @@ export async function changeSubscription(
       group_name = COALESCE(${group ?? null}, group_name),
       delay_seconds = COALESCE(${delaySeconds ?? null}::int, delay_seconds),
       detail = COALESCE(${detail ?? null}, detail),
+      actions = COALESCE(${actions ?? null}, actions),
       sealed = COALESCE(${sealed ?? null}, sealed),
       paused = COALESCE(${paused}::boolean, paused),
       reason = CASE WHEN ${paused}::boolean THEN 'Paused by you.' WHEN ${paused}::boolean IS NULL THEN reason END,

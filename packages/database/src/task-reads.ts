@@ -7,7 +7,7 @@ import {
   formatSessionId,
   taskErrors,
 } from '@relay/protocol';
-import { isOverdue, underWay } from './task-states.ts';
+import { isDue, isOverdue, underWay } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
 /** Returns the tasks of these devices that were cancelled: a daemon that still runs one gets the cancellation again. */
@@ -145,6 +145,13 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
     ...(row.note === null ? {} : { note: row.note }),
   };
+}
+
+/** How long a task of this person still waits for its device; undefined when it does not. */
+export async function queuedUntil(db: Db, ownerId: string, taskId: string): Promise<string | undefined> {
+  const [row] = await db.sql.query<{ expires_at: Date }>`
+    SELECT t.expires_at FROM tasks t WHERE t.id = ${taskId} AND t.owner_id = ${ownerId} AND ${isDue('t')}`;
+  return row?.expires_at.toISOString();
 }
 
 /** Whether a task of the session is under way, or ended within `windowMs`. */

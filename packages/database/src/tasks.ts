@@ -81,6 +81,8 @@ export interface PromptAnswer {
   option?: string | undefined;
   fields?: FieldValues | undefined;
   digest?: string | undefined;
+  /** The address whose notification it was given in. */
+  on?: string | undefined;
 }
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
@@ -131,13 +133,14 @@ export async function enqueueMessage(
   if (!input.answers && !state.awaited && Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
   const { answers } = input;
   const uuid = answers === undefined ? state.asked : (answers?.uuid ?? '');
-  const { option, fields, digest } = answers ?? {};
+  const { option, fields, digest, on } = answers ?? {};
+  const isMore = [option, fields, digest, on].some((one) => one !== undefined);
   const taskId = newUlid();
   await insertTask(db, {
     id: taskId,
     key: input.key,
     promptUuid: uuid,
-    answer: option !== undefined || fields || digest !== undefined ? JSON.stringify({ option, fields, digest }) : null,
+    answer: isMore ? JSON.stringify({ option, fields, digest, on }) : null,
     deviceId: input.deviceId,
     ownerId: input.ownerId,
     kind: 'resume',
@@ -145,7 +148,7 @@ export async function enqueueMessage(
     images: input.images,
     ttlMs: input.ttlMs,
   });
-  if (uuid) await markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option });
+  if (uuid) await markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option, on });
   await settleAccepted(db, input.key, input.content);
   return { kind: 'queued', taskId };
 }

@@ -5,8 +5,11 @@
 export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  /** none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. */
-  credential: 'none' | 'optional' | 'user' | 'user-or-device';
+  /**
+   * none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. answer:
+   * the one-use token of a notification, and no other.
+   */
+  credential: 'none' | 'optional' | 'user' | 'user-or-device' | 'answer';
   /** Accepts Idempotency-Key. */
   idempotent?: true;
 }
@@ -77,6 +80,7 @@ export const endpoints = {
   ackItem: { method: 'POST', path: '/api/inbox/:id/ack', credential: 'user' },
   snoozeItem: { method: 'PUT', path: '/api/inbox/:id/snooze', credential: 'user' },
   unsnoozeItem: { method: 'DELETE', path: '/api/inbox/:id/snooze', credential: 'user' },
+  giveAnswer: { method: 'POST', path: '/api/answers', credential: 'answer' },
   createTicket: { method: 'POST', path: '/api/ws-tickets', credential: 'user' },
 } as const satisfies Record<string, Endpoint>;
 

@@ -1,6 +1,7 @@
 /** The rows of `routes` for addresses at which a person is notified, and for the deliveries to them (rules, 14.7 and 14.8). */
 import { endpoints } from './endpoints.ts';
 import * as settings from './rest/notification-settings.ts';
+import * as prompts from './rest/prompts.ts';
 import * as push from './rest/push.ts';
 
 export const pushRoutes = {
@@ -83,5 +84,20 @@ export const pushRoutes = {
     scope: 'sessions:read',
     success: { 200: push.Delivery },
     errors: ['DELIVERY_NOT_FOUND'],
+  },
+  giveAnswer: {
+    ...endpoints.giveAnswer,
+    summary: 'Answer the question of a notification with the token that came with it; the first answer counts',
+    body: prompts.GiveAnswer,
+    success: { 202: prompts.GivenByToken },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'INVALID_ANSWER',
+      'PROMPT_NOT_FOUND',
+      'PROMPT_ALREADY_ANSWERED',
+      'PROMPT_SUPERSEDED',
+    ],
+    refusals: { 409: prompts.PromptRefusal },
   },
 } as const;

@@ -69,6 +69,7 @@ describe('the OpenAPI document', () => {
       none: [],
       optional: ['', 'userToken'],
       user: ['userToken'],
+      answer: ['answerToken'],
       'user-or-device': ['userToken', 'deviceToken'],
     };
     expect(schemes).toEqual(expected[route.credential]);

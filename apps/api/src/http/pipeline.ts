@@ -76,6 +76,8 @@ interface AnyAnswer {
 async function principalOf(route: Route, request: Request, deps: ApiDeps): Promise<UserPrincipal | undefined> {
   const hasBearer = request.headers.authorization !== undefined;
   if (route.credential === 'none' || (route.credential === 'optional' && !hasBearer)) return undefined;
+  // The token of an answer is the whole request: its handler reads it.
+  if (route.credential === 'answer') return undefined;
   // The handler knows what to do with a device's own token.
   if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_'))
     return undefined;

@@ -9,6 +9,7 @@ import {
   listLogins,
   recentRevocations,
   recordRevocations,
+  removeSubscriptionsOf,
 } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { Revocation } from '@relay/auth';
@@ -32,6 +33,7 @@ export async function announce(deps: IdentityDeps, ended: Ended): Promise<void> 
 export async function forgetTokens(deps: IdentityDeps, loginId: string): Promise<void> {
   await recordRevocations(deps.database, [{ login: loginId }]);
   await forgetTokensOfLogin(deps.database, loginId);
+  await removeSubscriptionsOf(deps.database, { login: loginId });
 }
 
 /** A sign-in was forgotten: its access tokens are refused from now on. */
@@ -47,6 +49,7 @@ export async function signOutEverywhere(deps: IdentityDeps, userId: string): Pro
   const ended: Ended[] = [...logins, { subject: userId }];
   await recordRevocations(database, ended);
   await forgetAllLogins(database, userId);
+  await removeSubscriptionsOf(database, { userId });
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
@@ -57,6 +60,7 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
   const ended = { subject: userId, client: clientId };
   await recordRevocations(deps.database, [ended]);
+  await removeSubscriptionsOf(deps.database, { userId, client: clientId });
   await announce(deps, ended);
 }
 

@@ -2,6 +2,7 @@
 import { createECDH, createHash, createHmac, randomBytes } from 'node:crypto';
 import type { ClaimedDelivery } from '@relay/database';
 import { encrypt } from 'http_ece';
+import { declarativeOf } from './declarative.ts';
 import type { PushMessage } from './message.ts';
 import type { PostRequest } from './post.ts';
 import type { Vapid } from './vapid.ts';
@@ -119,22 +120,7 @@ function webPush(
   { vapid, now }: CarrierContext,
 ): PostRequest {
   if (vapid === undefined) throw new TypeError('there is no key to name this relay to push services');
-  const text = (body: string) =>
-    Buffer.from(
-      JSON.stringify({
-        web_push: 8030,
-        notification: {
-          title: message.title,
-          body,
-          lang: 'en',
-          navigate: message.link,
-          tag: topicHash(message.topic),
-          data: { cause: message.cause, sessionId: delivery.sessionId, deliveryId: delivery.id },
-        },
-      }),
-    );
-  const whole = text(message.body);
-  const plain = whole.length <= plaintextBytes ? whole : text('');
+  const plain = declarativeOf(message, delivery, topicHash(message.topic), plaintextBytes);
   const key = createECDH('prime256v1');
   key.generateKeys();
   const body = encrypt(plain, {

@@ -10,15 +10,18 @@ import {
   claimDeliveries,
   gatherDigest,
   deliveryLag,
+  isUnavailable,
   settleDelivery,
   sweepDeliveries,
 } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
+import type { AnswerTokens } from './answer-tokens.ts';
 import { type CarrierContext, type Target, addressOf, requestOf } from './carriers.ts';
 import type { Guard } from './guard.ts';
 import { messageOf } from './message.ts';
 import { digestOf } from './digest.ts';
 import { handedOn, outcomeOf, outcomeOfError, skippedOf } from './outcome.ts';
+import { withAnswers } from './offered.ts';
 import { createPoster } from './post.ts';
 import type { Seal } from './sealed.ts';
 import type { Vapid } from './vapid.ts';
@@ -34,6 +37,7 @@ export interface DeliveriesDeps {
   seal: Seal;
   guard: Guard;
   vapid(): Promise<Vapid | undefined>;
+  answers: AnswerTokens;
   publicUrl: string;
   /** Between two passes when nothing wakes it. */
   pollMs: number;
@@ -86,9 +90,15 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     const others = delivery.isDigest ? await gatherDigest(database, delivery) : [];
     let request;
     try {
-      const message = messageOf(delivery, deps.publicUrl);
-      request = requestOf(target, digestOf(message, others, delivery, deps.publicUrl), delivery, context);
-    } catch {
+      const alone = messageOf(delivery, deps.publicUrl);
+      // A message about many answers none of them.
+      const message =
+        others.length > 0
+          ? digestOf(alone, others, delivery, deps.publicUrl)
+          : await withAnswers(alone, delivery, deps.answers);
+      request = requestOf(target, message, delivery, context);
+    } catch (error) {
+      if (isUnavailable(error)) return outcomeOfError(error, delivery.attempts);
       const reason = 'The keys of this browser are not valid. Subscribe again.';
       return { state: 'failed', reason, pause: reason };
     }

@@ -1,6 +1,14 @@
 /** The words of a notification, for every kind of address. Without `detail` they say nothing of the work (rules, 14.10). */
 import { type DeliveryCause, cutText } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
+import { questionText } from './question-text.ts';
+
+/** An answer that the notification offers, with the token that gives it. */
+export interface OfferedAnswer {
+  action: 'allow' | 'reject' | 'reply';
+  title: string;
+  token: string;
+}
 
 export interface PushMessage {
   cause: DeliveryCause;
@@ -11,6 +19,11 @@ export interface PushMessage {
   /** Equal for all messages about one session, so that a screen shows one of them. */
   topic: string;
   urgent: boolean;
+  /** The body has the whole question, so that it may be allowed there. */
+  isWhole?: boolean;
+  /** The question that `answers` answer. */
+  promptId?: string;
+  answers?: readonly OfferedAnswer[];
 }
 
 const titles: Record<DeliveryCause, string> = {
@@ -34,16 +47,22 @@ export function messageOf(delivery: ClaimedDelivery, publicUrl: string): PushMes
   return {
     cause,
     title: titles[cause],
-    body: bodyOf(delivery, detail),
+    ...bodyOf(delivery, detail),
     link: `${publicUrl}${path}`,
     topic: sessionId === '' ? `${cause}:${delivery.id}` : sessionId,
     urgent: cause === 'needs_you' || ofPeople.includes(cause),
   };
 }
 
-function bodyOf({ cause, title, text }: ClaimedDelivery, detail: ClaimedDelivery['detail']): string {
-  if (cause === 'test') return 'This address works. You will be notified here.';
-  if (detail === 'none') return 'Open the relay to see more.';
+function bodyOf(
+  { cause, title, text, question }: ClaimedDelivery,
+  detail: ClaimedDelivery['detail'],
+): Pick<PushMessage, 'body' | 'isWhole'> {
+  if (cause === 'test') return { body: 'This address works. You will be notified here.' };
+  if (detail === 'none') return { body: 'Open the relay to see more.' };
   const name = cutText(title, titleBytes);
-  return detail === 'title' || text === '' || ofPeople.includes(cause) ? name : `${name}\n${cutText(text, textBytes)}`;
+  if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
+  const asked = question === undefined || question.isCut ? { text, isWhole: false } : questionText(question);
+  if (asked.text === '') return { body: name };
+  return { body: `${name}\n${cutText(asked.text, textBytes)}`, isWhole: asked.isWhole };
 }

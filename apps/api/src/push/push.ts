@@ -4,6 +4,7 @@ import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import type { Transport } from '../notify/outbox.ts';
 import { isShown } from '../attention/focus.ts';
+import { type AnswerTokens, createAnswerTokens } from './answer-tokens.ts';
 import { startDeliveries } from './deliveries.ts';
 import { type Guard, createGuard } from './guard.ts';
 import { type Seal, createSeal } from './sealed.ts';
@@ -15,6 +16,7 @@ export interface PushRoom {
   guard: Guard;
   /** The key for push services; undefined when it cannot be opened. */
   vapid(): Promise<Vapid | undefined>;
+  answers: AnswerTokens;
   /** There may be something to send. */
   wake(): void;
 }
@@ -49,8 +51,9 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
   const guard = createGuard(config.pushAllowedHosts);
   const vapid = lazyVapid(database, seal, config.pushContact ?? httpsOnly(config.publicUrl), logger);
   const { publicUrl, outboxPollMs: pollMs } = config;
-  const deliveries = startDeliveries({ ...deps, seal, guard, vapid, publicUrl, pollMs });
-  const room: PushRoom = { seal, guard, vapid, wake: () => deliveries.wake() };
+  const answers = createAnswerTokens({ database, seal, publicUrl });
+  const deliveries = startDeliveries({ ...deps, seal, guard, vapid, answers, publicUrl, pollMs });
+  const room: PushRoom = { seal, guard, vapid, answers, wake: () => deliveries.wake() };
   return {
     room,
     transports: [splitTransport(deps, room)],

@@ -1,10 +1,12 @@
 /** Operations on the addresses of a person (rules, 14.7). Errors in the order of the checks. */
 import { randomBytes } from 'node:crypto';
+import { AuthError, type UserPrincipal } from '@relay/auth';
 import {
   type SealedSubscription,
   addTestDelivery,
   changeSubscription,
   findSubscription,
+  isLoginOver,
   removeSubscription,
   saveSubscription,
   subscriptionsOfOthers,
@@ -14,6 +16,7 @@ import {
   type ChangeSubscription,
   RelayError,
   type Subscription,
+  type SubscriptionActions,
   maxSubscriptions,
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -56,6 +59,15 @@ function targetOf(body: AddSubscription): Target {
   }
 }
 
+/** An address that belongs to the place of a sign-in, and ends with it; what a person typed stays. */
+const isBrowser = (kind: Target['kind']) => kind === 'webpush';
+
+/** Tokens go only where no service can read them. @throws RelayError INVALID_REQUEST */
+function requireActions(kind: Target['kind'], actions: SubscriptionActions | undefined): void {
+  if (actions !== undefined && actions !== 'none' && !isBrowser(kind))
+    throw new RelayError('INVALID_REQUEST', 'In the body, "actions" may be other than "none" only for kind webpush.');
+}
+
 /** Host and topic: enough for its person to know it again, without what would let others write there. */
 function shownAddress(target: Target, url: URL): string {
   return target.kind === 'ntfy' ? `${url.host}/${target.topic}` : url.host;
@@ -63,12 +75,14 @@ function shownAddress(target: Target, url: URL): string {
 
 /**
  * Adds an address, or changes the same one. A webhook has to take a test first; its secret is in the answer, when it is new.
- * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS
+ * A browser ends with the sign-in that added it.
+ * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS; AuthError
+ *   TOKEN_REVOKED when the sign-in ended meanwhile
  */
 export async function addAddress(
   { database }: Operations,
   push: Push,
-  userId: string,
+  { userId, sessionId: login, clientId: client }: Pick<UserPrincipal, 'userId' | 'sessionId' | 'clientId'>,
   body: AddSubscription,
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
   const room = requireRoom(push);
@@ -80,6 +94,8 @@ export async function addAddress(
   const detail = body.detail ?? (target.kind === 'webpush' ? 'text' : 'none');
   if (detail === 'text' && target.kind !== 'webpush')
     throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  const actions = body.actions ?? (isBrowser(target.kind) ? 'reject' : 'none');
+  requireActions(target.kind, actions);
   const label = body.label?.trim() ?? '';
   requireShowable(label);
   const { url } = checked;
@@ -96,10 +112,16 @@ export async function addAddress(
     group: body.group?.trim() ?? '',
     delaySeconds: body.delaySeconds ?? 0,
     detail,
+    actions,
+    ...(isBrowser(target.kind) ? { login, client } : {}),
     verified: target.kind !== 'webhook',
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
+  if (isBrowser(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
+    await removeSubscription(database, userId, saved.id);
+    throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
+  }
   const { subscription } = await readAddress(database, userId, saved.id);
   return { subscription, added: saved.added, ...(target.kind === 'webhook' ? { secret: target.secret } : {}) };
 }
@@ -144,6 +166,7 @@ export async function changeAddress(
   const { subscription } = await readAddress(database, userId, id);
   if (change.detail === 'text' && subscription.kind !== 'webpush')
     throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  requireActions(subscription.kind, change.actions);
   if (!(await changeSubscription(database, userId, id, { ...change, label }))) throw missing();
   return (await readAddress(database, userId, id)).subscription;
 }

@@ -2,7 +2,9 @@
 import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
 import { RelayError, maxSubscriptions } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
+import { toRelayError } from '../http/errors.ts';
 import type { Handlers } from '../http/pipeline.ts';
+import { giveAnswer } from '../push/give-answer.ts';
 import type { Push } from '../push/push.ts';
 import { saveSettings } from '../push/settings.ts';
 import {
@@ -13,6 +15,7 @@ import {
   rotateSecret,
   testAddress,
 } from '../push/subscriptions.ts';
+import { showReplay } from './sessions.ts';
 
 type Names =
   | 'readNotificationSettings'
@@ -25,10 +28,14 @@ type Names =
   | 'removeSubscription'
   | 'testSubscription'
   | 'rotateSecret'
-  | 'readDelivery';
+  | 'readDelivery'
+  | 'giveAnswer';
 
 export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
   const { database } = deps;
+  const answered = deps.metrics.counter('relay_answers_total', 'Answers given in notifications, by outcome', [
+    'outcome',
+  ]);
   return {
     readNotificationSettings: async ({ principal }) => ({
       status: 200,
@@ -57,7 +64,7 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
       },
     }),
     addSubscription: async ({ principal, body }) => {
-      const { added, ...answer } = await addAddress(deps, push, principal.userId, body);
+      const { added, ...answer } = await addAddress(deps, push, principal, body);
       return { status: added ? 201 : 200, body: answer };
     },
     readSubscription: async ({ principal, params }) => ({
@@ -84,6 +91,17 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
       const delivery = await findDelivery(database, principal.userId, params.id);
       if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND', 'You have no such delivery.');
       return { status: 200, body: delivery };
+    },
+    giveAnswer: async ({ request, response, body }) => {
+      try {
+        const accepted = await giveAnswer(deps, push.room?.answers, request.headers.authorization, body?.text);
+        answered.inc({ outcome: accepted.replayed ? 'replayed' : 'accepted' });
+        showReplay(response, accepted);
+        return { status: 202, body: accepted.response };
+      } catch (error) {
+        answered.inc({ outcome: toRelayError(error).code.toLowerCase() });
+        throw error;
+      }
     },
   };
 }

@@ -43,7 +43,7 @@ type Names =
   | 'readTask';
 
 /** A repeated request gets the same answer, and is told so. */
-function showReplay(response: Response, { replayed }: { replayed: boolean }): void {
+export function showReplay(response: Response, { replayed }: { replayed: boolean }): void {
   if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }
 

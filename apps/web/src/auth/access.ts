@@ -15,6 +15,8 @@ export type AccessState =
 
 export interface Access {
   readonly state: AccessState;
+  /** Names the person to this browser; undefined while none is signed in. */
+  readonly person: string | undefined;
   subscribe: (listener: () => void) => () => void;
   /** Finds out whether a person is signed in. Never rejects; the state has the result. */
   open: () => Promise<void>;
@@ -119,6 +121,9 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
   return {
     get state() {
       return state;
+    },
+    get person() {
+      return subject;
     },
     subscribe: (listener) => {
       listeners.add(listener);

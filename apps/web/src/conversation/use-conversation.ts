@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { TranscriptCopy } from '@relay/client';
 import type { AttentionFrame, Item, Message, Session, SessionDetail } from '@relay/protocol';
 import { pageSize } from '../api/bounds.ts';
+import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
@@ -23,6 +24,8 @@ export interface Conversation {
   /** The newest part of what the running task writes, from a daemon without a transcript. */
   output: string;
   removed: boolean;
+  /** The machine can't be asked: this was read here before, at this time. */
+  asOf?: string | undefined;
 }
 
 const outputKept = 64 * 1024;
@@ -92,7 +95,7 @@ export interface UseConversation {
 
 /** @param first the first message, when the session was started on the page before */
 export function useConversation(id: string, first: Message | undefined): UseConversation {
-  const { client, live: stream } = useRooms();
+  const { access, client, live: stream } = useRooms();
   /** Live messages that arrived while the history was being loaded. */
   const live = useRef<Message[]>(first ? [first] : []);
   const shown = useRef<Conversation>(undefined);
@@ -111,6 +114,15 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     const base = { session: sessionOf(detail), messagesError, output: '', removed: false, isBehind: false };
     // A machine that does not answer right now takes nothing away that was read before.
     if (messagesError && now?.items) return { ...now, ...base };
+    if (messagesError && now === undefined && keepsLast()) {
+      const kept = await (await loadLast()).lastConversation(base.session.id);
+      if (kept)
+        return {
+          ...base,
+          ...{ messages: kept.messages.map((one) => one), hasMore: false, said: [], asOf: kept.at },
+          items: kept.areItems ? (kept.messages as readonly Item[]) : undefined,
+        };
+    }
     if (messagesError || detail.v === undefined) {
       const messages = merged(messagesError ? (now?.messages ?? []) : detail.messages, live.current);
       return { ...base, messages, items: undefined, said: [], hasMore };
@@ -170,6 +182,16 @@ export function useConversation(id: string, first: Message | undefined): UseConv
       change((now) => after(now, frame, copy));
     }
   }, [isNew, id, stream, change, copy]);
+
+  useEffect(() => {
+    if (known === undefined || known.messagesError || known.messages.length === 0 || !keepsLast()) return;
+    const { session, messages } = known;
+    const areItems = known.items !== undefined;
+    loadLast().then(
+      ({ keepConversation }) => keepConversation(() => access.person, { session, messages, areItems }),
+      () => undefined,
+    );
+  }, [access, known]);
 
   const isBehind = known?.isBehind === true;
   const items = known?.items;

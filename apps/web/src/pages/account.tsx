@@ -4,6 +4,7 @@ import { AppWindow, Bell, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
+import { ThisDevice } from '../offline/this-device.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -72,6 +73,7 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
         </li>
       </ul>
       <Appearance />
+      <ThisDevice />
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       {status.signUp !== 'closed' && <Invite />}

@@ -1,11 +1,11 @@
 /** `/sessions/:id`: a conversation, live. */
-import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { WifiOff } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import { ChevronLeft, WifiOff } from 'lucide-react';
 import type { Message, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceFor } from '../api/words.ts';
-import { words } from '../catalogue.ts';
+import { timeOf, words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
@@ -21,6 +21,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
+import type { KeptConversation } from '../offline/last.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
@@ -80,6 +81,32 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
       onOlder={conversation.loadOlder}
       onReload={resource.reload}
     />
+  );
+}
+
+const noMore = () => Promise.resolve(false);
+const nothing = () => undefined;
+
+/** A conversation as it was read last, while the relay can't be reached: to be read only. `children` say so. */
+export function LastLog({
+  kept: { session, messages, areItems },
+  children,
+}: {
+  kept: KeptConversation;
+  children: ReactNode;
+}) {
+  const { items, texts } = useItems({ session, messages, output: areItems ? undefined : '' });
+  return (
+    <main className="conv" id="main">
+      <header className="bar">
+        <Link href="/sessions" className="button ghost icon" aria-label={words.back}>
+          <ChevronLeft className="i" aria-hidden />
+        </Link>
+        <h1 className="name cut grow">{session.title}</h1>
+      </header>
+      {children}
+      <Log sessionId={session.id} items={items} texts={texts} hasMore={false} onOlder={noMore} onSeen={nothing} />
+    </main>
   );
 }
 
@@ -163,6 +190,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
                     </button>
                   }
                 >
+                  {known.asOf !== undefined && <strong>{words.asOf(timeOf(known.asOf))} </strong>}
                   {words.dock.unread(device?.name ?? session.agentType)}{' '}
                   {sentenceFor({
                     code: messagesError.code,

@@ -48,14 +48,17 @@ const nameOf = ({ agentType }: Device): string => agentName(agentType) || agentT
 function Form({ devices }: { devices: Device[] }) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
-  const wanted = useQuery().get('device');
+  const query = useQuery();
+  const wanted = query.get('device');
+  // Another app shares a text with the pages, or an address with its title.
+  const shared = ['title', 'text', 'url'].flatMap((name) => query.get(name) ?? []).join('\n');
   // The page that waited for this machine leads here by itself.
   const state = useHistoryState<{ hasArrived?: boolean; message?: unknown } | null>();
   const hasArrived = state?.hasArrived;
   const [chosen, setChosen] = useState(wanted);
   const [projectPath, setProjectPath] = useState('');
   // The palette leads here with words.
-  const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : '');
+  const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : shared);
   const key = useSendingKey();
   const ids = { machine: useId(), message: useId(), folders: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;

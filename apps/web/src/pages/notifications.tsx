@@ -3,6 +3,7 @@ import { type FormEvent, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { AnswersChoice } from '../push/answers-choice.tsx';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -102,6 +103,11 @@ function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; on
             {now.kind === 'on' && (
               <>
                 <p role="status">{words.notifications.on}</p>
+                {all
+                  .filter(({ id }) => id === now.id)
+                  .map((one) => (
+                    <AnswersChoice key={one.id} subscription={one} />
+                  ))}
                 <Problem refusal={off.refusal} />
                 <button type="button" aria-disabled={off.busy} onClick={() => void off.run(now.id)}>
                   {off.busy ? words.notifications.turningOff : words.notifications.turnOff}

@@ -2,7 +2,7 @@
 import type { Client } from '@relay/client';
 import { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
-import { pushSubscription } from './worker.ts';
+import { pushSubscription, registerWorker } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
 const storedId = 'relay.push';
@@ -34,24 +34,6 @@ const base64url = (bytes: ArrayBuffer | null) =>
 const bytesOf = (text: string) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
 
-/** Trusted Types lets this one script be a worker, and nothing else. */
-function workerAddress(address: string): string {
-  const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
-  if (trustedTypes === undefined) return address;
-  const policy = trustedTypes.createPolicy('relay-worker', { createScriptURL: () => address });
-  return policy.createScriptURL(address) as string;
-}
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(from: string): unknown };
-}
-
-let registering: Promise<ServiceWorkerRegistration> | undefined;
-const register = (place: Place) =>
-  (registering ??= navigator.serviceWorker.register(workerAddress(`${place.publicUrl}/sw.js`), {
-    scope: `${place.publicUrl}/`,
-    updateViaCache: 'none',
-  }));
-
 /** `ids`: the subscriptions that the relay has of this person; `publicKey`: its key of today. */
 export async function readBrowserPush(
   place: Place,
@@ -81,7 +63,7 @@ function nameOfBrowser(): string {
 /** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */
 export async function turnOn(client: Client, place: Place, publicKey: string): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
-  await register(place);
+  await registerWorker(place);
   const { pushManager } = await navigator.serviceWorker.ready;
   const before = await pushManager.getSubscription();
   if (before !== null && base64url(before.options.applicationServerKey) !== publicKey) await before.unsubscribe();

@@ -1,5 +1,24 @@
-/** The worker of notifications, as every page knows it: its taps, and the end of its subscription with the sign-in. */
+/** The worker, as every page knows it: its registration, its taps, and the end of its subscription with the sign-in. */
 import type { Place } from '../place.ts';
+
+/** Trusted Types lets this one script be a worker, and nothing else. */
+function workerAddress(address: string): string {
+  const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
+  if (trustedTypes === undefined) return address;
+  const policy = trustedTypes.createPolicy('relay-worker', { createScriptURL: () => address });
+  return policy.createScriptURL(address) as string;
+}
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(from: string): unknown };
+}
+
+let registering: Promise<ServiceWorkerRegistration> | undefined;
+/** Once for a page. */
+export const registerWorker = (place: Place): Promise<ServiceWorkerRegistration> =>
+  (registering ??= navigator.serviceWorker.register(workerAddress(`${place.publicUrl}/sw.js`), {
+    scope: `${place.publicUrl}/`,
+    updateViaCache: 'none',
+  }));
 
 /** The subscription of this browser, null without one. */
 export async function pushSubscription(place: Place): Promise<PushSubscription | null> {

@@ -1,5 +1,7 @@
 /** The person's sessions as they are right now: those of a filter, page by page, the pinned ones, and all that wait for an answer. */
+import { useEffect } from 'react';
 import { pageSize } from '../api/bounds.ts';
+import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
@@ -11,7 +13,7 @@ export interface UseSessions {
 }
 
 export function useSessions(filter: Filter): UseSessions {
-  const { client } = useRooms();
+  const { access, client } = useRooms();
   const asked = { limit: pageSize, ...queryOf(filter) };
   const list = useResource<Listed>(JSON.stringify(filter), async () => {
     const [page, pinned, waiting] = await Promise.all([
@@ -25,6 +27,15 @@ export function useSessions(filter: Filter): UseSessions {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
   });
+  const shown = list.kind === 'ready' ? list.value.sessions : undefined;
+  const isWhole = filter.device === undefined && filter.status === undefined && !filter.archived;
+  useEffect(() => {
+    if (shown === undefined || !isWhole || !keepsLast()) return;
+    loadLast().then(
+      ({ keepList }) => keepList(() => access.person, shown),
+      () => undefined,
+    );
+  }, [access, shown, isWhole]);
   const cursor = list.kind === 'ready' ? list.value.nextCursor : undefined;
   const more = useAction(async () => {
     if (cursor === undefined) return;

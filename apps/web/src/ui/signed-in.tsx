@@ -1,12 +1,21 @@
 /** Pages for people who are signed in; others sign in first and come back. */
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense, lazy } from 'react';
 import { Redirect } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
+import type { Refusal } from '../api/refusal.ts';
 import { signInPath } from '../auth/return-to.ts';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
+import { keepsLast } from '../offline/kept.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Problem } from './notice.tsx';
 import { Page } from './page.tsx';
+
+const LastPage = lazy(async () => {
+  const [{ LastPage: loaded }] = await Promise.all([import('../offline/last-page.tsx'), loadWords('here')]);
+  return { default: loaded };
+});
+/** Not a refusal: the relay can't be reached. */
+const isAway = ({ code, status }: Refusal) => code === 'OFFLINE' || code === 'TIMEOUT' || (status ?? 0) >= 500;
 
 export function SignedIn({ children }: { children: ReactNode }) {
   const { access, place } = useRooms();
@@ -17,6 +26,12 @@ export function SignedIn({ children }: { children: ReactNode }) {
     const path = here.slice(place.base.length);
     return <Redirect to={signInPath(path === '' ? '/' : path)} replace state={{ ended: state.ended }} />;
   }
+  if (state.kind === 'trouble' && keepsLast() && isAway(state.refusal))
+    return (
+      <Suspense fallback={null}>
+        <LastPage refusal={state.refusal} />
+      </Suspense>
+    );
   return (
     <Page title="Relay" narrow>
       {state.kind === 'opening' ? (

@@ -133,6 +133,7 @@ function security({ credential, scope }: Route): JsonObject[] {
   const user = { userToken: [scope ?? []].flat() };
   if (credential === 'none') return [];
   if (credential === 'optional') return [{}, user];
+  if (credential === 'answer') return [{ answerToken: [] }];
   return credential === 'user' ? [user] : [user, { deviceToken: [] }];
 }
 
@@ -197,6 +198,11 @@ export function openApiDocument({ baseUrl, version }: { baseUrl: string; version
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description: 'Access token of a user. The names listed with a route are the scopes it needs.',
+        },
+        answerToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'One-use token of a notification: it answers one question with one option, or with words.',
         },
         deviceToken: { type: 'http', scheme: 'bearer', description: 'Refresh token of the device itself.' },
       },

@@ -18,7 +18,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
   const { credential } = route;
   if (credential !== 'none') add('INVALID_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_REVOKED', 'SERVICE_UNAVAILABLE');
-  if (credential === 'user' || credential === 'user-or-device') add('UNAUTHORIZED');
+  if (credential === 'user' || credential === 'user-or-device' || credential === 'answer') add('UNAUTHORIZED');
   if (credential === 'user') add('DEVICE_TOKEN_NOT_ALLOWED');
   if (route.scope) add('INSUFFICIENT_SCOPE');
   if (route.query || route.body || route.idempotent || pathParameters(route).length > 0) add('INVALID_REQUEST');

@@ -52,6 +52,7 @@ const subscription: Subscription = {
   address: 'ntfy.sh/garden-x7k2p9',
   causes: { done: 'off' },
   detail: 'none',
+  actions: 'none',
   state: 'active',
   createdAt: times.registered,
   lastDelivery: delivery,
@@ -160,6 +161,8 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     status: 409,
     answer: { option: 'opt1', at: times.answered, by: story.userId },
   },
+  GiveAnswer: { text: 'Only the weeds, please' },
+  GivenByToken: { sessionId, promptId: asked.uuid, outcome: 'sent' },
   CommandList: {
     commands: [
       { name: 'compact', description: 'Summarise the conversation', inputHint: 'what to keep' },

@@ -74,6 +74,7 @@ export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WA
   option_id: maybe(id('The option that was chosen')),
   fields: maybe(FieldValues),
   digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
+  answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
 });
 
 export const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {

@@ -29,6 +29,8 @@ export const restBodies = {
   AnswerPrompt: prompts.AnswerPrompt,
   AnsweredPrompt: prompts.AnsweredPrompt,
   PromptRefusal: prompts.PromptRefusal,
+  GiveAnswer: prompts.GiveAnswer,
+  GivenByToken: prompts.GivenByToken,
   CommandList: conversation.CommandList,
   SessionContext: conversation.SessionContext,
   SessionSummary: conversation.SessionSummary,

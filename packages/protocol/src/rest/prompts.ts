@@ -1,5 +1,5 @@
 /** The answer to one question of an agent, and the refusals that are particular to it. camelCase, times in UTC. */
-import { type Static, count, id, limits, line, list, maybe, record, sessionId, text, time } from '../schema.ts';
+import { type Static, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { FieldValues } from '../transcript/index.ts';
 import { Message, Prompt } from './conversation.ts';
 
@@ -28,11 +28,26 @@ export const PromptRefusal = record('PromptRefusal', 'Why an answer was not acce
   answer: maybe(
     record('GivenAnswer', 'The answer that came first, of a question that was answered.', {
       option: maybe(id('Id of the option')),
+      label: maybe(line('Its text, while the question is kept')),
       at: time('When'),
       by: maybe(line('Who')),
+      on: maybe(line('The address whose notification it was given in')),
     }),
   ),
   prompts: maybe(list(Prompt, 'The open questions, oldest first', { maxItems: limits.promptOptions })),
+});
+
+export const GiveAnswer = record('GiveAnswer', 'The rest of an answer whose question and option are in its token.', {
+  text: maybe(text('The words, with a token for words', { minLength: 1, maxLength: limits.messageBytes })),
+});
+
+export const answerOutcomes = ['sent', 'queued'] as const;
+
+export const GivenByToken = record('GivenByToken', 'The answer was accepted, and no other one will be.', {
+  sessionId: sessionId('Canonical session id'),
+  promptId: id('The question'),
+  outcome: oneOf(answerOutcomes, '`queued`: the machine is offline, and the answer waits for it'),
+  queuedUntil: maybe(time('How long it waits, while `queued`')),
 });
 
 /** The kinds of answer; a request gives exactly one of the three. */
@@ -40,4 +55,5 @@ export const answerKinds = ['option', 'text', 'fields'] as const;
 
 export type AnswerPrompt = Static<typeof AnswerPrompt>;
 export type AnsweredPrompt = Static<typeof AnsweredPrompt>;
+export type GivenByToken = Static<typeof GivenByToken>;
 export type PromptRefusal = Static<typeof PromptRefusal>;

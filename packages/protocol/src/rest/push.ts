@@ -13,6 +13,10 @@ export type SubscriptionState = (typeof subscriptionStates)[number];
 export const subscriptionDetails = ['none', 'title', 'text'] as const;
 export type SubscriptionDetail = (typeof subscriptionDetails)[number];
 
+/** The answers that a notification offers. */
+export const subscriptionActions = ['none', 'reject', 'all'] as const;
+export type SubscriptionActions = (typeof subscriptionActions)[number];
+
 /** The notification of a test has a cause of its own. */
 export const deliveryCauses = [...notificationCauses, 'test'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
@@ -59,6 +63,10 @@ const detail = oneOf(
   subscriptionDetails,
   'How much of a session is sent: nothing, its title, or also its last message. `text` only with `webpush`, which is sealed end to end',
 );
+const actions = oneOf(
+  subscriptionActions,
+  'Answers that a notification of a question offers, only with `webpush`: none; to reject; or also to allow once and to reply, where the whole question is in it. Anyone who holds the phone can give them, where its lock screen shows them. `reject` by default',
+);
 
 export const AddSubscription = record('AddSubscription', 'An address at which to notify the person.', {
   kind: oneOf(subscriptionKinds, 'How it is reached'),
@@ -68,6 +76,7 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   installation: maybe(installation),
   group: maybe(group),
   delaySeconds: maybe(delaySeconds),
+  actions: maybe(actions),
   url: maybe(
     text('`webhook`: the address to post to. `ntfy`: the server, by default https://ntfy.sh', {
       maxLength: maxAddressCharacters,
@@ -93,6 +102,7 @@ export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose c
   detail: maybe(detail),
   group: maybe(group),
   delaySeconds: maybe(delaySeconds),
+  actions: maybe(actions),
   state: maybe(
     oneOf(['active', 'paused'], '`active` ends a pause; an address that never took a test stays `unverified`'),
   ),
@@ -130,6 +140,7 @@ export const Subscription = record(
     installation: maybe(installation),
     group: maybe(group),
     delaySeconds: maybe(delaySeconds),
+    actions,
     state: oneOf(
       subscriptionStates,
       '`unverified`: a webhook that took no test yet; it is not notified. `paused`: by its person, or after refusals',

@@ -25,6 +25,7 @@ const calls = (does: string, count: number): string => {
 };
 
 export const words: typeof english = {
+  asOf: (time) => `Stand ${time}.`,
   log: 'Unterhaltung',
   you: 'Du',
   agent: 'Agent',

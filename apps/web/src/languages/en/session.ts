@@ -26,6 +26,7 @@ const calls = (does: string, count: number): string => {
 };
 
 export const words = {
+  asOf: (time: string) => `As of ${time}.`,
   log: 'Conversation',
   you: 'You',
   agent: 'Agent',

@@ -1,0 +1,47 @@
+/** A message for browsers: declarative, so that one without our worker shows it too (rules, 14.10 and 14.42). Pure. */
+import type { ClaimedDelivery } from '@relay/database';
+import { cutText } from '@relay/protocol';
+import type { PushMessage } from './message.ts';
+
+/** Of a body that does not fit, in bytes: JSON may write a character in six. */
+const shorter = [600, 300, 100, 0];
+
+/**
+ * At most `maxBytes`. A body that does not fit is cut, and then nothing may be allowed or said any longer: only what is whole can be agreed to.
+ */
+export function declarativeOf(
+  message: PushMessage,
+  { id, sessionId }: Pick<ClaimedDelivery, 'id' | 'sessionId'>,
+  tag: string,
+  maxBytes: number,
+): Buffer {
+  const { cause, title, link: navigate, promptId, answers = [] } = message;
+  const text = (body: string, offered: typeof answers) =>
+    Buffer.from(
+      JSON.stringify({
+        web_push: 8030,
+        notification: {
+          ...{ title, body, lang: 'en', navigate, tag },
+          data: {
+            ...{ cause, sessionId, deliveryId: id },
+            ...(offered.length === 0
+              ? {}
+              : { promptId, tokens: Object.fromEntries(offered.map(({ action, token }) => [action, token])) }),
+          },
+          ...(offered.length === 0
+            ? {}
+            : {
+                actions: offered.map((answer) => ({
+                  ...{ action: answer.action, title: answer.title, navigate },
+                  ...(answer.action === 'reply' ? { type: 'text' } : {}),
+                })),
+              }),
+        },
+      }),
+    );
+  const whole = text(message.body, answers);
+  if (whole.length <= maxBytes) return whole;
+  const rejecting = answers.filter(({ action }) => action === 'reject');
+  const cut = [rejecting, []].flatMap((offered) => shorter.map((bytes) => text(cutText(message.body, bytes), offered)));
+  return cut.find(({ length }) => length <= maxBytes) ?? text('', []);
+}

@@ -1,0 +1,59 @@
+/** POST /api/answers (rules, 14.41): the answer that a notification offered, by the operation that the pages use. */
+import { createHash } from 'node:crypto';
+import { AuthError, bearerFrom } from '@relay/auth';
+import { findAnswerer, queuedUntil } from '@relay/database';
+import { type GivenByToken, RelayError } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { challenge } from '../http/authenticate.ts';
+import type { Accepted } from '../sessions/accept.ts';
+import { answerPrompt } from '../sessions/answer-prompt.ts';
+import type { AnswerTokens } from './answer-tokens.ts';
+
+const revoked = () =>
+  new AuthError('TOKEN_REVOKED', 'This browser is no longer signed in, or no longer notified. Open the session.');
+
+/**
+ * @throws RelayError UNAUTHORIZED, INVALID_ANSWER, and those of `answerPrompt`; AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED,
+ *   SERVICE_UNAVAILABLE
+ */
+export async function giveAnswer(
+  deps: Operations,
+  tokens: AnswerTokens | undefined,
+  authorization: string | undefined,
+  text: string | undefined,
+): Promise<Accepted<GivenByToken>> {
+  if (authorization === undefined)
+    throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
+      headers: challenge,
+    });
+  const token = bearerFrom(authorization);
+  if (token === undefined || tokens === undefined)
+    throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token of the notification>".');
+  const { sub: userId, sid: login, address, jti, session, prompt, digest, option } = await tokens.verify(token);
+  const on = await findAnswerer(deps.database, { id: address, userId, login });
+  if (on === undefined) throw revoked();
+  if ((option === undefined) === (text === undefined))
+    throw new RelayError(
+      'INVALID_ANSWER',
+      option === undefined ? 'In the body, "text" is required.' : 'This token has its answer; send no "text".',
+    );
+  // Other words are another answer: the question then says which one came first.
+  const key = text === undefined ? jti : `${jti} ${createHash('sha256').update(text).digest('base64url')}`;
+  const body = { ...(option === undefined ? { text } : { option }), digest };
+  const accepted = await answerPrompt(deps, userId, { sessionId: session, uuid: prompt }, body, key, on);
+  const { sessionId, promptId, taskId } = accepted.response;
+  return { ...accepted, response: { sessionId, promptId, ...(await outcomeOf(deps, userId, sessionId, taskId)) } };
+}
+
+/** Whether the machine has the answer, or gets it now; else how long it waits. */
+async function outcomeOf(
+  { database, backplane }: Operations,
+  userId: string,
+  sessionId: string,
+  taskId: string,
+): Promise<Pick<GivenByToken, 'outcome' | 'queuedUntil'>> {
+  const deviceId = sessionId.slice(0, sessionId.indexOf(':'));
+  if ((await backplane.owners([deviceId])).has(deviceId)) return { outcome: 'sent' };
+  const until = await queuedUntil(database, userId, taskId);
+  return until === undefined ? { outcome: 'sent' } : { outcome: 'queued', queuedUntil: until };
+}

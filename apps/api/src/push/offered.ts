@@ -1,0 +1,53 @@
+/**
+ * The answers that a notification offers (rules, 14.42): to reject, and, where its person chose so and the whole question is in view, to allow
+ * once or to reply. Never anything that holds for longer than this question.
+ */
+import type { ClaimedDelivery } from '@relay/database';
+import type { AnswerClaims, AnswerTokens } from './answer-tokens.ts';
+import { type OfferedAnswer, type PushMessage } from './message.ts';
+
+const dayMs = 24 * 3600_000;
+/** A token is not worth a button for less. */
+const leastMs = 5000;
+
+type Offer = Pick<OfferedAnswer, 'action' | 'title'> & { option?: string };
+
+function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Offer[] {
+  if (question === undefined || actions === 'none') return [];
+  const optionOf = (kind: string) => question.options.find((option) => option.kind === kind)?.id;
+  const [allow, reject] = [optionOf('allow_once'), optionOf('reject_once')];
+  const mayAgree = actions === 'all' && isWhole;
+  const takesWords = question.kind === 'text' || (question.text === true && question.kind !== 'permission');
+  return [
+    ...(mayAgree && allow !== undefined ? [{ action: 'allow', title: 'Allow once', option: allow } as const] : []),
+    ...(reject !== undefined ? [{ action: 'reject', title: 'Reject', option: reject } as const] : []),
+    ...(mayAgree && takesWords && !question.fields ? [{ action: 'reply', title: 'Reply' } as const] : []),
+  ].slice(0, 2);
+}
+
+/** The message with a token for each answer that it offers; as it was when it offers none. Rejects when a key cannot be read. */
+export async function withAnswers(
+  message: PushMessage,
+  delivery: ClaimedDelivery,
+  tokens: AnswerTokens,
+  now: number = Date.now(),
+): Promise<PushMessage> {
+  const { question, id, subscriptionId, userId, login, sessionId } = delivery;
+  const offers = offersOf(delivery, message.isWhole === true);
+  const ends = question?.expires === undefined ? Number.NaN : Date.parse(question.expires);
+  const expiresAt = Math.min(now + dayMs, Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends);
+  if (question === undefined || offers.length === 0 || expiresAt < now + leastMs) return message;
+  const claims = offers.map(
+    // A delivery that comes twice has the same answers: given twice, they are one.
+    ({ action, option }): AnswerClaims => ({
+      ...{ sub: userId, address: subscriptionId, jti: `${id}.${action}`, session: sessionId, prompt: question.id },
+      ...(login === undefined ? {} : { sid: login }),
+      ...(question.digest === undefined ? {} : { digest: question.digest }),
+      ...(option === undefined ? {} : { option }),
+    }),
+  );
+  const signed = await tokens.sign(claims, expiresAt);
+  if (signed === undefined) return message;
+  const answers = offers.map(({ action, title }, index) => ({ action, title, token: signed[index]! }));
+  return { ...message, promptId: question.id, answers };
+}

@@ -1,0 +1,44 @@
+/** A question in the lines of a notification, and whether nothing of it is missing there. Pure. */
+import type { DueQuestion } from '@relay/database';
+import { visible } from '@relay/protocol';
+
+/** More is not in view on the screens that show notifications, whatever fits into the message. */
+const seenCharacters = 400;
+const seenLines = 10;
+
+/** All that a permission may be about, as far as words show it. */
+const shownOfQuestion = new Set('id kind prompt result context options text subject expires digest at'.split(' '));
+const shownOfSubject = new Set('type command cwd tool input'.split(' '));
+
+const onlyHas = (value: object, known: ReadonlySet<string>) => Object.keys(value).every((key) => known.has(key));
+
+export interface QuestionText {
+  text: string;
+  /** Everything that is asked is in the text, and would be in view. */
+  isWhole: boolean;
+}
+
+export function questionText(question: DueQuestion): QuestionText {
+  const { prompt = '', result = '', context = '', subject } = question;
+  const lines = [
+    ...new Set([
+      prompt,
+      result,
+      context,
+      subject?.tool ?? '',
+      subject?.command === undefined ? '' : `$ ${subject.command}`,
+      subject?.input ?? '',
+      subject?.cwd ?? '',
+    ]),
+  ];
+  const text = lines.filter((line) => line.trim() !== '').join('\n');
+  const isWhole =
+    question.isCut !== true &&
+    onlyHas(question, shownOfQuestion) &&
+    onlyHas(subject ?? {}, shownOfSubject) &&
+    text.length <= seenCharacters &&
+    text.split('\n').length <= seenLines &&
+    // What hides in a text, or turns it around, may change what is read.
+    visible(text) === text;
+  return { text, isWhole };
+}

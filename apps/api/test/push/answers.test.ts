@@ -1,0 +1,323 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AddSubscription, type Route, routes } from '@relay/protocol';
+import {
+  type PushReceiver,
+  type TestDaemon,
+  connectDaemon,
+  openPushKeys,
+  registerDevice,
+  startPushReceiver,
+} from '@relay/testing';
+import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
+import { createSeal } from '../../src/push/sealed.ts';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { type Scene, openScene, updateOf } from '../scene.ts';
+import { until } from '../until.ts';
+
+interface Pushed {
+  title: string;
+  body: string;
+  actions?: { action: string; title: string; navigate: string; type?: string }[];
+  data: { promptId?: string; tokens?: Record<string, string>; cause: string };
+}
+
+const secret = ['p'.repeat(32)];
+const dayMs = 24 * 3600_000;
+let count = 0;
+
+/** Rules, 14.41 and 14.42: two apis, one daemon that names its questions, browsers at a service of our own. */
+describe('answers in a notification', () => {
+  let scene: Scene;
+  let daemon: TestDaemon;
+  let receiver: PushReceiver;
+  const added: string[] = [];
+
+  beforeAll(async () => {
+    receiver = await startPushReceiver();
+    const config = { pushSecret: secret, pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
+    scene = await openScene({ apis: 2, transports: [], config });
+    daemon = await connectDaemon(scene.relay, { capabilities: ['prompts'] });
+  });
+  afterEach(async () => {
+    for (const id of added.splice(0)) await scene.relay.call('removeSubscription', { params: { id } });
+  });
+  afterAll(async () => {
+    await scene.relay.stop();
+    await receiver.close();
+  });
+
+  /** A browser of alice, and what was pushed to it. */
+  const browser = async (more: Partial<AddSubscription> = {}) => {
+    const path = `/push/${(count += 1)}`;
+    const keys = openPushKeys();
+    const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: keys.keys, ...more } as const;
+    const { subscription } = (await scene.relay.call('addSubscription', { body })).body;
+    added.push(subscription.id);
+    const pushed = async (): Promise<Pushed> => {
+      await until(`something at ${path}`, () => receiver.at(path).length > 0);
+      const { body: sealed } = receiver.at(path).at(-1)!;
+      expect(sealed.length).toBeLessThanOrEqual(4096);
+      return (keys.read(sealed) as { notification: Pushed }).notification;
+    };
+    return { id: subscription.id, subscription, pushed };
+  };
+  const permission = (more: object = {}) => ({
+    uuid: `question-${(count += 1)}`,
+    title: 'May I pull the weeds?',
+    kind: 'permission',
+    options: [
+      { id: 'yes', label: 'Allow', kind: 'allow_once' },
+      { id: 'always', label: 'Always allow', kind: 'allow_always' },
+      { id: 'no', label: 'Refuse', kind: 'reject_once' },
+    ],
+    subject: { type: 'command', command: 'rm weeds', cwd: '/garden' },
+    ...more,
+  });
+  /** A watched session whose agent asks this. */
+  const ask = async (question: { uuid: string; title: string }, of = daemon) => {
+    const native = `native-${(count += 1)}`;
+    const body = { deviceId: of.deviceId, message: 'Water the garden' };
+    const { taskId } = (await scene.relay.call('createSession', { body })).body;
+    await of.next('task_start', (frame) => frame.task_id === taskId);
+    of.event(taskId, 'SESSION_STARTED', { session_id: native });
+    const id = `${of.deviceId}:${of.registration.agentType}:${native}`;
+    await updateOf(scene.app, id);
+    await scene.relay.call('watch', { body: { sessionId: id } });
+    of.event(taskId, 'WAIT_FOR_USER', { prompt: question.title, question });
+    await updateOf(scene.app, id, ({ prompts }) => prompts?.[0]?.id === question.uuid);
+    return { id, native };
+  };
+  const give = (token: string | undefined, { text, api = 0 }: { text?: string; api?: number } = {}) =>
+    scene.relay.call('giveAnswer', {
+      ...{ user: null, api, headers: { Authorization: `Bearer ${token}` } },
+      body: text === undefined ? {} : { text },
+    });
+  const resumes = (native: string) => daemon.inbox.count('task_resume', ({ session_id: id }) => id === native);
+  const tokens = (now = Date.now()) =>
+    createAnswerTokens({
+      database: scene.relay.database,
+      seal: createSeal(secret),
+      publicUrl: scene.relay.config.publicUrl,
+      now: () => now,
+    });
+
+  it('reject by the token alone, once, and say where', async () => {
+    const { pushed } = await browser({ label: 'My phone', actions: 'all' });
+    const question = permission();
+    const { id, native } = await ask(question);
+    const { title, body, actions, data } = await pushed();
+    expect({ title, body }).toEqual({
+      title: 'An agent needs you',
+      body: 'Water the garden\nMay I pull the weeds?\n$ rm weeds\n/garden',
+    });
+    expect(actions!.map(({ action, title: word }) => [action, word])).toEqual([
+      ['allow', 'Allow once'],
+      ['reject', 'Reject'],
+    ]);
+    expect(data).toMatchObject({ cause: 'needs_you', promptId: question.uuid });
+    const answer = await give(data.tokens!.reject, { api: 1 });
+    expectSuccess('giveAnswer', 202, answer);
+    expect(answer.body).toEqual({ sessionId: id, promptId: question.uuid, outcome: 'sent' });
+    expect(await daemon.next('task_resume', ({ session_id }) => session_id === native)).toMatchObject({
+      ...{ prompt_uuid: question.uuid, option_id: 'no', message: 'Refuse', answered_on: 'My phone' },
+    });
+    // Replayed, it is the same answer; the other button comes too late.
+    const again = await give(data.tokens!.reject);
+    expect(again).toMatchObject({ status: 202, body: answer.body });
+    expect(again.headers['idempotent-replay']).toBe('true');
+    const late = await give(data.tokens!.allow);
+    expectRefusal(late, 'PROMPT_ALREADY_ANSWERED');
+    expect(late.body).toMatchObject({
+      answer: { option: 'no', label: 'Refuse', on: 'My phone', at: expect.any(String) },
+    });
+    expect(resumes(native)).toBe(1);
+  });
+
+  it('of three people at once, one counts and one frame goes to the daemon', async () => {
+    const [phone, laptop] = [await browser({ actions: 'all' }), await browser({ actions: 'all', label: 'Laptop' })];
+    const question = permission();
+    const { id, native } = await ask(question);
+    const [one, other] = [await phone.pushed(), await laptop.pushed()];
+    const all = await Promise.all([
+      give(one.data.tokens!.reject, { api: 0 }),
+      give(other.data.tokens!.allow, { api: 1 }),
+      scene.relay.call('answerPrompt', { params: { id, uuid: question.uuid }, body: { option: 'always' }, api: 1 }),
+    ]);
+    expect(all.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+    for (const refused of all.filter(({ status }) => status === 409)) expectRefusal(refused, 'PROMPT_ALREADY_ANSWERED');
+    await daemon.next('task_resume', ({ session_id }) => session_id === native);
+    // Another frame would have been written before this one.
+    const next = permission();
+    const second = await ask(next);
+    await scene.relay.call('answerPrompt', { params: { id: second.id, uuid: next.uuid }, body: { option: 'no' } });
+    await daemon.next('task_resume', ({ session_id }) => session_id === second.native);
+    expect(resumes(native)).toBe(1);
+  });
+
+  const offered = async (actions: AddSubscription['actions'], question: { uuid: string; title: string }, more = {}) => {
+    const { pushed } = await browser({ ...(actions === undefined ? {} : { actions }), ...more });
+    await ask(question);
+    const { actions: found = [], body } = await pushed();
+    return { found: found.map(({ action }) => action), body };
+  };
+
+  it.each<[string, AddSubscription['actions'], object, object, string[]]>([
+    ['only to reject unless chosen otherwise', undefined, {}, {}, ['reject']],
+    ['nothing where that is chosen', 'none', {}, {}, []],
+    ['both where all is in view', 'all', {}, {}, ['allow', 'reject']],
+    ['never always', 'all', { options: [{ id: 'a', label: 'Always', kind: 'allow_always' }] }, {}, []],
+    ['to allow nothing that is cut', 'all', { title: 'May I? '.repeat(100) }, {}, ['reject']],
+    [
+      'to allow no command that is larger than the message',
+      'all',
+      { subject: { type: 'command', command: `echo ${'x'.repeat(30_000)}; rm -rf /` } },
+      {},
+      ['reject'],
+    ],
+    ['to allow nothing with invisible characters', 'all', { title: 'May I list\u202e files?' }, {}, ['reject']],
+    [
+      'to allow no changes of files, which words do not show',
+      'all',
+      { subject: { type: 'edit', diffs: [{ path: 'a', hunks: [] }] } },
+      {},
+      ['reject'],
+    ],
+    ['to allow nothing where the question is not sent', 'all', {}, { detail: 'title' }, ['reject']],
+    ['words to a question in words', 'all', { kind: 'text', options: [], subject: undefined }, {}, ['reply']],
+    ['no words unless all is chosen', 'reject', { kind: 'text', options: [], subject: undefined }, {}, []],
+  ])('offer %s', async (_name, actions, question, more, expected) => {
+    expect((await offered(actions, permission(question), more)).found).toEqual(expected);
+  });
+
+  it('say nothing of the question where the person wants no detail', async () => {
+    const { body, found } = await offered('all', permission(), { detail: 'none' });
+    expect({ body, found }).toEqual({ body: 'Open the relay to see more.', found: ['reject'] });
+  });
+
+  it('reply in words, and other words come too late', async () => {
+    const { pushed } = await browser({ actions: 'all' });
+    const { native } = await ask(permission({ kind: 'text', options: [], subject: undefined }));
+    const { data, actions } = await pushed();
+    expect(actions).toMatchObject([{ action: 'reply', type: 'text' }]);
+    expectRefusal(await give(data.tokens!.reply), 'INVALID_ANSWER');
+    expectRefusal(await give(data.tokens!.reply, { text: ' ' }), 'INVALID_REQUEST');
+    expect((await give(data.tokens!.reply, { text: 'Only the nettles' })).status).toBe(202);
+    expect(await daemon.next('task_resume', ({ session_id }) => session_id === native)).toMatchObject({
+      message: 'Only the nettles',
+    });
+    expect((await give(data.tokens!.reply, { text: 'Only the nettles' })).headers['idempotent-replay']).toBe('true');
+    expectRefusal(await give(data.tokens!.reply, { text: 'All of them' }), 'PROMPT_ALREADY_ANSWERED');
+    expect(resumes(native)).toBe(1);
+  });
+
+  it('wait for a machine that is offline, and say how long', async () => {
+    const registration = await registerDevice(scene.relay);
+    const away = await connectDaemon(scene.relay, { capabilities: ['prompts'], registration });
+    const { pushed } = await browser();
+    await ask(permission(), away);
+    const { data } = await pushed();
+    await away.drop();
+    await scene.app.next('device_status', ({ deviceId, status }) => deviceId === away.deviceId && status === 'offline');
+    const answer = await give(data.tokens!.reject);
+    expectSuccess('giveAnswer', 202, answer);
+    expect(answer.body).toMatchObject({ outcome: 'queued', queuedUntil: expect.any(String) });
+  });
+
+  it('come too late for a question that its agent took back', async () => {
+    const { pushed } = await browser();
+    const question = permission();
+    const { id, native } = await ask(question);
+    const { data } = await pushed();
+    daemon.event('', 'PROMPT_CLOSED', { session_id: native, uuid: question.uuid, state: 'superseded' });
+    await updateOf(scene.app, id, ({ prompts }) => prompts === undefined);
+    expectRefusal(await give(data.tokens!.reject), 'PROMPT_SUPERSEDED');
+    expect(resumes(native)).toBe(0);
+  });
+
+  it('are refused with a token that expired, of another question, of another person, or that is revoked', async () => {
+    const { id: address, pushed } = await browser();
+    const question = permission();
+    const { id: session, native } = await ask(question);
+    const { data } = await pushed();
+    const { sub } = JSON.parse(Buffer.from(data.tokens!.reject!.split('.')[1]!, 'base64url').toString()) as {
+      sub: string;
+    };
+    const claims = { sub, address, jti: 'one', session, prompt: question.uuid, option: 'no' };
+    const sign = async (more: object, expiresAtMs = Date.now() + 60_000, of = tokens()) =>
+      (await of.sign([{ ...claims, ...more }], expiresAtMs))![0];
+    expectRefusal(await give(await sign({}, Date.now() - 60_000)), 'TOKEN_EXPIRED');
+    expectRefusal(await give(await sign({ sub: 'mallory' })), 'TOKEN_REVOKED');
+    expectRefusal(await give(await sign({ sid: 'another sign-in' })), 'TOKEN_REVOKED');
+    expectRefusal(await give(await sign({ prompt: 'no such question' })), 'PROMPT_NOT_FOUND');
+    expectRefusal(await give(await sign({ digest: 'f'.repeat(32) })), 'PROMPT_SUPERSEDED');
+    const elsewhere = createAnswerTokens({
+      database: scene.relay.database,
+      seal: createSeal(secret),
+      publicUrl: 'https://other.example.com',
+    });
+    expectRefusal(await give(await sign({}, undefined, elsewhere)), 'INVALID_TOKEN');
+    const [head, body, signature] = data.tokens!.reject!.split('.');
+    const changed = Buffer.from(JSON.stringify({ ...claims, aud: 'x' })).toString('base64url');
+    expectRefusal(await give(`${head}.${changed}.${signature}`), 'INVALID_TOKEN');
+    expectRefusal(await give(`${head}.${body}.`), 'INVALID_TOKEN');
+    expectRefusal(await give(scene.relay.token()), 'INVALID_TOKEN');
+    expectRefusal(await scene.relay.call('giveAnswer', { user: null, body: {} }), 'UNAUTHORIZED');
+    await scene.relay.call('removeSubscription', { params: { id: address } });
+    expectRefusal(await give(data.tokens!.reject), 'TOKEN_REVOKED');
+    expect(resumes(native)).toBe(0);
+  });
+
+  it('take their token to no other route', async () => {
+    const { pushed } = await browser();
+    await ask(permission());
+    const { data } = await pushed();
+    const headers = { Authorization: `Bearer ${data.tokens!.reject}` };
+    for (const { method, path, credential } of Object.values<Route>(routes)) {
+      if (credential === 'none' || credential === 'answer') continue;
+      const answer = await scene.relay.call(method, path.replace(/:\w+/g, 'x'), { user: null, headers });
+      expectRefusal(answer, 'INVALID_TOKEN');
+    }
+  });
+
+  it('are verified for two days after their key has signed for 30, by every instance, without a read for each', async () => {
+    const start = Math.ceil(Date.now() / (30 * dayMs)) * 30 * dayMs;
+    const lastMoment = start - 1;
+    const claims = { sub: 'ada', address: 'a', jti: 'j', session: 's', prompt: 'p', option: 'no' };
+    const [token] = (await tokens(lastMoment).sign([claims], lastMoment + dayMs))!;
+    const [newer] = (await tokens(start).sign([claims], start + dayMs))!;
+    const kid = (text: string) =>
+      (JSON.parse(Buffer.from(text.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
+    expect(kid(token!)).not.toBe(kid(newer!));
+    expect(await tokens(start + dayMs / 2).verify(token!)).toMatchObject(claims);
+
+    let reads = 0;
+    let now = start;
+    const { database } = scene.relay;
+    const sql = {
+      ...database.sql,
+      query: (...given: never[]) => (
+        (reads += 1),
+        (database.sql.query as never as (...all: never[]) => never)(...given)
+      ),
+    };
+    const counting = createAnswerTokens({
+      database: { sql: sql as never },
+      seal: createSeal(secret),
+      publicUrl: scene.relay.config.publicUrl,
+      now: () => now,
+    });
+    const forged = (name: string) =>
+      `${Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'answer+jwt', kid: name })).toString('base64url')}.e30.e30`;
+    const unknown = `answers:${start / (30 * dayMs) + 1}`;
+    await expect(counting.verify(forged(unknown))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(counting.verify(forged(unknown))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(counting.verify(forged('answers:1'))).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
+    await counting.verify(token!);
+    expect(reads).toBe(1);
+    now += 30_001;
+    await expect(counting.verify(forged(unknown))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(reads).toBe(2);
+    now = start + 2 * dayMs;
+    await expect(counting.verify(token!)).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
+  });
+});

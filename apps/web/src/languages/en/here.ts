@@ -1,0 +1,31 @@
+/** English: words about this device: answers in its notifications, the app on it, and what it keeps. */
+export const words = {
+  here: {
+    answers: 'Answer in notifications',
+    answersMore: 'Relay offers these answers on the notification of a question.',
+    answersOf: {
+      none: 'None: a tap opens the session',
+      reject: 'Reject',
+      all: 'Allow once, Reject and Reply, where the whole question is in view',
+    },
+    locked:
+      'Anyone who holds this device can give them, even while it is locked, if its lock screen shows notifications. Hide them there, or choose fewer answers.',
+    device: 'This device',
+    install: 'Install Relay',
+    installMore: 'Relay opens from the home screen or the dock, in a window of its own.',
+    installed: 'Relay is installed here.',
+    homeScreen: 'Add Relay to the home screen',
+    homeScreenMore: 'Tap Share, then “Add to Home Screen”. Open Relay from there and sign in once more.',
+    homeScreenPicture: 'The Share button of Safari, and the line “Add to Home Screen” in its menu',
+    keep: 'Keep what I read last on this device',
+    keepMore:
+      'Up to 20 conversations, to be read without a connection. They are deleted when you sign out, or when someone else signs in.',
+    keeps: 'On',
+    keepsNot: 'Off',
+    newVersion: 'A new version of Relay is ready.',
+    reload: 'Reload',
+    offline: 'You’re offline. This is what was read here, as of {time}.',
+    notKept: 'This session was not kept on this device.',
+    allSessions: 'All sessions',
+  },
+};

@@ -1,0 +1,106 @@
+/** The pages while the relay can't be reached: what was read here last, to be read only. */
+import { Suspense, lazy, useEffect } from 'react';
+import { ChevronRight, CloudOff } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import type { Refusal } from '../api/refusal.ts';
+import { loadWords, timeOf, words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
+import { sessionPath, useLastSegment } from '../ui/address.ts';
+import { Problem } from '../ui/notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { Sentence } from '../ui/sentence.tsx';
+import { useResource } from '../ui/resource.ts';
+import { lastConversation, lastList } from './last.ts';
+
+const LastLog = lazy(async () => {
+  const [{ LastLog: loaded }] = await Promise.all([import('../pages/conversation.tsx'), loadWords('session')]);
+  return { default: loaded };
+});
+
+const retryMs = 15_000;
+
+/** Tries again by itself: after a while, and as soon as there is a network. */
+function useRetry(): () => void {
+  const { access } = useRooms();
+  useEffect(() => {
+    const again = () => void access.renew().catch(() => undefined);
+    const timer = setInterval(again, retryMs);
+    window.addEventListener('online', again);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('online', again);
+    };
+  }, [access]);
+  return () => void access.open();
+}
+
+function Offline({ at, onRetry }: { at: string; onRetry: () => void }) {
+  return (
+    <div className="notice" role="status">
+      <p>
+        <CloudOff className="i" aria-hidden /> <Sentence text={words.here.offline} time={timeOf(at)} />
+      </p>
+      <button type="button" className="small" onClick={onRetry}>
+        {words.retry}
+      </button>
+    </div>
+  );
+}
+
+/** `refusal`: why the relay can't be reached; it is said where nothing was kept. */
+export function LastPage({ refusal }: { refusal: Refusal }) {
+  const [location] = useLocation();
+  const onRetry = useRetry();
+  const isSession = /^\/sessions\/(?!new$)./.test(location);
+  return isSession ? <LastSession onRetry={onRetry} /> : <LastSessions refusal={refusal} onRetry={onRetry} />;
+}
+
+function LastSessions({ refusal, onRetry }: { refusal: Refusal; onRetry: () => void }) {
+  const found = useResource('', lastList);
+  if (found.kind !== 'ready') return null;
+  const { value } = found;
+  return (
+    <Page title={words.shell.sessions}>
+      {value === undefined ? (
+        <Problem refusal={refusal} onRetry={onRetry} />
+      ) : (
+        <>
+          <Offline at={value.at} onRetry={onRetry} />
+          <ul className="set-list">
+            {value.sessions.map(({ id, title, lastMessage }) => (
+              <li key={id}>
+                <Link href={sessionPath(id)} className="li">
+                  <span className="grow">
+                    <b>{title}</b>
+                    <span className="d cut">{lastMessage}</span>
+                  </span>
+                  <ChevronRight className="i" aria-hidden />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function LastSession({ onRetry }: { onRetry: () => void }) {
+  const id = useLastSegment();
+  const found = useResource(id, () => lastConversation(id));
+  if (found.kind !== 'ready') return null;
+  const { value } = found;
+  if (value === undefined)
+    return (
+      <Page title={words.shell.sessions} back={{ path: '/sessions', name: words.here.allSessions }}>
+        <p role="status">{words.here.notKept}</p>
+      </Page>
+    );
+  return (
+    <Suspense fallback={null}>
+      <LastLog kept={value}>
+        <Offline at={value.at} onRetry={onRetry} />
+      </LastLog>
+    </Suspense>
+  );
+}
