@@ -153,6 +153,7 @@ function operations(): JsonObject {
       ['from-app.auth'],
       ['attention.auth_ok'],
     ),
+    showSession: operation('receive', 'attention', 'The session that the app shows to its person.', ['from-app.focus']),
   };
 }
 
