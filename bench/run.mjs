@@ -12,6 +12,7 @@ import { growth } from './suites/growth.mjs';
 import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
+import { push } from './suites/push.mjs';
 import { requests } from './suites/requests.mjs';
 import { transcript } from './suites/transcript.mjs';
 import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
@@ -34,6 +35,7 @@ const single = {
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
 const asked = {
   neighbours,
+  push,
   transcript: async (options) => [
     ...(await transcriptPages(options)),
     ...(await transcriptTurn(options)),
@@ -53,6 +55,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
                   and, for the single process alone, ${Object.keys(single).join(', ')};
                   neighbours: requests of others while one person attacks
+                  push: notifications to a thousand browsers, and others meanwhile
                   transcript: a page from a long file and the memory of a long turn at a daemon,
                   and a frame of a transcript next to output of the same size
   --rounds <n>    rounds of everything, at least 1 (default: 5)

@@ -1,23 +1,31 @@
-// Hurts a whole relay by chance and judges what its peers saw (tests/cluster/chaos.cluster.ts):
-// `npm run chaos -- --minutes 30 --seed 7 --journal /tmp/journal.txt`. Without a seed it takes one and says which.
+// Hurts a whole relay by chance and judges what its peers saw (tests/cluster/chaos.cluster.ts), then its deliveries to addresses
+// (push.cluster.ts): `npm run chaos -- --minutes 30 --seed 7 --journal /tmp/journal.txt`. Without a seed it takes one and says which.
+// `--only relay` or `--only push` does one of the two.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string' }, seed: { type: 'string' }, journal: { type: 'string' } },
+  options: {
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    journal: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 const minutes = values.minutes ?? '30';
 const seed = values.seed ?? String(Math.floor(Math.random() * 1_000_000));
-if (!(Number(minutes) > 0) || !/^\d{1,9}$/.test(seed)) {
-  console.error('npm run chaos -- [--minutes 30] [--seed 7] [--journal file]');
+const files = { relay: 'chaos', push: 'push' };
+const chosen = values.only === undefined ? Object.keys(files) : [values.only];
+if (!(Number(minutes) > 0) || !/^\d{1,9}$/.test(seed) || !chosen.every((name) => Object.hasOwn(files, name))) {
+  console.error('npm run chaos -- [--minutes 30] [--seed 7] [--journal file] [--only relay|push]');
   process.exit(2);
 }
 console.error(`${minutes} min, seed ${seed}`);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
 const { status } = spawnSync(
   process.execPath,
-  [jest, '--testMatch', '**/tests/cluster/chaos.cluster.ts', '--runInBand'],
+  [jest, '--testMatch', ...chosen.map((name) => `**/tests/cluster/${files[name]}.cluster.ts`), '--runInBand'],
   {
     stdio: 'inherit',
     env: {

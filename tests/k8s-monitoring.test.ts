@@ -4,7 +4,15 @@ import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type RelayProcess, connectApp, connectDaemon, freePort, startRelayProcess } from '@relay/testing';
+import {
+  type PushReceiver,
+  type RelayProcess,
+  connectApp,
+  connectDaemon,
+  freePort,
+  startPushReceiver,
+  startRelayProcess,
+} from '@relay/testing';
 import { parse } from 'yaml';
 import {
   type Exported,
@@ -48,6 +56,7 @@ beforeAll(async () => {
 
 describeWith('kubectl', 'the queries', () => {
   let relay: RelayProcess;
+  let receiver: PushReceiver;
   let exported: Exported;
   let metricsPort: number;
 
@@ -55,12 +64,13 @@ describeWith('kubectl', 'the queries', () => {
 
   beforeAll(async () => {
     metricsPort = await freePort();
+    receiver = await startPushReceiver();
     relay = await startRelayProcess({
       env: {
         METRICS_PORT: String(metricsPort),
         PING_INTERVAL_MS: '200',
         DRAIN_SECONDS: '0',
-        PUSH_ALLOWED_HOSTS: '127.0.0.1:9',
+        PUSH_ALLOWED_HOSTS: receiver.host,
       },
     });
     // Whatever has a label shows it once it has happened.
@@ -86,8 +96,7 @@ describeWith('kubectl', 'the queries', () => {
       has_more: false,
     });
     await history;
-    // A service that is not there.
-    const address = { kind: 'ntfy', topic: 'monitoring', url: 'http://127.0.0.1:9' } as const;
+    const address = { kind: 'ntfy', topic: 'monitoring', url: receiver.url } as const;
     const { subscription } = (await relay.call('addSubscription', { body: address })).body;
     await relay.call('testSubscription', { params: { id: subscription.id } });
     await app.close();
@@ -96,6 +105,8 @@ describeWith('kubectl', 'the queries', () => {
     const deadline = Date.now() + 20_000;
     const late = [
       ['relay_push_deliveries_total', 'kind'],
+      ['relay_push_seconds_bucket', 'kind'],
+      ['relay_push_subscriptions', 'kind'],
       ['relay_daemon_closes_total', 'code'],
       ['relay_app_closes_total', 'code'],
       ['nodejs_gc_duration_seconds', 'kind'],
@@ -105,7 +116,10 @@ describeWith('kubectl', 'the queries', () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
     exported = await read();
   });
-  afterAll(() => relay.end('SIGTERM'));
+  afterAll(async () => {
+    await relay.end('SIGTERM');
+    await receiver.close();
+  });
 
   it('of every alert ask for what a relay exports', () => {
     expect(rules.length).toBeGreaterThan(15);

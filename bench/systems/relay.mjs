@@ -45,7 +45,7 @@ const environment = (issuer, shippedLimits) => ({
 
 /**
  * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
- * only asks. In the end everything is stopped.
+ * only asks. `env`: further variables of the instances. In the end everything is stopped.
  */
 export async function startInstances({
   apis = 1,
@@ -55,6 +55,7 @@ export async function startInstances({
   shippedLimits = false,
   weighed = false,
   profile,
+  env: given = {},
 }) {
   const stops = [];
   const stop = async () => {
@@ -70,7 +71,7 @@ export async function startInstances({
     stops.push(() => issuer.close());
     const url = await postgres.createDatabase();
     const people = await registerPeople({ url }, issuer, count, moreOfFirst);
-    const env = { ...environment(issuer, shippedLimits), DATABASE_URL: url, REDIS_URL: redis.url };
+    const env = { ...environment(issuer, shippedLimits), DATABASE_URL: url, REDIS_URL: redis.url, ...given };
     const launch = async (role, metricsPort = 0) => {
       const child = await start(main(role), {
         env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },

@@ -1,11 +1,12 @@
 /** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
 import { parseArgs } from 'node:util';
-import type { People } from '@relay/api';
+import { type People, rotatePushKey } from '@relay/api';
+import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 
 export const usage = `Usage: relay-admin <command> [options]
 
-Accounts and backups of this relay, from the machine that runs it and as the same user. It reads the same environment as the relay
+Accounts, backups and keys of this relay, from the machine that runs it and as the same user. It reads the same environment as the relay
 (DATA_DIR, or DATABASE_URL and REDIS_URL). The relay may run or not.
 
 Commands:
@@ -13,6 +14,7 @@ Commands:
   reset-password <email>    sets a new password, prints it once, and signs the person out everywhere
   invite                    prints a link for one new account; it ends after a week
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
+  rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
 Options:
@@ -26,6 +28,7 @@ export class Refused extends Error {}
 
 export interface AdminDeps {
   people: People;
+  config: RelayConfig;
   database: Database;
 }
 
@@ -87,6 +90,17 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder';
       return json
         ? [JSON.stringify({ email, removed: true })]
         : [`${email} and everything of this account are deleted.`];
+    },
+  },
+  'rotate-push-key': {
+    takes: 'nothing',
+    run: async (deps, _, { json }) => {
+      const publicKey = await rotatePushKey(deps);
+      if (publicKey === undefined)
+        throw new Refused('The key is VAPID_PRIVATE_KEY: put a new one in front of it, and restart the relay.');
+      return json
+        ? [JSON.stringify({ publicKey })]
+        : [`Browsers subscribe with ${publicKey} from now on. Those of the key before are notified for 90 days.`];
     },
   },
   backup: {

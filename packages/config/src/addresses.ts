@@ -45,6 +45,28 @@ export function hostAndPort(given: string): Parsed<string> {
   return { value: `${new URL(`http://${given}`).hostname}:${Number(port)}` };
 }
 
+const vapidRule = 'a comma list of private keys of P-256, 32 bytes in base64url each';
+
+/** `VAPID_PRIVATE_KEY`. */
+export const vapidKeys = {
+  kind: 'secret' as const,
+  accepts: vapidRule,
+  secret: true,
+  parse: (given: string): Parsed<readonly string[]> => {
+    const keys = given.split(',').map((part) => part.trim());
+    return keys.every((key) => /^[A-Za-z0-9_-]{43}$/.test(key)) ? { value: keys } : { expected: vapidRule };
+  },
+};
+
+const serviceRule = 'an https address, or http of this machine';
+
+/** `FCM_URL`, `APNS_URL`. */
+export const serviceUrl = {
+  kind: 'url' as const,
+  accepts: serviceRule,
+  parse: (given: string): Parsed<string> => (isSafeAddress(given) ? { value: given } : { expected: serviceRule }),
+};
+
 function network(given: string): boolean {
   if (networkNames.includes(given)) return true;
   const [address = '', prefix, ...rest] = given.split('/');

@@ -94,7 +94,22 @@ function numbers(config: RelayConfig): BrokenRule[] {
   return broken;
 }
 
+function apps(config: RelayConfig): BrokenRule[] {
+  const given = {
+    APNS_KEY_FILE: config.apnsKeyFile,
+    APNS_KEY_ID: config.apnsKeyId,
+    APNS_TEAM_ID: config.apnsTeamId,
+    APNS_TOPIC: config.apnsTopic,
+  };
+  const names = Object.keys(given) as (keyof typeof given)[];
+  const absent = names.filter((name) => given[name] === undefined);
+  const [first] = absent;
+  if (first === undefined || absent.length === names.length) return [];
+  const message = `${absent.join(', ')} ${absent.length === 1 ? 'is' : 'are'} missing; apps on iOS need all of ${names.join(', ')}, or none.`;
+  return [{ about: [first, ...names.filter((name) => name !== first)], message }];
+}
+
 /** Every rule that `config` breaks, in the order of the table's groups. */
 export function brokenRules(config: RelayConfig): BrokenRule[] {
-  return [...severalInstances(config), ...transport(config), ...signIn(config), ...numbers(config)];
+  return [...severalInstances(config), ...transport(config), ...signIn(config), ...apps(config), ...numbers(config)];
 }

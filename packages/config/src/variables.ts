@@ -13,6 +13,8 @@ import {
   contact,
   contactRule,
   hostAndPort,
+  serviceUrl,
+  vapidKeys,
 } from './addresses.ts';
 import { type DaemonVersions, daemonVersions } from './daemon-versions.ts';
 import { type IssuerSettings, issuers } from './issuers.ts';
@@ -158,6 +160,48 @@ export const variables = {
         'hosts that people may be notified at although they are not public or not https: exactly these, each with its port',
     },
   ),
+
+  FCM_SERVICE_ACCOUNT_FILE: variable<string | undefined>(notifying, path(), {
+    derived: { text: 'none', from: () => undefined },
+    readBy: ['standalone', 'api'],
+    meaning: 'the JSON file of a service account of Firebase: apps on Android can then be notified (kind `fcm`)',
+  }),
+  FCM_URL: variable(notifying, serviceUrl, {
+    default: 'https://fcm.googleapis.com',
+    readBy: ['standalone', 'api'],
+    meaning: 'where Firebase Cloud Messaging is',
+  }),
+  APNS_KEY_FILE: variable<string | undefined>(notifying, path(), {
+    derived: { text: 'none', from: () => undefined },
+    readBy: ['standalone', 'api'],
+    meaning: 'the `.p8` file of a key of Apple: apps on iOS can then be notified (kind `apns`)',
+  }),
+  APNS_KEY_ID: variable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
+    derived: { text: 'none', from: () => undefined },
+    readBy: ['standalone', 'api'],
+    meaning: 'the id of the key in `APNS_KEY_FILE`',
+  }),
+  APNS_TEAM_ID: variable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
+    derived: { text: 'none', from: () => undefined },
+    readBy: ['standalone', 'api'],
+    meaning: 'the id of the team that the key belongs to',
+  }),
+  APNS_TOPIC: variable<string | undefined>(notifying, text(/^[A-Za-z0-9.-]{1,255}$/, 'the bundle id of an app'), {
+    derived: { text: 'none', from: () => undefined },
+    readBy: ['standalone', 'api'],
+    meaning: 'the bundle id of the app, such as `com.example.relay`',
+  }),
+  APNS_URL: variable(notifying, serviceUrl, {
+    default: 'https://api.push.apple.com',
+    readBy: ['standalone', 'api'],
+    meaning: 'where Apple takes notifications; `https://api.sandbox.push.apple.com` for builds of development',
+  }),
+  VAPID_PRIVATE_KEY: variable<readonly string[]>(notifying, vapidKeys, {
+    default: [],
+    readBy: ['standalone', 'api'],
+    meaning:
+      'keys that name this relay to push services of browsers, in the place of the one that it makes: the first is given to new browsers, the others still reach those that were given them',
+  }),
 
   DAEMON_VERSIONS: variable<DaemonVersions>(policy, json(daemonVersions, versionsRule), {
     derived: { text: 'no policy', from: () => ({}) },

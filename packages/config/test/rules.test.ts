@@ -31,6 +31,19 @@ describe('combinations that cannot work', () => {
     expect(problemsOf('gateway', { DATABASE_URL, REDIS_URL })).toEqual([]);
   });
 
+  it('of the key of Apple a part alone is refused, with what is missing', () => {
+    const all = {
+      APNS_KEY_FILE: 'apns.p8',
+      APNS_KEY_ID: 'A'.repeat(10),
+      APNS_TEAM_ID: 'B'.repeat(10),
+      APNS_TOPIC: 'a.b',
+    };
+    expect(problemsOf('standalone', all)).toEqual([]);
+    const [variable, message] = only('standalone', { ...all, APNS_KEY_ID: '', APNS_TOPIC: '' });
+    expect(variable).toBe('APNS_KEY_ID');
+    expect(message).toMatch(/^APNS_KEY_ID, APNS_TOPIC are missing; apps on iOS need all of APNS_KEY_FILE/);
+  });
+
   it('the single process is told that it needs no Redis, and the password is not shown', () => {
     const [variable, message] = only('standalone', { REDIS_URL: 'redis://:hunter2@redis' });
     expect(variable).toBe('REDIS_URL');

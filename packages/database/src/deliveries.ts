@@ -89,6 +89,8 @@ export interface ClaimedDelivery {
   login?: string | undefined;
   /** The oldest open question of the session, with `needs_you`. */
   question?: DueQuestion | undefined;
+  /** Host of the address; for apps of the stores, their service. */
+  host: string;
   /** Of the notification; empty for a test, and for what is about no session. */
   sessionId: string;
   deviceId: string;
@@ -122,6 +124,8 @@ interface ClaimedRow {
   actions: SubscriptionActions;
   login: string | null;
   question: DueQuestion | null;
+  address: string;
+  last: string | null;
   session_id: string | null;
   device_id: string | null;
   title: string | null;
@@ -132,27 +136,39 @@ interface ClaimedRow {
   quiet: QuietHours | null;
 }
 
+/** Bounds the cost of a claim; the next one goes on after them. */
 const peopleAtOnce = 200;
 
+export interface ClaimRequest {
+  limit: number;
+  claimer: string;
+  /** The person after whom to begin; empty for the first. */
+  afterUser: string;
+  /** Hosts that have enough under way. */
+  withoutHosts?: readonly string[];
+}
+
 /**
- * Claims up to `limit` due deliveries, one of each address, of the people who come after `afterUser` in the order of their ids, so that
- * one person with many due rows delays no other. Returns them in that order; fewer than `limit` when the last person was reached.
+ * Claims up to `limit` due deliveries, one of each address, of the next 200 people after `afterUser` in the order of their ids, so that
+ * one person with many due rows delays no other. Returns them in that order, and in `next` where to go on: empty when the last person was
+ * reached.
  */
 export async function claimDeliveries(
   db: Db,
-  { limit, claimer, afterUser }: { limit: number; claimer: string; afterUser: string },
-): Promise<ClaimedDelivery[]> {
+  { limit, claimer, afterUser, withoutHosts = [] }: ClaimRequest,
+): Promise<{ claimed: ClaimedDelivery[]; next: string }> {
   // A loose scan of the index: one step for each person with something due, however much it is.
-  const rows = await db.sql.query<ClaimedRow>`
+  const rows = await db.sql.query<ClaimedRow | { id: null; last: string | null }>`
     WITH RECURSIVE people AS (
-      (SELECT user_id FROM deliveries WHERE state = 'pending' AND user_id > ${afterUser} AND next_at <= now() ORDER BY user_id LIMIT 1)
+      (SELECT user_id, 1 AS nth FROM deliveries
+        WHERE state = 'pending' AND user_id > ${afterUser} AND next_at <= now() ORDER BY user_id LIMIT 1)
       UNION ALL
-      SELECT (SELECT d.user_id FROM deliveries d WHERE d.state = 'pending' AND d.user_id > p.user_id AND d.next_at <= now()
-        ORDER BY d.user_id LIMIT 1)
-      FROM people p WHERE p.user_id IS NOT NULL
+      SELECT (SELECT d.user_id FROM deliveries d
+        WHERE d.state = 'pending' AND d.user_id > p.user_id AND d.next_at <= now() ORDER BY d.user_id LIMIT 1), nth + 1
+      FROM people p WHERE p.user_id IS NOT NULL AND nth < ${peopleAtOnce}
     ),
     due AS (
-      SELECT d.id FROM (SELECT user_id FROM people WHERE user_id IS NOT NULL LIMIT ${peopleAtOnce}) p
+      SELECT d.id FROM people p
       JOIN subscriptions s ON s.user_id = p.user_id
       CROSS JOIN LATERAL (
         SELECT id FROM deliveries
@@ -160,18 +176,21 @@ export async function claimDeliveries(
         ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
       ) d
       WHERE NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending')
-      LIMIT ${limit}
+        AND split_part(s.address, '/', 1) <> ALL(${[...withoutHosts]}::text[])
+      ORDER BY p.user_id LIMIT ${limit}
     ),
     claimed AS (
       UPDATE deliveries SET state = 'sending', claimed_by = ${claimer}, claimed_at = now(), attempts = attempts + 1
       WHERE id IN (SELECT id FROM due) AND state = 'pending' RETURNING *
     )
-    SELECT d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail, s.actions, s.login,
+    SELECT (SELECT user_id FROM people WHERE nth = ${peopleAtOnce}) AS last,
+      d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail, s.address, s.actions, s.login,
       n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
       ses.last_message AS text, asked.question,
       ${isOver} AS over, p.quiet,
       EXISTS (SELECT 1 FROM deliveries f WHERE f.after_id = d.id AND f.state = 'pending') AS has_next
-    FROM claimed d JOIN subscriptions s ON s.id = d.subscription_id
+    FROM (SELECT 1) AS one
+    LEFT JOIN (claimed d JOIN subscriptions s ON s.id = d.subscription_id) ON true
     LEFT JOIN notifications n ON n.id = d.notification_id
     LEFT JOIN sessions ses ON ses.key = n.session_key
     LEFT JOIN notification_settings p ON p.user_id = d.user_id
@@ -182,31 +201,35 @@ export async function claimDeliveries(
         AND (q.expires_at IS NULL OR q.expires_at > now()) ORDER BY q.seq LIMIT 1
     ) asked ON true
     ORDER BY d.user_id, d.next_at`;
-  return rows.map((row) => ({
-    id: row.id,
-    userId: row.user_id,
-    subscriptionId: row.subscription_id,
-    cause: row.cause,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    kind: row.kind,
-    sealed: row.sealed,
-    detail: row.detail,
-    actions: row.actions,
-    ...(row.login === null ? {} : { login: row.login }),
-    ...(row.question === null ? {} : { question: row.question }),
-    sessionId: row.session_id ?? '',
-    deviceId: row.device_id ?? '',
-    title: row.title ?? '',
-    text: row.text ?? '',
-    over: row.over,
-    awaitsReading: row.held_for === 'reading',
-    isDigest: row.held_for === 'quiet_hours' || row.held_for === 'storm',
-    hasNext: row.has_next,
-    quietHours: row.quiet,
-  }));
+  const claimed = rows.filter((row): row is ClaimedRow => row.id !== null).map(claimedOf);
+  return { claimed, next: claimed.length === limit ? claimed.at(-1)!.userId : (rows[0]?.last ?? '') };
 }
+
+const claimedOf = (row: ClaimedRow): ClaimedDelivery => ({
+  id: row.id,
+  userId: row.user_id,
+  subscriptionId: row.subscription_id,
+  cause: row.cause,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  kind: row.kind,
+  sealed: row.sealed,
+  detail: row.detail,
+  host: row.address.split('/')[0]!,
+  actions: row.actions,
+  ...(row.login === null ? {} : { login: row.login }),
+  ...(row.question === null ? {} : { question: row.question }),
+  sessionId: row.session_id ?? '',
+  deviceId: row.device_id ?? '',
+  title: row.title ?? '',
+  text: row.text ?? '',
+  over: row.over,
+  awaitsReading: row.held_for === 'reading',
+  isDigest: row.held_for === 'quiet_hours' || row.held_for === 'storm',
+  hasNext: row.has_next,
+  quietHours: row.quiet,
+});
 
 /** The end of one attempt. */
 export interface DeliveryOutcome {
@@ -215,19 +238,50 @@ export interface DeliveryOutcome {
   reason?: string | undefined;
   /** With `pending`: when it is tried again. With `held`, which was no attempt: when quiet hours end. */
   delayMs?: number | undefined;
+  /** With `pending`: the service does not accept this relay, whatever the address. */
+  isRefused?: boolean | undefined;
   /** Pauses the address, with the reason that its person reads. */
   pause?: string | undefined;
 }
 
 const failingDays = 7;
 
+type Claim = Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts'>;
+
 /**
  * Settles a claim, unless it is no longer this one: an attempt that was taken over changes nothing. An accepted delivery verifies its
- * address; an address that was `gone` is removed; one that took nothing for seven days is paused.
+ * address; an address that was `gone` is removed; one that took nothing for seven days is paused. Returns whether it was this claim.
  */
-export async function settleDelivery(
+export function settleDelivery(db: Whole, claim: Claim, claimer: string, outcome: DeliveryOutcome): Promise<boolean> {
+  return outcome.state === 'accepted'
+    ? settleAccepted(db, claim, claimer, outcome)
+    : settleOther(db, claim, claimer, outcome);
+}
+
+/** The usual end is one statement. */
+async function settleAccepted(
   db: Whole,
-  { id, subscriptionId, attempts }: Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts'>,
+  { id, attempts }: Claim,
+  claimer: string,
+  { httpStatus }: DeliveryOutcome,
+): Promise<boolean> {
+  const settled = await db.sql.query<{ id: string }>`
+    WITH settled AS (
+      UPDATE deliveries SET state = 'accepted', http_status = ${httpStatus ?? null}::int, reason = NULL, next_at = now(), accepted_at = now()
+      WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts}
+      RETURNING id, subscription_id
+    ),
+    verified AS (
+      UPDATE subscriptions SET verified = true, failing_since = NULL
+      WHERE id IN (SELECT subscription_id FROM settled) AND (NOT verified OR failing_since IS NOT NULL)
+    )
+    SELECT id FROM settled`;
+  return settled.length > 0;
+}
+
+async function settleOther(
+  db: Whole,
+  { id, subscriptionId, attempts }: Claim,
   claimer: string,
   { state, httpStatus, reason, delayMs = 0, pause }: DeliveryOutcome,
 ): Promise<boolean> {
@@ -242,8 +296,7 @@ export async function settleDelivery(
         attempts = attempts - ${held ? 1 : 0}::int,
         expires_at = expires_at + ${held ? delayMs : 0}::double precision * interval '1 millisecond',
         http_status = ${httpStatus ?? null}::int, reason = ${reason ?? null},
-        next_at = now() + ${delayMs}::double precision * interval '1 millisecond',
-        accepted_at = CASE WHEN ${state} = 'accepted' THEN now() END
+        next_at = now() + ${delayMs}::double precision * interval '1 millisecond'
       WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts}`;
     if (settled === 0) return false;
     if (held || state === 'superseded' || state === 'suppressed') return true;
@@ -251,18 +304,14 @@ export async function settleDelivery(
       await tx.sql.execute`DELETE FROM subscriptions WHERE id = ${subscriptionId}`;
       await tx.sql.execute`
         UPDATE deliveries SET state = 'gone', reason = ${reason ?? null} WHERE subscription_id = ${subscriptionId} AND state = 'pending'`;
-    } else if (state === 'accepted') {
-      await tx.sql.execute`
-        UPDATE subscriptions SET verified = true, failing_since = NULL
-        WHERE id = ${subscriptionId} AND (NOT verified OR failing_since IS NOT NULL)`;
-    } else {
-      await tx.sql.execute`
-        UPDATE subscriptions SET failing_since = COALESCE(failing_since, now()),
-          paused = paused OR ${pause !== undefined} OR COALESCE(failing_since < now() - ${failingDays}::int * interval '1 day', false),
-          reason = CASE WHEN ${pause !== undefined} THEN ${pause ?? null}
-            WHEN failing_since < now() - ${failingDays}::int * interval '1 day' THEN 'It took nothing for seven days.' ELSE reason END
-        WHERE id = ${subscriptionId}`;
+      return true;
     }
+    await tx.sql.execute`
+      UPDATE subscriptions SET failing_since = COALESCE(failing_since, now()),
+        paused = paused OR ${pause !== undefined} OR COALESCE(failing_since < now() - ${failingDays}::int * interval '1 day', false),
+        reason = CASE WHEN ${pause !== undefined} THEN ${pause ?? null}
+          WHEN failing_since < now() - ${failingDays}::int * interval '1 day' THEN 'It took nothing for seven days.' ELSE reason END
+      WHERE id = ${subscriptionId}`;
     return true;
   });
 }
@@ -285,11 +334,15 @@ export async function sweepDeliveries(db: Db): Promise<number> {
   return takenOver;
 }
 
-/** How long the delivery that is due longest has been due, in seconds; 0 when none is. A delivery that waits for a retry is not due. */
+/**
+ * How long the delivery that is due longest has been due, in seconds; 0 when none is. What waits for a retry is not due, and neither is what
+ * waits for the end of a pause.
+ */
 export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
-    SELECT extract(epoch FROM now() - min(next_at))::double precision AS seconds FROM deliveries
-    WHERE state = 'pending' AND next_at <= now() AND after_id IS NULL`;
+    SELECT extract(epoch FROM now() - min(d.next_at))::double precision AS seconds
+    FROM deliveries d JOIN subscriptions s ON s.id = d.subscription_id
+    WHERE d.state = 'pending' AND d.next_at <= now() AND d.after_id IS NULL AND NOT s.paused`;
   return Math.max(0, row?.seconds ?? 0);
 }
 

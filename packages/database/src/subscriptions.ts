@@ -4,6 +4,7 @@ import {
   type SubscriptionActions,
   type SubscriptionDetail,
   type SubscriptionKind,
+  type SubscriptionState,
   type CauseLevels,
   maxSubscriptions,
 } from '@relay/protocol';
@@ -136,6 +137,15 @@ export async function saveSubscription(
   });
 }
 
+/** How many addresses there are, of all people. */
+export async function countSubscriptions(
+  db: Db,
+): Promise<{ kind: SubscriptionKind; state: SubscriptionState; count: number }[]> {
+  return db.sql.query<{ kind: SubscriptionKind; state: SubscriptionState; count: number }>`
+    SELECT kind, CASE WHEN paused THEN 'paused' WHEN verified THEN 'active' ELSE 'unverified' END AS state, count(*)::int AS count
+    FROM subscriptions GROUP BY 1, 2`;
+}
+
 /** Subscriptions of other people with this address: one browser that changed hands. */
 export async function subscriptionsOfOthers(
   db: Db,
@@ -196,23 +206,39 @@ async function remove(tx: Db, userId: string, id: string): Promise<boolean> {
   return true;
 }
 
-/** The key pair of a purpose; of two callers at the same time, the first one's. */
-export async function keepServerKey(
-  db: Db,
-  purpose: string,
-  made: { publicKey: string; sealed: string },
-): Promise<{ publicKey: string; sealed: string }> {
+export interface ServerKey {
+  publicKey: string;
+  sealed: string;
+}
+
+/** The first key pair of a purpose; of two callers at the same time, the first one's. */
+export async function keepServerKey(db: Db, purpose: string, made: ServerKey): Promise<ServerKey> {
   await db.sql.execute`
     INSERT INTO server_keys (purpose, public_key, sealed) VALUES (${purpose}, ${made.publicKey}, ${made.sealed})
     ON CONFLICT (purpose) DO NOTHING`;
-  return (await readServerKey(db, purpose)) ?? made;
+  return (await readServerKeys(db, purpose))[0] ?? made;
 }
 
-export async function readServerKey(
-  db: Db,
-  purpose: string,
-): Promise<{ publicKey: string; sealed: string } | undefined> {
-  const [row] = await db.sql.query<{ public_key: string; sealed: string }>`
-    SELECT public_key, sealed FROM server_keys WHERE purpose = ${purpose}`;
-  return row && { publicKey: row.public_key, sealed: row.sealed };
+const keptKeyDays = 90;
+
+/** The current key pair of a purpose, then those before it, the newest first, for 90 days after their rotation. */
+export async function readServerKeys(db: Db, purpose: string): Promise<ServerKey[]> {
+  const rows = await db.sql.query<{ public_key: string; sealed: string }>`
+    SELECT public_key, sealed FROM server_keys
+    WHERE purpose = ${purpose}
+      OR (purpose LIKE ${`${purpose}:%`} AND rotated_at > now() - ${keptKeyDays}::int * interval '1 day')
+    ORDER BY rotated_at DESC NULLS FIRST`;
+  return rows.map(({ public_key: publicKey, sealed }) => ({ publicKey, sealed }));
+}
+
+/** Makes `made` the current key pair of a purpose. The one before stays for those who were given it; those older than 90 days end. */
+export async function rotateServerKey(db: Whole, purpose: string, made: ServerKey): Promise<void> {
+  await db.sql.transaction(async (tx) => {
+    await tx.sql.execute`
+      DELETE FROM server_keys WHERE purpose LIKE ${`${purpose}:%`} AND rotated_at <= now() - ${keptKeyDays}::int * interval '1 day'`;
+    await tx.sql.execute`
+      UPDATE server_keys SET purpose = purpose || ':' || public_key, rotated_at = now() WHERE purpose = ${purpose}`;
+    await tx.sql.execute`
+      INSERT INTO server_keys (purpose, public_key, sealed) VALUES (${purpose}, ${made.publicKey}, ${made.sealed})`;
+  });
 }

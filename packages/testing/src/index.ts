@@ -15,4 +15,5 @@ export * from './relay-double.ts';
 export * from './rest.ts';
 export * from './process.ts';
 export * from './push-receiver.ts';
+export * from './apns-double.ts';
 export * from './programs.ts';

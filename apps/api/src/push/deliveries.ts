@@ -6,27 +6,22 @@ import { randomUUID } from 'node:crypto';
 import {
   type ClaimedDelivery,
   type Database,
-  type DeliveryOutcome,
   claimDeliveries,
-  gatherDigest,
   deliveryLag,
-  isUnavailable,
   settleDelivery,
   sweepDeliveries,
 } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
-import type { AnswerTokens } from './answer-tokens.ts';
-import { type CarrierContext, type Target, addressOf, requestOf } from './carriers.ts';
-import type { Guard } from './guard.ts';
-import { messageOf } from './message.ts';
-import { digestOf } from './digest.ts';
-import { handedOn, outcomeOf, outcomeOfError, skippedOf } from './outcome.ts';
-import { withAnswers } from './offered.ts';
-import { createPoster } from './post.ts';
-import type { Seal } from './sealed.ts';
-import type { Vapid } from './vapid.ts';
+import { handedOn } from './outcome.ts';
+import { pushMetrics } from './metrics.ts';
+import type { Sender } from './sender.ts';
 
 const maxInFlight = 100;
+const maxPerHost = 20;
+/** A host with so many under way has to wait, so that a claim need not ask for single rows. */
+const fullAt = 16;
+/** A claim lasts a minute, and two requests of 15 s each may follow. */
+const sendWithinMs = 25_000;
 /** How long a stop waits for answers. Another instance takes over the claims that are not settled then. */
 const lastAnswersMs = 3000;
 
@@ -34,11 +29,9 @@ export interface DeliveriesDeps {
   database: Database;
   logger: Logger;
   metrics: Metrics;
-  seal: Seal;
-  guard: Guard;
-  vapid(): Promise<Vapid | undefined>;
-  answers: AnswerTokens;
-  publicUrl: string;
+  sender: Sender;
+  /** Ends every connection, and with it the attempts that are under way. */
+  cut: () => void;
   /** Between two passes when nothing wakes it. */
   pollMs: number;
 }
@@ -50,98 +43,74 @@ export interface Deliveries {
 }
 
 export function startDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { database, logger, metrics, seal, guard } = deps;
-  const counted = metrics.counter(
-    'relay_push_deliveries_total',
-    'Deliveries to addresses of people, by kind and outcome',
-    ['kind', 'outcome'],
-  );
-  const duplicates = metrics.counter(
-    'relay_push_duplicates_total',
-    'Deliveries taken over from an instance that ended',
-    [],
-  );
-  const oldest = metrics.gauge(
-    'relay_push_oldest_due_seconds',
-    'How long the delivery that is due longest has been due',
-  );
+  const { database, logger, metrics, sender, cut } = deps;
+  const counters = pushMetrics(metrics, database, logger);
   const claimer = randomUUID();
-  const poster = createPoster(guard);
   const inFlight = new Set<Promise<void>>();
+  const perHost = new Map<string, number>();
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
   let afterUser = '';
+  let isCut = false;
 
-  const send = async (delivery: ClaimedDelivery): Promise<DeliveryOutcome | undefined> => {
-    const skipped = skippedOf(delivery, Date.now());
-    if (skipped) return skipped;
-    const target = seal.open(delivery.sealed) as Target | undefined;
-    if (target === undefined) {
-      const reason = 'The relay can no longer read this address. Add it again.';
-      return { state: 'failed', reason, pause: reason };
-    }
-    const checked = guard.check(addressOf(target));
-    if ('why' in checked) return { state: 'failed', reason: checked.why, pause: checked.why };
-    const vapid = target.kind === 'webpush' ? await deps.vapid() : undefined;
-    if (target.kind === 'webpush' && vapid === undefined)
-      return { state: 'failed', reason: 'This relay lost its key for push services. Subscribe again.' };
-    const context: CarrierContext = { publicUrl: deps.publicUrl, vapid, now: Date.now };
-    const others = delivery.isDigest ? await gatherDigest(database, delivery) : [];
-    let request;
-    try {
-      const alone = messageOf(delivery, deps.publicUrl);
-      // A message about many answers none of them.
-      const message =
-        others.length > 0
-          ? digestOf(alone, others, delivery, deps.publicUrl)
-          : await withAnswers(alone, delivery, deps.answers);
-      request = requestOf(target, message, delivery, context);
-    } catch (error) {
-      if (isUnavailable(error)) return outcomeOfError(error, delivery.attempts);
-      const reason = 'The keys of this browser are not valid. Subscribe again.';
-      return { state: 'failed', reason, pause: reason };
-    }
-    try {
-      return outcomeOf(await poster.post(request), delivery);
-    } catch (error) {
-      // It may have arrived: another instance finds the claim and marks it.
-      return stopping.signal.aborted ? undefined : outcomeOfError(error, delivery.attempts);
-    }
-  };
-
-  const deliver = async (delivery: ClaimedDelivery) => {
-    const answer = await send(delivery);
-    if (answer === undefined) return;
-    const outcome = handedOn(answer, delivery);
+  const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
+    // This process stood still: another instance may have taken the claim over by the time that an answer comes.
+    if (performance.now() - claimedAt > sendWithinMs) return;
+    const outcome = handedOn(await sender.send(delivery), delivery);
+    // Cut by our own end, it may have arrived: another instance finds the claim and marks it.
+    if (isCut && outcome.state === 'pending') return;
     const settled = await settleDelivery(database, delivery, claimer, outcome);
     if (delivery.hasNext) look();
     const { id, kind, cause } = delivery;
-    counted.inc({ kind, outcome: settled ? outcome.state : 'unknown' });
+    counters.settled(delivery, outcome, settled);
     logger.debug({ deliveryId: id, kind, cause, ...outcome, settled }, 'delivery');
   };
 
+  /** Hosts with so many under way that a further claim could be too much for them. */
+  const fullHosts = () => [...perHost].filter(([, count]) => count >= fullAt).map(([host]) => host);
+  /** As many as are bound to fit: all of them may lead to the busiest of the other hosts. */
+  const roomNow = () => {
+    const busiest = Math.max(0, ...[...perHost.values()].filter((count) => count < fullAt));
+    return Math.min(maxInFlight - inFlight.size, maxPerHost - busiest);
+  };
+  const begin = (delivery: ClaimedDelivery, claimedAt: number) => {
+    const { host } = delivery;
+    perHost.set(host, (perHost.get(host) ?? 0) + 1);
+    const work = deliver(delivery, claimedAt)
+      .catch((error: unknown) =>
+        logger.warn({ err: error, deliveryId: delivery.id }, 'a delivery could not be settled'),
+      )
+      .finally(() => {
+        inFlight.delete(work);
+        const left = perHost.get(host)! - 1;
+        if (left === 0) perHost.delete(host);
+        else perHost.set(host, left);
+        // The next one to the same address or host waits for this one.
+        wake();
+      });
+    inFlight.add(work);
+  };
+
+  /** From where the last pass ended to the last person, then once round all of them; or until nothing more fits. */
   const pass = async () => {
-    do {
+    let rounds = afterUser === '' ? 1 : 2;
+    again = false;
+    while (!stopping.signal.aborted) {
+      const limit = roomNow();
+      if (limit <= 0) return;
+      const claimedAt = performance.now();
+      const { claimed, next } = await claimDeliveries(database, {
+        ...{ limit, claimer, afterUser },
+        withoutHosts: fullHosts(),
+      });
+      afterUser = next;
+      for (const delivery of claimed) begin(delivery, claimedAt);
+      if (next !== '' || (rounds -= 1) > 0) continue;
+      if (!again) return;
       again = false;
-      const room = maxInFlight - inFlight.size;
-      if (room <= 0) return;
-      const claimed = await claimDeliveries(database, { limit: room, claimer, afterUser });
-      if (afterUser !== '' && claimed.length < room) again = true;
-      afterUser = claimed.length < room ? '' : claimed.at(-1)!.userId;
-      for (const delivery of claimed) {
-        const work = deliver(delivery)
-          .catch((error: unknown) =>
-            logger.warn({ err: error, deliveryId: delivery.id }, 'a delivery could not be settled'),
-          )
-          .finally(() => {
-            inFlight.delete(work);
-            // The next one to the same address waits for this one.
-            wake();
-          });
-        inFlight.add(work);
-      }
-    } while (again && !stopping.signal.aborted);
+      rounds = 1;
+    }
   };
   const wake = () => {
     if (stopping.signal.aborted) return;
@@ -153,14 +122,13 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
       })
       .finally(() => {
         running = undefined;
-        if (again && inFlight.size < maxInFlight) wake();
+        if (again && roomNow() > 0) wake();
       });
   };
   let sweeping: Promise<void> | undefined;
   const sweep = async () => {
     const takenOver = await sweepDeliveries(database);
-    if (takenOver > 0) duplicates.inc({}, takenOver);
-    oldest.set(await deliveryLag(database));
+    counters.swept(takenOver, await deliveryLag(database));
     wake();
   };
   const look = () => {
@@ -179,10 +147,13 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
       stopping.abort();
       await sweeping;
       await running;
-      const clock = setTimeout(() => poster.close(), lastAnswersMs);
+      const clock = setTimeout(() => {
+        isCut = true;
+        cut();
+      }, lastAnswersMs);
       await Promise.all(inFlight);
       clearTimeout(clock);
-      poster.close();
+      cut();
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The words of a notification, for every kind of address. Without `detail` they say nothing of the work (rules, 14.10). */
+import { createHash } from 'node:crypto';
 import { type DeliveryCause, cutText } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
 import { questionText } from './question-text.ts';
@@ -37,6 +38,7 @@ const titles: Record<DeliveryCause, string> = {
   test: 'A test of the relay',
 };
 const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed'];
+const neutralBody = 'Open the relay to see more.';
 const textBytes = 1000;
 const titleBytes = 200;
 
@@ -59,10 +61,20 @@ function bodyOf(
   detail: ClaimedDelivery['detail'],
 ): Pick<PushMessage, 'body' | 'isWhole'> {
   if (cause === 'test') return { body: 'This address works. You will be notified here.' };
-  if (detail === 'none') return { body: 'Open the relay to see more.' };
+  if (detail === 'none') return { body: neutralBody };
   const name = cutText(title, titleBytes);
   if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
   const asked = question === undefined || question.isCut ? { text, isWhole: false } : questionText(question);
   if (asked.text === '') return { body: name };
   return { body: `${name}\n${cutText(asked.text, textBytes)}`, isWhole: asked.isWhole };
 }
+
+/** Short and equal for one topic; it tells a service nothing. */
+export const topicOf = ({ topic }: PushMessage): string =>
+  createHash('sha256').update(topic).digest('base64url').slice(0, 32);
+
+/** The same message without a word of the session, for a service that finds it too large or may read along. */
+export const neutral = ({ cause, title, link, topic, urgent }: PushMessage): PushMessage => ({
+  ...{ cause, title, link, topic, urgent },
+  body: neutralBody,
+});

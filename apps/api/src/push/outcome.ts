@@ -8,6 +8,29 @@ import { quietEnd } from './quiet.ts';
 const retryMs = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 const leastDelayMs = 1000;
 
+/** Raised instead of an answer: a service of the operator does not accept this relay. */
+export class ServiceRefused extends Error {
+  override readonly name = 'ServiceRefused';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the service answered ${status}`);
+    this.status = status;
+  }
+}
+
+/** Mended by the operator and not by the person, so the address stays, and the delivery waits as long as it is worth sending. */
+const refused = (httpStatus: number, attempts: number, random: () => number): DeliveryOutcome => ({
+  state: 'pending',
+  isRefused: true,
+  httpStatus,
+  reason: 'The service does not accept this relay. Its operator has to look after the key.',
+  delayMs: delayAfter(attempts, random),
+});
+
+/** A person typed the others, and mends them. */
+const isMadeByApps = (kind: SubscriptionKind) => kind !== 'ntfy' && kind !== 'webhook';
+
 /** Full jitter: a service that was away is not met by everyone at once. */
 function delayAfter(attempts: number, random: () => number): number {
   const bound = retryMs[Math.min(attempts, retryMs.length) - 1] ?? leastDelayMs;
@@ -19,13 +42,16 @@ export function outcomeOf(
   { attempts, kind }: { attempts: number; kind: SubscriptionKind },
   random: () => number = Math.random,
 ): DeliveryOutcome {
-  const { status: httpStatus, retryAfterMs } = answer;
+  const { status: httpStatus, retryAfterMs, meaning } = answer;
   const reason = `The service answered ${httpStatus}.`;
   if (httpStatus >= 200 && httpStatus < 300) return { state: 'accepted', httpStatus };
+  if (meaning === 'ours') return refused(httpStatus, attempts, random);
+  if (meaning === 'stale') return { state: 'pending', httpStatus, reason, delayMs: delayAfter(attempts, random) };
   if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500)
     return { state: 'pending', httpStatus, reason, delayMs: retryAfterMs ?? delayAfter(attempts, random) };
-  // A browser that unsubscribed; an address that a person typed is kept, to be mended.
-  if ((httpStatus === 404 || httpStatus === 410) && kind === 'webpush') return { state: 'gone', httpStatus, reason };
+  // A browser or app that left; an address that a person typed is kept, to be mended.
+  if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isMadeByApps(kind)))
+    return { state: 'gone', httpStatus, reason };
   if ([400, 401, 403, 404, 410].includes(httpStatus))
     return { state: 'failed', httpStatus, reason, pause: `The service answered ${httpStatus}. Check the address.` };
   return { state: 'failed', httpStatus, reason };
@@ -37,6 +63,7 @@ export function outcomeOfError(error: unknown, attempts: number, random: () => n
     const reason = 'The address leads into a network that is not public.';
     return { state: 'failed', reason, pause: reason };
   }
+  if (error instanceof ServiceRefused) return refused(error.status, attempts, random);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
   return { state: 'pending', reason: `The service did not answer${code}.`, delayMs: delayAfter(attempts, random) };
 }

@@ -1,5 +1,5 @@
 /** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
-import { type Database, splitNotification } from '@relay/database';
+import { type ClaimedDelivery, type Database, gatherDigest, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import type { Transport } from '../notify/outbox.ts';
@@ -8,14 +8,17 @@ import { type AnswerTokens, createAnswerTokens } from './answer-tokens.ts';
 import { startDeliveries } from './deliveries.ts';
 import { type Guard, createGuard } from './guard.ts';
 import { type Seal, createSeal } from './sealed.ts';
-import { type Vapid, openVapid } from './vapid.ts';
+import { createPoster } from './post.ts';
+import { createSender } from './sender.ts';
+import { openServices } from './services.ts';
+import { type VapidKeys, openVapidKeys } from './vapid.ts';
 import { mayWaitForReading, verdictOf } from './verdict.ts';
 
 export interface PushRoom {
   seal: Seal;
   guard: Guard;
-  /** The key for push services; undefined when it cannot be opened. */
-  vapid(): Promise<Vapid | undefined>;
+  /** The keys for push services of browsers; undefined when they cannot be opened. */
+  vapid(): Promise<VapidKeys | undefined>;
   answers: AnswerTokens;
   /** There may be something to send. */
   wake(): void;
@@ -49,15 +52,36 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
     return { room: undefined, transports: [], kinds: () => Promise.resolve([]), stop: () => Promise.resolve() };
   const seal = createSeal(config.pushSecret);
   const guard = createGuard(config.pushAllowedHosts);
-  const vapid = lazyVapid(database, seal, config.pushContact ?? httpsOnly(config.publicUrl), logger);
+  const contact = config.pushContact ?? httpsOnly(config.publicUrl);
+  const open = createPoster(undefined);
+  const poster = createPoster(guard);
+  const services = openServices(config, open, contact);
+  const vapid = services.vapid
+    ? () => Promise.resolve(services.vapid)
+    : lazyVapid(() => openVapidKeys(database, seal, contact), logger);
   const { publicUrl, outboxPollMs: pollMs } = config;
   const answers = createAnswerTokens({ database, seal, publicUrl });
-  const deliveries = startDeliveries({ ...deps, seal, guard, vapid, answers, publicUrl, pollMs });
+  const { fcm, apns } = services;
+  const gather = (delivery: ClaimedDelivery) => gatherDigest(database, delivery);
+  const sender = createSender({ seal, guard, poster, vapid, fcm, apns, answers, gather, publicUrl });
+  const cut = () => {
+    for (const one of [open, poster, apns]) one?.close();
+  };
+  const deliveries = startDeliveries({ ...deps, sender, cut, pollMs });
   const room: PushRoom = { seal, guard, vapid, answers, wake: () => deliveries.wake() };
+  const withoutBrowsers: readonly SubscriptionKind[] = [
+    'ntfy',
+    'webhook',
+    ...(fcm ? ['fcm' as const] : []),
+    ...(apns ? ['apns' as const] : []),
+  ];
   return {
     room,
     transports: [splitTransport(deps, room)],
-    kinds: async () => ((await vapid()) === undefined ? ['ntfy', 'webhook'] : ['ntfy', 'webhook', 'webpush']),
+    kinds: async () => [
+      ...withoutBrowsers,
+      ...((await vapid()) === undefined ? [] : (['webpush', 'unifiedpush'] as const)),
+    ],
     stop: () => deliveries.stop(),
   };
 }
@@ -88,21 +112,26 @@ const soonMs = 10_000;
 
 const httpsOnly = (publicUrl: string) => (publicUrl.startsWith('https:') ? publicUrl : undefined);
 
-/** Read at the first need, so that an api starts without its database; a failed read is repeated at the next need. */
-function lazyVapid(database: Database, seal: Seal, contact: string | undefined, logger: ApiDeps['logger']) {
-  let opening: Promise<Vapid | undefined> | undefined;
+/** Another instance may have rotated them. */
+const vapidKnownMs = 60_000;
+
+/** Read at the first need, so that an api starts without its database, and again after a minute; a failed read is repeated at the next need. */
+function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['logger']) {
+  let opened: { keys: Promise<VapidKeys | undefined>; at: number } | undefined;
   return () => {
-    opening ??= openVapid(database, seal, contact).then(
-      (vapid) => {
-        if (vapid === undefined)
+    if (opened !== undefined && Date.now() - opened.at < vapidKnownMs) return opened.keys;
+    const keys = open().then(
+      (found) => {
+        if (found === undefined)
           logger.error('PUSH_SECRET does not open the key for push services: browsers are not notified. Restore it');
-        return vapid;
+        return found;
       },
       (error: unknown) => {
-        opening = undefined;
+        opened = undefined;
         throw error;
       },
     );
-    return opening;
+    opened = { keys, at: Date.now() };
+    return keys;
   };
 }

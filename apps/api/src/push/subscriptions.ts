@@ -21,7 +21,7 @@ import {
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
-import { type Target, type WebhookTarget, addressOf } from './carriers.ts';
+import { type Target, type WebhookTarget, addressOf, isSealed } from './targets.ts';
 import { type Push, type PushRoom, ttlMs } from './push.ts';
 
 const ntfyServer = 'https://ntfy.sh';
@@ -41,21 +41,21 @@ const needed = <T>(value: T | undefined, field: string, kind: string): T => {
   throw new RelayError('INVALID_REQUEST', `In the body, "${field}" is required for an address of kind ${kind}.`);
 };
 
-function targetOf(body: AddSubscription): Target {
-  switch (body.kind) {
+function targetOf(body: AddSubscription, vapidKey: string | undefined, now: number): Target {
+  const { kind, keys } = body;
+  switch (kind) {
     case 'ntfy':
-      return {
-        kind: 'ntfy',
-        url: body.url ?? ntfyServer,
-        topic: needed(body.topic, 'topic', 'ntfy'),
-        token: body.token,
-      };
+      return { kind, url: body.url ?? ntfyServer, topic: needed(body.topic, 'topic', kind), token: body.token };
     case 'webhook':
-      return { kind: 'webhook', url: needed(body.url, 'url', 'webhook'), secret: newSecret() };
-    case 'webpush': {
-      const { p256dh, auth } = needed(body.keys, 'keys', 'webpush');
-      return { kind: 'webpush', endpoint: needed(body.endpoint, 'endpoint', 'webpush'), p256dh, auth };
+      return { kind, url: needed(body.url, 'url', kind), secret: newSecret() };
+    case 'webpush':
+    case 'unifiedpush': {
+      const { p256dh, auth } = needed(keys, 'keys', kind);
+      return { kind, endpoint: needed(body.endpoint, 'endpoint', kind), p256dh, auth, vapidKey };
     }
+    case 'fcm':
+    case 'apns':
+      return { kind, token: needed(body.token, 'token', kind), registeredAt: now, ...(keys ? { keys } : {}) };
   }
 }
 
@@ -68,9 +68,36 @@ function requireActions(kind: Target['kind'], actions: SubscriptionActions | und
     throw new RelayError('INVALID_REQUEST', 'In the body, "actions" may be other than "none" only for kind webpush.');
 }
 
-/** Host and topic: enough for its person to know it again, without what would let others write there. */
-function shownAddress(target: Target, url: URL): string {
-  return target.kind === 'ntfy' ? `${url.host}/${target.topic}` : url.host;
+/** Enough for its person to know it again, without what would let others write there. `unique` tells it from all others. */
+function identityOf(target: Target, url: URL | undefined): { shown: string; unique: string } {
+  switch (target.kind) {
+    case 'ntfy':
+      return { shown: `${url!.host}/${target.topic}`, unique: JSON.stringify([target.kind, url!.href, target.topic]) };
+    case 'fcm':
+      return { shown: 'Firebase', unique: JSON.stringify([target.kind, target.token]) };
+    case 'apns':
+      return { shown: 'Apple', unique: JSON.stringify([target.kind, target.token.toLowerCase()]) };
+    default:
+      return { shown: url!.host, unique: JSON.stringify([target.kind, url!.href, '']) };
+  }
+}
+
+const notConfigured: Record<AddSubscription['kind'], string> = {
+  ntfy: 'This relay does not notify by ntfy.',
+  webhook: 'This relay does not notify webhooks.',
+  webpush: 'This relay has lost its key for push services of browsers.',
+  unifiedpush: 'This relay has lost its key for push services.',
+  fcm: 'This relay has no account with Firebase.',
+  apns: 'This relay has no account with Apple.',
+};
+
+/** The text of a session goes only where it is sealed until it arrives. */
+function requireSealed(detail: string | undefined, target: Target | undefined): void {
+  if (detail !== 'text' || (target !== undefined && isSealed(target))) return;
+  throw new RelayError(
+    'INVALID_REQUEST',
+    'In the body, "detail" may be "text" only for an address with keys that seal it.',
+  );
 }
 
 /**
@@ -86,27 +113,26 @@ export async function addAddress(
   body: AddSubscription,
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
   const room = requireRoom(push);
-  if (!(await push.kinds()).includes(body.kind))
-    throw new RelayError('KIND_NOT_CONFIGURED', 'This relay has lost its key for push services of browsers.');
-  const target = targetOf(body);
-  const checked = room.guard.check(addressOf(target));
+  if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
+  const target = targetOf(body, (await room.vapid())?.current.publicKey, Date.now());
+  const address = addressOf(target);
+  const checked: { url?: URL } | { why: string } = address === undefined ? {} : room.guard.check(address);
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
-  const detail = body.detail ?? (target.kind === 'webpush' ? 'text' : 'none');
-  if (detail === 'text' && target.kind !== 'webpush')
-    throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  const detail = body.detail ?? (isSealed(target) ? 'text' : 'none');
+  requireSealed(detail, target);
   const actions = body.actions ?? (isBrowser(target.kind) ? 'reject' : 'none');
   requireActions(target.kind, actions);
   const label = body.label?.trim() ?? '';
   requireShowable(label);
-  const { url } = checked;
-  const hashes = room.seal.hashes(JSON.stringify([target.kind, url.href, target.kind === 'ntfy' ? target.topic : '']));
-  if (target.kind === 'webpush') await takeFromOthers(database, room, userId, target.auth, hashes);
+  const { shown, unique } = identityOf(target, checked.url);
+  const hashes = room.seal.hashes(unique);
+  if ('endpoint' in target) await takeFromOthers(database, room, userId, target.auth, hashes);
   const saved = await saveSubscription(database, userId, {
     kind: target.kind,
     addressHashes: hashes,
     sealed: room.seal.seal(target),
-    label: label === '' ? url.host : label,
-    address: shownAddress(target, url),
+    label: label === '' ? shown.split('/')[0]! : label,
+    address: shown,
     levels: body.causes ?? {},
     installation: body.installation,
     group: body.group?.trim() ?? '',
@@ -136,7 +162,7 @@ async function takeFromOthers(
 ): Promise<void> {
   for (const other of await subscriptionsOfOthers(database, userId, hashes)) {
     const target = room.seal.open(other.sealed) as Target | undefined;
-    if (target?.kind === 'webpush' && target.auth !== auth)
+    if (target !== undefined && 'auth' in target && target.auth !== auth)
       throw new RelayError('SUBSCRIPTION_TAKEN', 'This browser is subscribed for another account. Subscribe again.');
     await removeSubscription(database, other.userId, other.id);
   }
@@ -156,6 +182,7 @@ export async function readAddress(
 /** @throws RelayError INVALID_REQUEST, SUBSCRIPTION_NOT_FOUND */
 export async function changeAddress(
   { database }: Operations,
+  push: Push,
   userId: string,
   id: string,
   change: ChangeSubscription,
@@ -163,9 +190,8 @@ export async function changeAddress(
   const label = change.label?.trim();
   if (label === '') throw new RelayError('INVALID_REQUEST', '"label" may not be empty.');
   if (label !== undefined) requireShowable(label);
-  const { subscription } = await readAddress(database, userId, id);
-  if (change.detail === 'text' && subscription.kind !== 'webpush')
-    throw new RelayError('INVALID_REQUEST', 'In the body, "detail" may be "text" only for kind webpush.');
+  const { sealed, subscription } = await readAddress(database, userId, id);
+  requireSealed(change.detail, push.room?.seal.open(sealed) as Target | undefined);
   requireActions(subscription.kind, change.actions);
   if (!(await changeSubscription(database, userId, id, { ...change, label }))) throw missing();
   return (await readAddress(database, userId, id)).subscription;

@@ -1,6 +1,9 @@
-/** The key by which push services of browsers know this relay (RFC 8292): made once for all instances, kept sealed in the database. */
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { type Db, keepServerKey, readServerKey } from '@relay/database';
+/**
+ * The keys by which push services know this relay (RFC 8292): made once for all instances, kept sealed in the database. A browser trusts
+ * the one that it was given, so that keys of the time before a rotation are kept for 90 days.
+ */
+import { type KeyObject, createECDH, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { type Db, keepServerKey, readServerKeys } from '@relay/database';
 import jwt from 'jsonwebtoken';
 import type { Seal } from './sealed.ts';
 
@@ -11,36 +14,73 @@ export interface Vapid {
   authorization(origin: string): string;
 }
 
+export interface VapidKeys {
+  /** For new subscriptions. */
+  readonly current: Vapid;
+  /** The key of that public half; without one, the oldest. */
+  find(publicKey: string | undefined): Vapid | undefined;
+}
+
+export const vapidPurpose = 'vapid';
 const tokenSeconds = 12 * 3600;
 const renewMs = 3600_000;
 const maxOrigins = 1000;
 
-function make(): { publicKey: string; privatePem: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { x, y } = publicKey.export({ format: 'jwk' });
-  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]);
+/** A key pair as it is kept: the public half, and PKCS #8 of the private one. */
+export function makeVapidKey(): { publicKey: string; privatePem: string } {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    publicKey: point.toString('base64url'),
+    publicKey: publicHalf(privateKey),
     privatePem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
 
-/** Reads the key, or makes it. Undefined when none of the secrets opens it: browsers trust no other key than the one they were given. */
-export async function openVapid(
-  db: Db,
-  seal: Seal,
+function publicHalf(key: KeyObject): string {
+  const { x, y } = key.export({ format: 'jwk' });
+  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]);
+  return point.toString('base64url');
+}
+
+/** One of `VAPID_PRIVATE_KEY`: 32 bytes in base64url, as `web-push generate-vapid-keys` prints them. @throws Error when it is none */
+export function readVapidKey(text: string): KeyObject {
+  const pair = createECDH('prime256v1');
+  pair.setPrivateKey(Buffer.from(text, 'base64url'));
+  const point = pair.getPublicKey();
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url'));
+  return createPrivateKey({ key: { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: text }, format: 'jwk' });
+}
+
+/** `keys`: the current one first. */
+export function vapidKeysOf(
+  keys: readonly KeyObject[],
   contact: string | undefined,
   now: () => number = Date.now,
-): Promise<Vapid | undefined> {
-  let kept = await readServerKey(db, 'vapid');
-  if (kept === undefined) {
-    const { publicKey, privatePem } = make();
-    kept = await keepServerKey(db, 'vapid', { publicKey, sealed: seal.seal(privatePem) });
+): VapidKeys | undefined {
+  const all = keys.map((key) => vapidOf(key, contact, now));
+  const [current] = all;
+  if (current === undefined) return undefined;
+  return {
+    current,
+    find: (publicKey) =>
+      publicKey === undefined ? all.at(-1) : all.find((vapid) => vapid.publicKey === publicKey.replace(/=+$/, '')),
+  };
+}
+
+/** Reads the keys, or makes the first. Undefined when none of the secrets opens the current one. */
+export async function openVapidKeys(db: Db, seal: Seal, contact: string | undefined): Promise<VapidKeys | undefined> {
+  let kept = await readServerKeys(db, vapidPurpose);
+  if (kept.length === 0) {
+    const { publicKey, privatePem } = makeVapidKey();
+    kept = [await keepServerKey(db, vapidPurpose, { publicKey, sealed: seal.seal(privatePem) })];
   }
-  const pem = seal.open(kept.sealed);
-  if (typeof pem !== 'string') return undefined;
-  const key = createPrivateKey(pem);
-  const { publicKey } = kept;
+  const opened = kept.map(({ sealed }) => seal.open(sealed));
+  if (typeof opened[0] !== 'string') return undefined;
+  const keys = opened.filter((pem) => typeof pem === 'string').map((pem) => createPrivateKey(pem));
+  return vapidKeysOf(keys, contact);
+}
+
+function vapidOf(key: KeyObject, contact: string | undefined, now: () => number): Vapid {
+  const publicKey = publicHalf(key);
   const tokens = new Map<string, { token: string; madeAt: number }>();
   return {
     publicKey,

@@ -1,6 +1,6 @@
 /** Routes of the addresses at which a person is notified, and of the deliveries to them. */
 import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
-import { RelayError, maxSubscriptions } from '@relay/protocol';
+import { RelayError, maxAddressCharacters, maxSubscriptions } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { toRelayError } from '../http/errors.ts';
 import type { Handlers } from '../http/pipeline.ts';
@@ -52,8 +52,8 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
         status: 200,
         body: {
           kinds,
-          ...(vapid === undefined ? {} : { vapid: { publicKey: vapid.publicKey } }),
-          limits: { subscriptions: maxSubscriptions },
+          ...(vapid === undefined ? {} : { vapid: { publicKey: vapid.current.publicKey } }),
+          limits: { subscriptions: maxSubscriptions, addressCharacters: maxAddressCharacters },
         },
       };
     },
@@ -73,7 +73,7 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
     }),
     changeSubscription: async ({ principal, params, body }) => ({
       status: 200,
-      body: await changeAddress(deps, principal.userId, params.id, body),
+      body: await changeAddress(deps, push, principal.userId, params.id, body),
     }),
     removeSubscription: async ({ principal, params }) => {
       await removeAddress(deps, principal.userId, params.id);

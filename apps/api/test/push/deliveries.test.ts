@@ -130,6 +130,22 @@ describe('deliveries', () => {
     await remove(subscription.id);
   });
 
+  it('are sent once more without their text when the service finds them too large', async () => {
+    const browser = openPushKeys();
+    const { subscription } = await add({ kind: 'unifiedpush', endpoint: `${receiver.url}/push/3`, keys: browser.keys });
+    receiver.answer = (response) => void response.writeHead(receiver.at('/push/3').length === 1 ? 413 : 201).end();
+    const { id } = await complete('large');
+    const [first, second] = await arrived('/push/3', 2);
+    expect(browser.read(first!.body)).toMatchObject({ notification: { body: 'plant a hedge\nthe last words' } });
+    expect(browser.read(second!.body)).toMatchObject({
+      notification: { body: 'Open the relay to see more.', data: { sessionId: id } },
+    });
+    const last = async () => (await read(subscription.id)).lastDelivery;
+    await until('it is accepted', async () => (await last())?.state === 'accepted');
+    expect(await last()).toMatchObject({ attempts: 1, httpStatus: 201 });
+    await remove(subscription.id);
+  });
+
   it('are tried again after a failure, and after as long as the service asks', async () => {
     const { id } = await webhook('/busy');
     receiver.answer = (response) => {
@@ -214,8 +230,8 @@ describe('the ledger of deliveries', () => {
     database.sql.execute`
       INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
       VALUES (${id}, ${userId}, 'ntfy', ${id}, '', '', '', '{}', 'none', true)`;
-  const claim = (claimer: string, limit = 100, afterUser = '') =>
-    claimDeliveries(database, { limit, claimer, afterUser });
+  const claim = async (claimer: string, limit = 100) =>
+    (await claimDeliveries(database, { limit, claimer, afterUser: '' })).claimed;
   const passMinutes = async (minutes: number) => {
     await database.sql.execute`
       UPDATE deliveries SET claimed_at = claimed_at - ${minutes}::int * interval '1 minute',

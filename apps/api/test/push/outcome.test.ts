@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AddressRefused } from '../../src/push/guard.ts';
-import { outcomeOf, outcomeOfError } from '../../src/push/outcome.ts';
+import { ServiceRefused, outcomeOf, outcomeOfError } from '../../src/push/outcome.ts';
 
 const webhook = { attempts: 1, kind: 'webhook' } as const;
 const browser = { attempts: 1, kind: 'webpush' } as const;
@@ -38,6 +38,21 @@ describe('the outcome of a delivery', () => {
 
   it.each([400, 401, 403])('%d pauses the address', (status) => {
     expect(outcomeOf({ status }, browser)).toMatchObject({ state: 'failed', pause: expect.any(String) });
+  });
+
+  it('pauses nothing when a service does not accept this relay, and waits', () => {
+    for (const outcome of [
+      outcomeOf({ status: 403, meaning: 'ours' }, { attempts: 1, kind: 'apns' }, latest),
+      outcomeOfError(new ServiceRefused(401), 1, latest),
+    ])
+      expect(outcome).toMatchObject({ state: 'pending', isRefused: true, delayMs: 5000 });
+  });
+
+  it.each([404, 410])('%d ends the subscription of an app too, unless it speaks of an earlier one', (status) => {
+    for (const kind of ['unifiedpush', 'fcm', 'apns'] as const)
+      expect(outcomeOf({ status }, { attempts: 1, kind })).toMatchObject({ state: 'gone' });
+    const stale = outcomeOf({ status, meaning: 'stale' }, { attempts: 1, kind: 'apns' });
+    expect(stale).toMatchObject({ state: 'pending', httpStatus: status });
   });
 
   it.each([404, 410])('%d ends the subscription of a browser, and pauses an address that a person typed', (status) => {

@@ -106,6 +106,13 @@ describe('addresses to notify', () => {
     ['a topic with a path in it', { kind: 'ntfy', topic: '../x' }, 'INVALID_REQUEST'],
     ['a webhook without an address', { kind: 'webhook' }, 'INVALID_REQUEST'],
     ['a browser without keys', { kind: 'webpush', endpoint: 'https://push.example.com/x' }, 'INVALID_REQUEST'],
+    [
+      'an app with UnifiedPush without keys',
+      { kind: 'unifiedpush', endpoint: 'https://up.example.com/x' },
+      'INVALID_REQUEST',
+    ],
+    ['an app of a store that this relay has no account with', { kind: 'fcm', token: 'x' }, 'KIND_NOT_CONFIGURED'],
+    ['an app of another store', { kind: 'apns', token: 'x' }, 'KIND_NOT_CONFIGURED'],
     ['a kind that there is not', { kind: 'pigeon' }, 'INVALID_REQUEST'],
     ['a token with a line break', { kind: 'ntfy', topic: 'x', token: 'a\r\nX-Evil: 1' }, 'INVALID_REQUEST'],
     ['a text of the session for ntfy', { kind: 'ntfy', topic: 'x', detail: 'text' }, 'INVALID_REQUEST'],
@@ -143,7 +150,7 @@ describe('addresses to notify', () => {
   it('share one key for browsers, whichever instance makes it', async () => {
     const first = await relay.call('readPushConfig');
     expectSuccess('readPushConfig', 200, first);
-    expect(first.body.kinds).toEqual(['ntfy', 'webhook', 'webpush']);
+    expect(first.body.kinds).toEqual(['ntfy', 'webhook', 'webpush', 'unifiedpush']);
     const other = await startRelay({ config: { pushSecret: ['p'.repeat(32)] }, database: relay.database });
     expect((await other.call('readPushConfig')).body.vapid).toEqual(first.body.vapid);
     await other.stop();

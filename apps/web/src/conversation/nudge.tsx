@@ -1,8 +1,9 @@
 /** The offer of notifications: once something has waited for the person, and never again after an answer. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
 
 const answered = 'relay.nudge';
 
@@ -15,7 +16,19 @@ const isWorthIt = () =>
   Notification.permission === 'default' &&
   localStorage.getItem(answered) === null;
 
+/** The browser that has notifications keeps them when the relay takes another key. */
+function useRenewal() {
+  const { client, place } = useRooms();
+  useEffect(() => {
+    if (localStorage.getItem('relay.push') === null) return;
+    void import('../push/browser.ts')
+      .then(({ renewBrowserPush }) => renewBrowserPush(client, place))
+      .catch(() => undefined);
+  }, [client, place]);
+}
+
 export function Nudge({ session }: { session: Session }) {
+  useRenewal();
   const [isOver, setOver] = useState(() => !isWorthIt());
   if (isOver || !session.watched || session.status === 'active') return null;
   const end = () => {

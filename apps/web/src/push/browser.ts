@@ -75,6 +75,27 @@ export async function turnOn(client: Client, place: Place, publicKey: string): P
   return true;
 }
 
+/** Safari subscribes in a click alone: there the page offers to turn notifications on again. */
+const needsClick = () => nameOfBrowser().startsWith('Safari');
+let renewing: Promise<void> | undefined;
+
+/** After the relay took another key: this browser subscribes with it, without asking its person. Once for each load of the page. */
+export function renewBrowserPush(client: Client, place: Place): Promise<void> {
+  return (renewing ??= renew(client, place));
+}
+
+async function renew(client: Client, place: Place): Promise<void> {
+  const id = localStorage.getItem(storedId);
+  if (id === null || impossible() !== undefined || Notification.permission !== 'granted' || needsClick()) return;
+  const { vapid } = await client.call('readPushConfig');
+  const found = await pushSubscription(place);
+  if (vapid === undefined || found === null || base64url(found.options.applicationServerKey) === vapid.publicKey)
+    return;
+  await turnOn(client, place, vapid.publicKey);
+  // It has an address of its own; the one before leads nowhere.
+  await client.call('removeSubscription', { params: { id } });
+}
+
 /** The push service then answers the relay that it is gone, should the relay not have heard of it. */
 export async function turnOff(client: Client, place: Place, id: string): Promise<void> {
   await client.call('removeSubscription', { params: { id } });

@@ -281,7 +281,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   PushConfig: {
     kinds: ['ntfy', 'webhook', 'webpush'],
     vapid: { publicKey: story.vapidKey },
-    limits: { subscriptions: 20 },
+    limits: { subscriptions: 20, addressCharacters: 1000 },
   },
   SubscriptionList: { subscriptions: [subscription] },
   AddSubscription: { kind: 'ntfy', label: 'My phone', url: 'https://ntfy.sh', topic: 'garden-x7k2p9' },

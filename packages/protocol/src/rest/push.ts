@@ -3,7 +3,7 @@ import { type Static, Type, count, flag, id, limits, line, list, maybe, oneOf, r
 import { notificationCauses } from './causes.ts';
 import { CauseLevels } from './notification-settings.ts';
 
-export const subscriptionKinds = ['ntfy', 'webhook', 'webpush'] as const;
+export const subscriptionKinds = ['ntfy', 'webhook', 'webpush', 'unifiedpush', 'fcm', 'apns'] as const;
 export type SubscriptionKind = (typeof subscriptionKinds)[number];
 
 export const subscriptionStates = ['unverified', 'active', 'paused'] as const;
@@ -41,6 +41,7 @@ export type Hold = (typeof holds)[number];
 export const maxSubscriptions = 20;
 export const maxDelaySeconds = 86_400;
 export const maxAddressCharacters = 1000;
+const maxTokenCharacters = 1000;
 
 const label = text('Name for people', { minLength: 1, maxLength: limits.nameCharacters });
 const causes = Type.Unsafe<CauseLevels>({
@@ -61,7 +62,7 @@ const delaySeconds = Type.Integer({
 });
 const detail = oneOf(
   subscriptionDetails,
-  'How much of a session is sent: nothing, its title, or also its last message. `text` only with `webpush`, which is sealed end to end',
+  'How much of a session is sent: nothing, its title, or also its last message. `text` only with `keys`, which seal it end to end',
 );
 const actions = oneOf(
   subscriptionActions,
@@ -83,15 +84,23 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
     }),
   ),
   topic: maybe(text('`ntfy`: the topic', { pattern: '^[-_A-Za-z0-9]{1,64}$', maxLength: 64 })),
-  token: maybe(text('`ntfy`: an access token of the server', { minLength: 1, maxLength: 512, pattern: '^[!-~]+$' })),
-  endpoint: maybe(text('`webpush`: the endpoint of the browser', { maxLength: maxAddressCharacters })),
+  token: maybe(
+    text('`ntfy`: an access token of the server. `fcm`, `apns`: the token of the app on its device', {
+      minLength: 1,
+      maxLength: maxTokenCharacters,
+      pattern: '^[!-~]+$',
+    }),
+  ),
+  endpoint: maybe(
+    text('`webpush`, `unifiedpush`: the endpoint of the browser or app', { maxLength: maxAddressCharacters }),
+  ),
   keys: maybe(
     Type.Object(
       {
         p256dh: text('Public key, base64url', { pattern: '^[A-Za-z0-9_-]{87}=?$', maxLength: 88 }),
         auth: text('Authentication secret, base64url', { pattern: '^[A-Za-z0-9_-]{22}={0,2}$', maxLength: 24 }),
       },
-      { description: '`webpush`: the keys of the browser (RFC 8291)' },
+      { description: '`webpush`, `unifiedpush`; `fcm`, `apns` if the app opens sealed messages: its keys (RFC 8291)' },
     ),
   ),
 });
@@ -134,7 +143,9 @@ export const Subscription = record(
     id: id('Subscription id'),
     kind: oneOf(subscriptionKinds, 'How it is reached'),
     label,
-    address: text('The host, and for `ntfy` the topic', { maxLength: maxAddressCharacters }),
+    address: text('The host, for `ntfy` with the topic; for `fcm` and `apns` the service', {
+      maxLength: maxAddressCharacters,
+    }),
     causes,
     detail,
     installation: maybe(installation),
@@ -186,7 +197,13 @@ export const PushConfig = record('PushConfig', 'The ways in which this relay can
       { description: 'For `webpush` (RFC 8292)' },
     ),
   ),
-  limits: Type.Object({ subscriptions: count('Addresses of one person') }, { description: 'Bounds' }),
+  limits: Type.Object(
+    {
+      subscriptions: count('Addresses of one person'),
+      addressCharacters: count('Characters of an address'),
+    },
+    { description: 'Bounds' },
+  ),
 });
 
 export type AddSubscription = Static<typeof AddSubscription>;

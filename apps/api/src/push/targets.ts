@@ -1,0 +1,56 @@
+/** What is sealed of an address: all that its service needs (rules, 14.7). */
+
+/** The keys of a receiver, by which a text is sealed until it arrives (RFC 8291). */
+export interface ReceiverKeys {
+  /** base64url. */
+  p256dh: string;
+  auth: string;
+}
+export interface NtfyTarget {
+  kind: 'ntfy';
+  url: string;
+  topic: string;
+  token?: string | undefined;
+}
+export interface WebhookTarget {
+  kind: 'webhook';
+  url: string;
+  secret: string;
+  /** Signs too, for a day after the rotation. */
+  before?: { secret: string; until: number } | undefined;
+}
+/** A browser, or an app with UnifiedPush: both are reached by RFC 8030. */
+export interface WebPushTarget extends ReceiverKeys {
+  kind: 'webpush' | 'unifiedpush';
+  endpoint: string;
+  /** The key of this relay that the receiver was given. Absent in rows older than rotation. */
+  vapidKey?: string | undefined;
+}
+export interface AppTarget {
+  kind: 'fcm' | 'apns';
+  /** Of the app on its device. */
+  token: string;
+  keys?: ReceiverKeys | undefined;
+  /** When the app registered it, in ms: a service may speak of an earlier registration. */
+  registeredAt: number;
+}
+export type Target = NtfyTarget | WebhookTarget | WebPushTarget | AppTarget;
+
+/** The address that its person gave, as the guard checks it. Undefined for apps: their service is the operator's choice. */
+export function addressOf(target: Target): string | undefined {
+  switch (target.kind) {
+    case 'ntfy':
+    case 'webhook':
+      return target.url;
+    case 'webpush':
+    case 'unifiedpush':
+      return target.endpoint;
+    case 'fcm':
+    case 'apns':
+      return undefined;
+  }
+}
+
+/** The text of a session goes only where it is sealed until it arrives. */
+export const isSealed = (target: Target): boolean =>
+  target.kind === 'webpush' || target.kind === 'unifiedpush' || ('keys' in target && target.keys !== undefined);

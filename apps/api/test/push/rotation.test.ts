@@ -1,0 +1,83 @@
+import { createECDH } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type PushReceiver,
+  type TestRelay,
+  openPushKeys,
+  startPushReceiver,
+  startRelay,
+  vapidClaims,
+} from '@relay/testing';
+import { rotatePushKey } from '../../src/push/rotate-key.ts';
+import { until } from '../until.ts';
+
+/** Rules, 14.10. */
+describe('the key for push services of browsers', () => {
+  let receiver: PushReceiver;
+  const relays: TestRelay[] = [];
+  const start = async (config: object = {}) => {
+    const relay = await startRelay({
+      config: { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], ...config },
+      ...(relays[0] === undefined ? {} : { database: relays[0].database }),
+    });
+    relays.push(relay);
+    return relay;
+  };
+  beforeAll(async () => {
+    receiver = await startPushReceiver();
+  });
+  afterAll(async () => {
+    for (const relay of relays.reverse()) await relay.stop();
+    await receiver.close();
+  });
+
+  const keyOf = async (relay: TestRelay) => (await relay.call('readPushConfig')).body.vapid!.publicKey;
+  const subscribe = async (relay: TestRelay, path: string) => {
+    const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: openPushKeys().keys } as const;
+    return (await relay.call('addSubscription', { body })).body.subscription.id;
+  };
+  /** The state of a test, when it ended, and the key that its request named. */
+  const test = async (relay: TestRelay, id: string, path: string) => {
+    const { deliveryId } = (await relay.call('testSubscription', { params: { id } })).body;
+    const read = async () => (await relay.call('readDelivery', { params: { id: deliveryId } })).body;
+    await until('it ended', async () => !['pending', 'sending'].includes((await read()).state));
+    const request = receiver.at(path).at(-1);
+    return { delivery: await read(), key: request && vapidClaims(request.headers.authorization).key };
+  };
+
+  it('may be rotated: browsers of the time before are reached with theirs, for 90 days', async () => {
+    const before = await start();
+    const oldKey = await keyOf(before);
+    const old = await subscribe(before, '/push/old');
+    const newKey = await rotatePushKey(before);
+    const after = await start();
+    expect(await keyOf(after)).toBe(newKey);
+    expect(newKey).not.toBe(oldKey);
+    const young = await subscribe(after, '/push/new');
+    expect(await test(after, old, '/push/old')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
+    expect(await test(after, young, '/push/new')).toMatchObject({ delivery: { state: 'accepted' }, key: newKey });
+
+    await after.database.sql.execute`
+      UPDATE server_keys SET rotated_at = now() - interval '91 days' WHERE rotated_at IS NOT NULL`;
+    const later = await start();
+    const { delivery } = await test(later, old, '/push/old');
+    expect(delivery).toMatchObject({ state: 'failed', reason: expect.stringMatching(/Subscribe again/) });
+    const { body } = await later.call('readSubscription', { params: { id: old } });
+    expect(body).toMatchObject({ state: 'paused' });
+  });
+
+  it('may be the operator’s: the first is given to browsers, those behind it still reach theirs', async () => {
+    const pairs = [createECDH('prime256v1'), createECDH('prime256v1')];
+    const [first, second] = pairs.map((pair) => pair.generateKeys('base64url'));
+    const [firstPrivate, secondPrivate] = pairs.map((pair) =>
+      pair.getPrivateKey().toString('base64url').padStart(43, 'A'),
+    );
+    const one = await start({ vapidPrivateKey: [firstPrivate] });
+    expect(await keyOf(one)).toBe(first);
+    const id = await subscribe(one, '/push/own');
+    expect(await rotatePushKey(one)).toBeUndefined();
+    const two = await start({ vapidPrivateKey: [secondPrivate, firstPrivate] });
+    expect(await keyOf(two)).toBe(second);
+    expect(await test(two, id, '/push/own')).toMatchObject({ delivery: { state: 'accepted' }, key: first });
+  });
+});
