@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
-// tests of everything an agent may do. The first word of a message is a command; other messages are echoed:
+// tests of everything an agent may do. The first word of a message is a command. Other messages are answered by a tour for people
+// (demo-tour.mjs), or echoed where $DEMO_AGENT_HOME is given, as in tests:
 //   size · tool · plan · think · perm · permquiet (says nothing after the answer) · permcrash · perms (two at once) · write (asks for a write)
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
 //   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only one, and continues)
@@ -23,8 +24,9 @@ import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk';
+import { tour } from './demo-tour.mjs';
 
-const home = process.env.DEMO_AGENT_HOME ?? path.join(process.env.HOME ?? '.', '.demo-agent');
+const home = process.env.DEMO_AGENT_HOME || path.join(process.env.HOME ?? '.', '.demo-agent');
 const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
 const forever = () => new Promise(() => setInterval(() => undefined, 1 << 30));
 fs.mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -541,6 +543,12 @@ acp
       const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
       const images = params.prompt.filter(({ type }) => type === 'image');
       const turn = { id, client, send, say, images, signal: stop.signal, text, rest: rest.join(' ') };
+      if (!command && !process.env.DEMO_AGENT_HOME) {
+        const [{ cwd }, ...said] = rows(id);
+        const isFirst = said.filter(({ role }) => role === 'user').length === 1;
+        const reason = await tour({ ...turn, cwd, isFirst });
+        return { stopReason: stop.signal.aborted ? 'cancelled' : (reason ?? 'end_turn') };
+      }
       if (!command) {
         for (const piece of `echo ${rows(id).filter(({ role }) => role === 'user').length}: ${text}`.split(/(?<= )/))
           await say(piece);

@@ -1,0 +1,83 @@
+/** The demonstration as a person without an agent meets it: it introduces itself, and shows what is chosen. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { demoAgent } from './demo-agent.ts';
+import { house } from './house.ts';
+
+const home = house();
+afterEach(() => home.clear());
+
+const begin = async () => {
+  const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+  const { agent, defaultPath } = demoAgent(home, { env: { DEMO_AGENT_HOME: '', HOME: home.folder() } });
+  const daemon = home.daemon(relay, agent);
+  const connection = await relay.connection();
+  await daemon.connected();
+  connection.send({ type: 'task_start', task_id: 't1', instruction: 'Hello there' });
+  const hello = await connection.event('WAIT_FOR_USER', 't1');
+  const sessionId = hello.session_id ?? '';
+  let last = 1;
+  const say = (message: string) => {
+    last += 1;
+    connection.send({ type: 'task_resume', task_id: `t${last}`, session_id: sessionId, message });
+    return `t${last}`;
+  };
+  const parts = async () => {
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 100, parts: true });
+    return ((await connection.frame('messages')).messages ?? []).map(
+      ({ part }) => part as { kind: string; [name: string]: unknown },
+    );
+  };
+  return { connection, hello, say, parts, defaultPath };
+};
+
+describe('the demonstration', () => {
+  it('introduces itself in sentences, and offers what it can show as choices', async () => {
+    const { connection, hello, say, parts } = await begin();
+    expect(hello.prompt).toBe('What should I show you?');
+    expect(hello.options?.map(({ label }) => label)).toEqual([
+      'Ask for permission',
+      'Show a diff',
+      'Long task',
+      'Fail',
+      'Decline',
+    ]);
+    const [, first] = await parts();
+    expect(first).toMatchObject({ kind: 'text' });
+    const task = say('Decline');
+    expect((await connection.event('TASK_COMPLETE', task)).result).toContain('Write anything to see more.');
+  });
+
+  it('asks for a permission, and goes on with the answer', async () => {
+    const { connection, say } = await begin();
+    const asking = await connection.event('WAIT_FOR_USER', say('Ask for permission'));
+    expect(asking.options?.map(({ label }) => label)).toEqual(['Allow once', 'Reject']);
+    const { result } = await connection.event('TASK_COMPLETE', say('Allow once'));
+    expect(result).toContain('No test really ran.');
+    const again = await connection.event('WAIT_FOR_USER', say('and now?'));
+    expect(again.prompt).toBe('What should I show you?');
+    await connection.event('WAIT_FOR_USER', say('Ask for permission'));
+    expect((await connection.event('TASK_COMPLETE', say('Reject'))).result).toContain('I’ll leave it.');
+  });
+
+  it('shows a diff of a file that there is not, and a failure, and touches nothing', async () => {
+    const { connection, say, parts, defaultPath } = await begin();
+    await connection.event('TASK_COMPLETE', say('show a diff'));
+    const edit = (await parts()).find(({ kind, does }) => kind === 'tool' && does === 'edit');
+    expect(edit?.diffs).toMatchObject([{ path: expect.stringContaining('greeting.ts'), added: 3, removed: 2 }]);
+    await connection.event('WAIT_FOR_USER', say('more'));
+    expect((await connection.event('ERROR', say('Fail'))).error).toContain('because you asked for a failure');
+    expect(readdirSync(defaultPath)).toEqual([]);
+  });
+
+  it('works for a while with a plan, and stops when it is told to', async () => {
+    const { connection, say, parts } = await begin();
+    const task = say('Long task');
+    await connection.event('PROGRESS', task);
+    connection.send({ type: 'task_cancel', task_id: task });
+    await connection.status();
+    const shown = await parts();
+    expect(shown.find(({ kind }) => kind === 'plan')).toMatchObject({ entries: { length: 4 } });
+    expect(shown.at(-1)).toMatchObject({ kind: 'mark', what: 'cancelled' });
+  });
+});
