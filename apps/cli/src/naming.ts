@@ -126,8 +126,12 @@ export async function findSession(relay: Relay, typed: string): Promise<Session>
 async function findByPlaceholder(relay: Relay, typed: string): Promise<string | undefined> {
   const ulid = typed.replace(/^PENDING-/, '');
   if (!placeholder.test(ulid)) return undefined;
-  for (const { id, agentType } of (await relay.call('listDevices')).devices) {
-    const sessionId = formatSessionId({ deviceId: id, agentType, nativeId: placeholderNativeId(ulid) });
+  const { devices } = await relay.call('listDevices');
+  const places = devices.flatMap(({ id, agents, agentType }) =>
+    (agents ?? [{ agentType }]).map((agent) => ({ deviceId: id, agentType: agent.agentType })),
+  );
+  for (const place of places) {
+    const sessionId = formatSessionId({ ...place, nativeId: placeholderNativeId(ulid) });
     try {
       return (await relay.call('readSession', { params: { id: sessionId }, query: { limit: 1 } })).id;
     } catch (error) {

@@ -1,5 +1,6 @@
 /** The command line: words → one command → an exit code. */
 import { Command, CommanderError } from 'commander';
+import type { ChoiceOptions } from './agents/choice.ts';
 import { type RegisterOptions, registerCommand } from './commands/register.ts';
 import { type UpOptions, upCommand } from './commands/up.ts';
 import { agentsCommand } from './commands/agents.ts';
@@ -10,6 +11,9 @@ import type { CommonOptions, Terminal } from './commands/terminal.ts';
 import { type UnregisterOptions, unregisterCommand } from './commands/unregister.ts';
 import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { daemonVersion } from './files.ts';
+
+/** As the command line gives it: an agent may be named several times. */
+type Given<O extends ChoiceOptions> = Omit<O, 'agent' | 'further'> & { agent?: string[] };
 
 const exitCodesHelp = `
 Exit codes:
@@ -58,13 +62,17 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       .option('--profile <name>', 'name of the registration; each is a separate device')
       .option('--json', 'machine-readable output');
   const command = (name: string, description: string) => common(program.command(name).description(description));
+  /** The first agent answers unless a person chooses one of the further ones. */
+  const several = <O extends ChoiceOptions>({ agent, ...options }: Given<O>): O =>
+    ({ ...options, ...(agent ? { agent: agent[0], further: agent.slice(1) } : {}) }) as unknown as O;
   const gather = (folder: string, folders: string[] = []) => [...folders, folder];
   const withAgent = (with_: Command) =>
     with_
       .argument('[program...]', 'after "--": the program that answers, and its arguments')
       .option(
         '--agent <kind>',
-        'a name that "relay-daemon agents" shows, "auto" (the best that is installed), or "acp", "command", "scripted" (default: command if a program is given)',
+        'a name that "relay-daemon agents" shows, "auto" (the best that is installed first, and all others), or "acp", "command", "scripted"; repeat for more to choose among (default: command if a program is given)',
+        gather,
       )
       .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
       .option('--mode <mode>', 'mode of the agent for its sessions')
@@ -87,7 +95,9 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .option('--no-qr', 'never draw the QR code')
     .option('--force', 'replace an existing registration')
     .option('--insecure', 'use http to a relay on another machine: anyone on the network can read the credential')
-    .action(async (words: string[], options: RegisterOptions) => done(await registerCommand(words, options, terminal)));
+    .action(async (words: string[], options: Given<RegisterOptions>) =>
+      done(await registerCommand(words, several<RegisterOptions>(options), terminal)),
+    );
 
   withAgent(command('up', 'connect and run tasks until SIGINT or SIGTERM'))
     .alias('run')
@@ -100,7 +110,9 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .option('--insecure', 'use http to a relay on another machine, for this run')
     .option('--supervised', 'exit with 0 instead of 78, for service managers that always restart')
     .addHelpText('after', examples)
-    .action(async (words: string[], options: UpOptions) => done(await upCommand(words, options, terminal)));
+    .action(async (words: string[], options: Given<UpOptions>) =>
+      done(await upCommand(words, several<UpOptions>(options), terminal)),
+    );
 
   command('status', 'show registration, process and connection').action(async (options: CommonOptions) =>
     done(await statusCommand(options, terminal)),

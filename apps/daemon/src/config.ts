@@ -15,6 +15,8 @@ export interface Config {
   insecure?: boolean;
   /** The agent that answers here; without it, the one of the agent type, else the demonstration. */
   agent?: AgentChoice;
+  /** Agents that a person can choose instead. */
+  further?: AgentChoice[];
   /** Folders that an app may name as a project, with everything below; without it (older registrations) the home of the user. */
   allow?: string[];
   /** The folder of turns without a project; default: where the daemon was started. */
@@ -61,8 +63,13 @@ export function readConfig(home: Home): Config | undefined {
   const record = value as Record<string, unknown>;
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
-  const { agent, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
+  const { agent, further, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
+  if (
+    further !== undefined &&
+    !(Array.isArray(further) && further.every((one) => isChoice(one) && one.preset !== undefined))
+  )
+    throw broken('"further" must be a list of known agents');
   if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
   if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
   if (askAtDesk !== undefined && typeof askAtDesk !== 'boolean') throw broken('"ask_at_desk" must be true or false');

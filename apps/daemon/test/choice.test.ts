@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChoiceOptions, choiceOf, choiceOfConfig } from '../src/agents/choice.ts';
+import { type ChoiceOptions, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
 import { presetOf, presets } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
 import { temporaryFolders } from './folders.ts';
@@ -47,6 +47,23 @@ describe('the choice of an agent', () => {
     install('codex-acp');
     expect(auto()).toEqual({ kind: 'acp', preset: 'codex' });
     expect(() => choiceOf(['x'], { agent: 'auto' }, { PATH: folder })).toThrow('no program');
+  });
+
+  it('may be several to choose among: those that were named, or with "auto" all that are installed', () => {
+    const folder = folders.make();
+    const env = { PATH: folder };
+    for (const name of ['gemini', 'codex-acp']) writeFileSync(join(folder, name), '', { mode: 0o755 });
+    const further = (options: ChoiceOptions, words: string[] = []) =>
+      furtherOf(choiceOf(words, options, env), options, env);
+    expect(further({ agent: 'auto' })).toEqual([{ kind: 'acp', preset: 'gemini' }]);
+    expect(further({ agent: 'claude', further: ['codex', 'demo', 'codex', 'claude'] })).toEqual([
+      { kind: 'acp', preset: 'codex' },
+      { kind: 'acp', preset: 'demo' },
+    ]);
+    expect(further({ agent: 'claude' })).toEqual([]);
+    expect(further({})).toBeUndefined();
+    expect(() => further({ agent: 'claude', further: ['magic'] })).toThrow('magic');
+    expect(() => further({ agent: 'scripted', further: ['codex'] })).toThrow('Several agents');
   });
 
   it('without words is what the config says, else what the agent type says, else the demonstration', () => {

@@ -5,6 +5,7 @@
 import {
   type Capability,
   type CloseReason,
+  type DeviceAgent,
   type FromDaemonFrame,
   type ToDaemonFrame,
   closeCodes,
@@ -33,6 +34,8 @@ export interface Peer {
   daemonVersion: string;
   /** Its declared capabilities: names in lower case. */
   capabilities: readonly string[];
+  /** Its declared agents. */
+  agents: readonly DeviceAgent[];
   /** Host name, where the daemon tells it, and where it comes from: for people, and to tell machines with one credential apart. */
   hostname: string;
   address: string;
@@ -81,6 +84,7 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly agentType: string;
   readonly daemonVersion: string;
   readonly capabilities: readonly string[];
+  readonly agents: readonly DeviceAgent[];
   readonly hostname: string;
   readonly address: string;
   readonly memory = new DeviceMemory();
@@ -109,6 +113,7 @@ export class DaemonConnection implements HeartbeatPeer {
     this.agentType = peer.agentType;
     this.daemonVersion = peer.daemonVersion;
     this.capabilities = peer.capabilities;
+    this.agents = peer.agents;
     this.hostname = peer.hostname;
     this.address = peer.address;
     this.#socket = socket;
@@ -231,6 +236,11 @@ export class DaemonConnection implements HeartbeatPeer {
 
   can(capability: Capability): boolean {
     return this.capabilities.includes(capability);
+  }
+
+  /** Whether sessions of this agent can be worked in: it is that of the registration, or was declared. */
+  offers(agentType: string): boolean {
+    return agentType === this.agentType || this.agents.some((agent) => agent.agentType === agentType);
   }
 
   /** Writes a frame. False when the socket is closing: then nothing of it was written. */

@@ -27,7 +27,14 @@ export interface TaskEntry extends UnderWay {
 
 /** The frames that answer a question. */
 export type Answer = FromDaemon<
-  'messages' | 'usage_response' | 'settings_response' | 'content_response' | 'context_response' | 'force_quit_result'
+  | 'messages'
+  | 'usage_response'
+  | 'settings_response'
+  | 'content_response'
+  | 'folders'
+  | 'pong'
+  | 'context_response'
+  | 'force_quit_result'
 >;
 
 /** One task whose end is looked for in the history. */
@@ -46,7 +53,17 @@ export interface Inquiry {
 /** The questions that a daemon answers with a frame. */
 export type Question = Extract<
   Command,
-  { kind: 'history' | 'ask_context' | 'ask_settings' | 'ask_content' | 'ask_summary' | 'release' }
+  {
+    kind:
+      | 'history'
+      | 'ask_context'
+      | 'ask_settings'
+      | 'ask_content'
+      | 'ask_folders'
+      | 'ask_pong'
+      | 'ask_summary'
+      | 'release';
+  }
 >;
 
 export interface DaemonRequest {

@@ -95,6 +95,11 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
         if (!question(connection, command, tell)) resolve(undefined);
       }),
     answered: (connection, frame) => {
+      if (frame.type === 'pong') {
+        for (const [id, { answer }] of connection.memory.requests)
+          if (answer === 'pong') finish(connection, id, { v: 1, kind: 'pong' });
+        return;
+      }
       const request = connection.memory.requests.get(frame.request_id);
       if (request?.answer === frame.type) {
         const items = isForParts(request.question) && frame.type === 'messages' ? itemsReply(frame) : undefined;
@@ -117,6 +122,9 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
 }
 
 function isSame(one: Question, other: Question): boolean {
+  if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
+  if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
+  if (other.kind === 'ask_folders') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;

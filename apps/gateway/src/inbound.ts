@@ -67,6 +67,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     usage_response: (connection, frame) => history.answered(connection, frame),
     settings_response: (connection, frame) => history.answered(connection, frame),
     content_response: (connection, frame) => history.answered(connection, frame),
+    folders: (connection, frame) => history.answered(connection, frame),
     settings_activity: async (connection, { session_id: nativeId }) => {
       const record = await sessions.find(connection, nativeId);
       if (record)
@@ -75,7 +76,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     context_response: (connection, frame) => history.answered(connection, frame),
     force_quit_result: (connection, frame) => history.answered(connection, frame),
     report_slash_commands: saveCommands,
-    pong: () => undefined,
+    pong: (connection, frame) => history.answered(connection, frame),
     event: (connection, frame) => events.handle(connection, frame),
   };
 

@@ -55,6 +55,8 @@ export function createOutbound({
       case 'ask_context':
       case 'ask_settings':
       case 'ask_content':
+      case 'ask_folders':
+      case 'ask_pong':
       case 'ask_summary':
       case 'release':
       case 'history':

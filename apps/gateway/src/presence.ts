@@ -69,6 +69,7 @@ export class Presence {
       connectionId: connection.id,
       daemonVersion: connection.daemonVersion,
       capabilities: connection.capabilities,
+      agents: connection.agents,
       instance: this.#instance,
       hostname: connection.hostname,
       address: connection.address,

@@ -22,7 +22,14 @@ const summaryTextBytes = 8 * 1024;
 
 interface Asked {
   frame: ToDaemon<
-    'get_messages' | 'usage_request' | 'settings_request' | 'content_request' | 'context_request' | 'force_quit_session'
+    | 'get_messages'
+    | 'usage_request'
+    | 'settings_request'
+    | 'content_request'
+    | 'get_folders'
+    | 'ping'
+    | 'context_request'
+    | 'force_quit_session'
   >;
   /** The frame that answers it. */
   answer: Answer['type'];
@@ -34,6 +41,12 @@ export function asked(
   requestId: string,
   can: (capability: Capability) => boolean,
 ): Asked | undefined {
+  // Every daemon answers it, and the answer names no request: it is for all who ask.
+  if (question.kind === 'ask_pong') return { frame: { type: 'ping' }, answer: 'pong' };
+  if (question.kind === 'ask_folders')
+    return can('browse')
+      ? { frame: { type: 'get_folders', request_id: requestId, path: question.path }, answer: 'folders' }
+      : undefined;
   const about = { request_id: requestId, session_id: question.sessionId };
   switch (question.kind) {
     case 'history': {
@@ -80,6 +93,8 @@ export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'settings_response') return settingsReply(frame);
   if (frame.type === 'content_response') return contentReply(frame);
+  if (frame.type === 'pong') return { v: 1, kind: 'pong' };
+  if (frame.type === 'folders') return foldersReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
@@ -112,6 +127,20 @@ function contentReply({ mime, size, cut, data, error, code }: FromDaemon<'conten
     return { v: 1, kind: 'failure', code, error: 'The device does not have this content, or no longer.' };
   if (error || typeof size !== 'number' || typeof data !== 'string') return answeredBadly(error);
   return { v: 1, kind: 'item_content', mime: mime ?? '', size, ...(cut ? { cut } : {}), data };
+}
+
+function foldersReply({ path, parent, folders, more, error, code }: FromDaemon<'folders'>): Reply {
+  if (code === 'FOLDER_NOT_FOUND')
+    return {
+      v: 1,
+      kind: 'failure',
+      code,
+      error: 'There is no such folder, or it lies outside what the machine allows.',
+    };
+  if (error || !folders) return answeredBadly(error);
+  if (Buffer.byteLength(JSON.stringify(folders)) > limits.folderBytes) return failure('The device answered too much.');
+  const place = { ...(path ? { path } : {}), ...(typeof parent === 'string' ? { parent } : {}) };
+  return { v: 1, kind: 'device_folders', ...place, folders, ...(more ? { more } : {}) };
 }
 
 function summaryReply({ context, error }: FromDaemon<'context_response'>): Reply {

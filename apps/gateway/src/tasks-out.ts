@@ -18,6 +18,7 @@ import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { Unsupported } from './unsupported.ts';
 import { type Publisher } from '@relay/attention';
 import { capabilities, imageSupport } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
@@ -35,7 +36,7 @@ export interface TaskWriterDeps {
   metrics: GatewayMetrics;
   cancels: Cancels;
   /** Ends a claimed task whose images this daemon does not take. */
-  unsupported: (connection: DaemonConnection, task: ClaimedTask) => Promise<void>;
+  unsupported: Unsupported;
 }
 
 export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
@@ -129,8 +130,9 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         written.push(task.sessionKey);
         continue;
       }
-      if (task.hasImages && imageSupport(connection) === 'no') {
-        await unsupported(connection, task);
+      const offers = connection.offers(task.agentType);
+      if (!offers || (task.hasImages && imageSupport(connection) === 'no')) {
+        await unsupported(connection, task, offers ? 'NOT_SUPPORTED_BY_DEVICE' : 'AGENT_NOT_OFFERED');
         again = true;
         continue;
       }
@@ -141,7 +143,15 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       const named = keepsUuids ? { message_uuid: userItemUuid(task.id) } : {};
       const bytesLeft = connection.send(
         task.kind === 'start'
-          ? { type: 'task_start', task_id: task.id, instruction: task.instruction, ...project, ...images, ...named }
+          ? {
+              type: 'task_start',
+              task_id: task.id,
+              instruction: task.instruction,
+              ...project,
+              ...images,
+              ...named,
+              ...(task.agentType === connection.agentType ? {} : { agent_type: task.agentType }),
+            }
           : {
               type: 'task_resume',
               task_id: task.id,

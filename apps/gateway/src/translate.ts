@@ -3,6 +3,7 @@
  * place where snake_case becomes camelCase.
  */
 import {
+  agentTypePattern,
   type Attention,
   type DaemonEvent,
   type FromDaemon,
@@ -161,10 +162,15 @@ export function namedPrompt(asked: Question, now: Date): NamedPrompt {
   };
 }
 
+const agentType = new RegExp(agentTypePattern);
+const isAgentType = (text: string | null | undefined): text is string =>
+  typeof text === 'string' && agentType.test(text);
+
 /** An entry of `report_sessions`, or a `session_activity`, as facts about the session. */
 export function reportFacts(entry: ReportEntry): SessionFacts {
   return {
     nativeId: entry.session_id,
+    agentType: isAgentType(entry.agent_type) ? entry.agent_type : undefined,
     title: cutText((entry.title ?? '').trim(), limits.nameCharacters),
     projectPath: entry.project ?? '',
     filePath: entry.file_path ?? '',

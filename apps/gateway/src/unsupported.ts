@@ -1,6 +1,6 @@
 /**
- * A message was accepted with images because the daemon took them, and the daemon that connected since does not. It is not sent:
- * without its images it says something else. The task fails, and the user hears why.
+ * A message was accepted with images, or for an agent, because the daemon had said that it takes or offers them, and the daemon that
+ * connected since does not. It is not sent: it would say something else, or to another agent. The task fails, and the user hears why.
  */
 import { randomUUID } from 'node:crypto';
 import { type Publisher, message } from '@relay/attention';
@@ -18,12 +18,15 @@ export interface UnsupportedDeps {
   notify: () => void;
 }
 
-/** Returns the end of a claimed task with `NOT_SUPPORTED_BY_DEVICE`. */
-export function createUnsupported({ config, database, publisher, metrics, notify }: UnsupportedDeps) {
-  return async (connection: DaemonConnection, { id: taskId, sessionKey }: ClaimedTask): Promise<void> => {
-    const error = taskErrors.NOT_SUPPORTED_BY_DEVICE;
+type Code = 'NOT_SUPPORTED_BY_DEVICE' | 'AGENT_NOT_OFFERED';
+export type Unsupported = (connection: DaemonConnection, task: ClaimedTask, code: Code) => Promise<void>;
+
+/** Returns the end of a claimed task with one of these codes. */
+export function createUnsupported({ config, database, publisher, metrics, notify }: UnsupportedDeps): Unsupported {
+  return async (connection, { id: taskId, sessionKey }, code) => {
+    const error = taskErrors[code];
     const { notified, ended, record } = await withDevice(database, connection.deviceId, async (tx) => {
-      const ended = await endTask(tx, taskId, { kind: 'failed', code: 'NOT_SUPPORTED_BY_DEVICE', error });
+      const ended = await endTask(tx, taskId, { kind: 'failed', code, error });
       const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;
       const notified = ended === 'ended' && (await addNotification(tx, notification));
       const [record] = await readSessions(tx, [sessionKey]);

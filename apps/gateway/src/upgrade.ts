@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AuthError, bearerFrom } from '@relay/auth';
 import { isUnavailable } from '@relay/database';
-import { RelayError, type ToDaemon, capabilities, limits } from '@relay/protocol';
+import { RelayError, type ToDaemon, agentsHeader, capabilities, limits, parseAgents } from '@relay/protocol';
 import type { RelayConfig } from '@relay/config';
 import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -66,6 +66,7 @@ export async function authenticateDaemon(
     agentType: principal.agentType,
     daemonVersion,
     capabilities: declared,
+    agents: parseAgents(header(request, agentsHeader.toLowerCase())),
     hostname: cleanText(header(request, 'x-daemon-hostname')),
     address: addressOf(request, deps.config.trustProxy),
   };

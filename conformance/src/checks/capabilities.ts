@@ -145,6 +145,31 @@ export const capabilities: readonly Check[] = [
     await gone;
     await daemon.close();
   }),
+  rule(
+    '6.26',
+    'folders are asked of a daemon that declared it, and a folder that it does not show is none',
+    async (world) => {
+      const plain = await world.desk();
+      const query = { path: '/home' };
+      await world.rest.refused('listFolders', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.device.id }, query });
+      const daemon = await declaring(world, 'browse');
+      const params = { id: daemon.device.id };
+      let from = daemon.inbox.mark();
+      const asked = () => daemon.inbox.until('get_folders', () => true, { from });
+      const read = world.rest.ok('listFolders', { params, query });
+      const { request_id, path } = await asked();
+      same(path, '/home', 'path');
+      const folder = { path: '/home', parent: '', folders: [{ name: 'ada', path: '/home/ada' }] };
+      daemon.send({ type: 'folders', request_id, ...folder });
+      same((await read).body.browsed, folder, 'the folder');
+      from = daemon.inbox.mark();
+      const gone = world.rest.refused('listFolders', 'FOLDER_NOT_FOUND', { params, query });
+      const last = await asked();
+      daemon.send({ type: 'folders', request_id: last.request_id, code: 'FOLDER_NOT_FOUND', error: 'none' });
+      await gone;
+      await daemon.close();
+    },
+  ),
   rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();

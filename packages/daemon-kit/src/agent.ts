@@ -96,6 +96,8 @@ export interface RunningTurn {
 /** A conversation that an agent is asked to open. */
 export interface Opening {
   taskId: string;
+  /** The one that was chosen, of a daemon with further agents; absent: the one of the registration. */
+  agentType?: string | undefined;
   /** As the app gave it; empty for the agent's default. Not checked. */
   projectPath: string;
   /** Aborted when the conversation is no longer wanted. */
@@ -116,6 +118,8 @@ export interface Agent {
   readonly tellsUpdates?: boolean;
   /** The name of a message in the form in which `Outside` has it. `part`: from 1. Default: the id, with `#2` and so on for the next parts. */
   messageName?(role: 'USER' | 'AGENT', messageId: string, part: number): string;
+  /** The same for agents of several kinds: the names in this session. Counts instead of `messageName`. */
+  nameOf?(sessionId: string): Agent['messageName'];
   /** A question lives in a turn that is held open: it can be withdrawn, and it cannot be answered after a restart. */
   readonly holdsQuestions?: boolean;
   /** The capabilities that the daemon declares to the relay (`X-Daemon-Capabilities`); the relay never asks for an undeclared one. */

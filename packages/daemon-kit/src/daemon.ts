@@ -5,13 +5,16 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
+  agentsHeader,
   type Capability,
   capabilities,
   type DaemonEvent,
+  formatAgents,
   type FromDaemonFrame,
   relayCapabilities,
 } from '@relay/protocol';
 import type { Agent } from './agent.ts';
+import { type FurtherAgent, joinAgents } from './several-agents.ts';
 import { contentReader, keepingIn, openContents } from './contents.ts';
 import { type Cancel, type Clock, settledWithin, systemClock } from './clock.ts';
 import { daemonSocketAddress } from './address.ts';
@@ -22,6 +25,7 @@ import {
   connectionTimings,
   createConnection,
 } from './connection.ts';
+import type { Browse } from './folders.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type InboundCounts, createInbound, createWatched } from './inbound.ts';
 import { type FinalEvent, forRelay, openJournal } from './journal.ts';
@@ -58,6 +62,12 @@ export interface DaemonOptions {
   agent: Agent;
   /** Access to the sessions that the agent keeps by itself: sessions started locally are then reported, and can be continued. */
   outside?: Outside;
+  /** Shows apps the folders in which a session may be started. Without it they see none. */
+  browse?: Browse | undefined;
+  /** Name and version of the agent, for people. */
+  product?: { name?: string; version?: string } | undefined;
+  /** Agents that a person can choose instead, each with the sessions that it began. Default: none. */
+  further?: readonly FurtherAgent[] | undefined;
   /** Folder of history and journal. Created if needed; never shared by two daemons. */
   storeDir: string;
   /** The value of `X-Daemon-Version`. */
@@ -116,7 +126,7 @@ const defaults: DaemonTimings = {
 };
 
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { agent, outside, storeDir, clock = systemClock, random = Math.random, log = silentLog, onChange } = options;
+  const { storeDir, clock = systemClock, random = Math.random, log = silentLog, onChange } = options;
   const timings: DaemonTimings = { ...defaults, ...options.timings };
   const time = (ms: number) => new Date(ms).toISOString();
   const state: DaemonState = { connection: 'idle', since: time(clock.now()), runningTasks: [] };
@@ -134,6 +144,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
   function assemble() {
     makePrivateFolder(storeDir);
     const store = openStore(join(storeDir, 'sessions'), () => clock.now());
+    const { agent, outside } = joinAgents(
+      { agent: options.agent, outside: options.outside },
+      options.further ?? [],
+      (sessionId) => store.session(sessionId)?.agentType,
+    );
     if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
     const contents = openContents({
       folder: join(storeDir, 'sessions'),
@@ -155,7 +170,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
     let declared: ReadonlySet<string> = new Set();
     const tellsPrompts = () => tellsTranscript() && declared.has(relayCapabilities.prompts);
     const tellsTranscript = () => settings.detail !== 'off' && declared.has(relayCapabilities.transcript);
-    const idOf = agent.messageName && agent.messageName.bind(agent);
+    const idOf = (sessionId: string) =>
+      agent.nameOf ? agent.nameOf(sessionId) : agent.messageName && agent.messageName.bind(agent);
     const transcripts = createTranscripts({
       store,
       contents,
@@ -181,7 +197,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       settingsOf: (sessionId, cwd) => ({
         sessionId,
         cwd,
-        idOf,
+        idOf: idOf(sessionId),
         detail: settings.detail === 'outline' ? 'outline' : 'full',
         thoughts: settings.thoughts,
       }),
@@ -327,6 +343,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
       flush: transcripts.flush,
       content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
+      browse: options.browse,
       send: (frame) => void send(frame),
       log,
     });
@@ -392,7 +409,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
         'X-Daemon-Version': options.daemonVersion,
         // Only for people, when two machines use the same registration; a header allows no other characters.
         'X-Daemon-Hostname': hostname().replace(/[^\x21-\x7e]/g, ''),
-        'X-Daemon-Capabilities': capabilitiesOf(agent, settings).join(', '),
+        ...agentsIn(options),
+        'X-Daemon-Capabilities': capabilitiesOf(agent, settings, options.browse).join(', '),
       },
       clock,
       random,
@@ -401,7 +419,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       onText: inbound.receive,
       onState,
     });
-    return { tasks, connection, inbound, journal };
+    return { agent, tasks, connection, inbound, journal };
   }
 
   const leave = async ({ tasks, connection, journal }: ReturnType<typeof assemble>) => {
@@ -429,7 +447,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       stopping ??= leave(started);
       return stopping;
     },
-    abort: () => agent.abort?.(),
+    abort: () => started?.agent.abort?.(),
     connected() {
       if (state.connection === 'connected') return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
@@ -440,10 +458,17 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 }
 
+/** Nothing for a daemon that has one agent, and says nothing of it. */
+function agentsIn({ agentType, product, further = [] }: DaemonOptions): Record<string, string> {
+  if (!product && further.length === 0) return {};
+  return { [agentsHeader]: formatAgents([{ agentType, ...product }, ...further]) };
+}
+
 /** A relay that does not know a name ignores it. */
-const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings): Capability[] => [
+const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, browse?: Browse): Capability[] => [
   capabilities.receipts,
   ...(agent.capabilities ?? []),
+  ...(browse ? [capabilities.browse] : []),
   ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
 ];
 

@@ -2,6 +2,7 @@
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { type ContentReader, answerContent } from './contents.ts';
+import { type Browse, createFolders } from './folders.ts';
 import { summaryOf } from './summary.ts';
 import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
@@ -31,6 +32,8 @@ export interface InboundOptions {
   flush?: (sessionId: string) => void;
   /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
   content?: ContentReader | undefined;
+  /** Reads folders of this machine. */
+  browse?: Browse | undefined;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
 }
@@ -56,6 +59,7 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
   counts: () => InboundCounts;
 } {
   const counts: InboundCounts = { unknown: 0, invalid: 0 };
+  const folders = createFolders(options.browse);
 
   const answer = (frame: ToDaemon<'get_messages'>) => {
     const {
@@ -141,6 +145,7 @@ export function createInbound({ tasks, agent, store, sync, bring, watched, send,
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
     settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
+    get_folders: (frame) => void folders(frame).then(send),
     content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;

@@ -15,6 +15,7 @@ export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock }
 export { type Daemon, type DaemonOptions, type DaemonState, type DaemonTimings, createDaemon } from './daemon.ts';
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type Exchange, type HttpAnswer, exchange } from './http.ts';
+export type { Browse } from './folders.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsidePart, OutsideSession } from './outside.ts';
@@ -28,5 +29,6 @@ export { type SessionSummary, type Store, openStore } from './store.ts';
 export { maxAgentsDefault, unusableId } from './tasks.ts';
 export { fill } from './scripted/placeholders.ts';
 export { type Script, type ScriptTurn, type Step, parseScript, readScript } from './scripted/script.ts';
+export type { FurtherAgent } from './several-agents.ts';
 export { SettingRefused } from './settings.ts';
 export { scriptedAgent } from './scripted/scripted.ts';

@@ -10,6 +10,8 @@ import { type PastUpdate, type ReplaySettings, type Replayed, replayed } from '.
 
 export interface OutsideSession {
   sessionId: string;
+  /** The further agent that has it. */
+  agentType?: string;
   title: string;
   projectPath: string;
   lastMessage: string;
@@ -32,6 +34,8 @@ export interface OutsidePart {
 
 /** Reads the sessions that the agent keeps by itself. Must not move or modify anything. */
 export interface Outside {
+  /** The further agent that has this session, of a daemon with several. */
+  agentTypeOf?(sessionId: string): string | undefined;
   /** Newest first, as many as are worth reporting. Reads only what has changed since the previous call. */
   sessions(): OutsideSession[];
   /** Changes with the session; undefined when there is none. Cheap: called every second for watched sessions. */
@@ -172,7 +176,7 @@ export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWrit
       if (!found) return nothing;
       const stored = store.everything(sessionId) ?? [];
       const { items, start, contents } = behind(sessionId, found, stored);
-      if (!store.has(sessionId)) store.create(sessionId, found.projectPath, start);
+      if (!store.has(sessionId)) store.create(sessionId, found.projectPath, start, outside.agentTypeOf?.(sessionId));
       const fresh = newBehind(stored, items);
       for (const { uuid } of fresh) contents.get(uuid)?.(keepOf(sessionId));
       const added = store.take(sessionId, fresh, onWritten && ((ops, v) => onWritten(sessionId, ops, v)));

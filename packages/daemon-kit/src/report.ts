@@ -34,6 +34,7 @@ const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   session_id: session.sessionId,
   last_message: session.lastMessage,
   is_active: isActive,
+  ...(session.agentType === undefined ? {} : { agent_type: session.agentType }),
   message_count: session.messageCount,
   // An empty time would mean none, an empty title or path would hide a better one of the relay.
   ...(session.lastActivity === '' ? {} : { last_activity: session.lastActivity }),

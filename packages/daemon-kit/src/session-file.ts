@@ -28,6 +28,8 @@ export interface Meta {
   created_at: string;
   /** Places up to this one are elsewhere: the items here begin after it. */
   older?: number;
+  /** The further agent that has it; absent: the one of the registration. */
+  agent_type?: string;
 }
 
 /** Versions between the two, neither of them included. */

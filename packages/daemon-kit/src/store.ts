@@ -28,6 +28,8 @@ import { type Extent, changedSince, messageOf, pageBackwards } from './session-p
 
 export interface SessionSummary {
   sessionId: string;
+  /** The further agent that has it; absent: the one of the registration. */
+  agentType?: string;
   /** The agent's title, else the first line of the first message; empty while there is none. */
   title: string;
   projectPath: string;
@@ -71,7 +73,7 @@ export interface Store {
    * A new, empty session. `older`: the part of it that is elsewhere, before these items: a number above all places there, 0 for
    * nothing. Throws TypeError when the id is taken.
    */
-  create(sessionId: string, projectPath: string, older?: number): void;
+  create(sessionId: string, projectPath: string, older?: number, agentType?: string): void;
   /** The value given as `older`; 0 for an unknown session. */
   older(sessionId: string): number;
   has(sessionId: string): boolean;
@@ -283,13 +285,14 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
 
   return {
     unreadable,
-    create(sessionId, projectPath, older = 0) {
+    create(sessionId, projectPath, older = 0, agentType) {
       if (sessions.has(sessionId)) throw new TypeError(`session ${sessionId} exists`);
       const meta: Meta = {
         session_id: sessionId,
         project_path: projectPath,
         created_at: time(),
         ...(older === 0 ? {} : { older }),
+        ...(agentType === undefined ? {} : { agent_type: agentType }),
       };
       const path = join(folder, `${fileNameOf(sessionId)}.jsonl`);
       const bytes = appendRows(path, [{ meta }]);
@@ -414,6 +417,7 @@ const emptySession = (path: string, meta: Meta): Session => ({
   needed: 0,
   summary: {
     sessionId: meta.session_id,
+    ...(meta.agent_type === undefined ? {} : { agentType: meta.agent_type }),
     title: '',
     projectPath: meta.project_path,
     lastMessage: '',

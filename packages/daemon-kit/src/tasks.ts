@@ -115,6 +115,8 @@ interface Task {
   message: string;
   images: readonly string[];
   projectPath: string;
+  /** The further agent that was chosen. */
+  agentType?: string | undefined;
   /** The open question that it answers. A choice is never applied to another one. */
   answer?:
     | {
@@ -239,6 +241,7 @@ export function createTasks(options: TasksOptions): Tasks {
     try {
       const opened = await agent.open?.({
         taskId: task.id,
+        agentType: task.agentType,
         projectPath: task.projectPath,
         signal: opening.signal,
         process: (pid) => journal.process(task.id, pid),
@@ -263,7 +266,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const begin = (task: Task) => {
     task.phase = 'queued';
     try {
-      if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath);
+      if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath, 0, task.agentType);
     } catch (error) {
       return finish(task, unwritable(reasonOf(error)));
     }
@@ -566,12 +569,13 @@ export function createTasks(options: TasksOptions): Tasks {
       project_path: projectPath = '',
       images = [],
       message_uuid: messageUuid,
+      agent_type: agentType,
     }) {
       if (!remember(id)) return;
       const named = agent.open === undefined;
       const sessionId = named ? randomUUID() : '';
       const phase = named ? 'queued' : 'opening';
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, phase };
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, phase };
       accept(task);
       if (named) return begin(task);
       // A task that arrives during shutdown, or exceeds the limit, opens nothing.

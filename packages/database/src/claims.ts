@@ -23,6 +23,7 @@ export interface ClaimedTask {
   kind: TaskKind;
   sessionKey: string;
   nativeId: string;
+  agentType: string;
   instruction: string;
   /** Whether `imagesOf` returns any: images may be large, and are not loaded before they are needed. */
   hasImages: boolean;
@@ -51,6 +52,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     kind: TaskKind;
     session_key: string;
     native_id: string;
+    agent_type: string;
     instruction: string;
     has_images: boolean;
     project_path: string;
@@ -68,14 +70,15 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
       ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
     ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
-    ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.project_path
+    ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.agent_type, s.project_path)
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.agent_type, touched.project_path
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind,
     sessionKey: row.session_key,
     nativeId: row.native_id,
+    agentType: row.agent_type,
     instruction: row.instruction,
     hasImages: row.has_images,
     projectPath: row.project_path,

@@ -3,6 +3,7 @@
  * of a device holds the lock of its row. A statement for several devices never waits for a lock: devices locked elsewhere are left
  * out, and the caller retries each of them alone, so that one device does not hold up the others and nothing deadlocks.
  */
+import type { DeviceAgent } from '@relay/protocol';
 import { type Hold, holdOf } from './conflicts.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -13,6 +14,7 @@ export interface Beginning {
   connectionId: string;
   daemonVersion: string;
   capabilities: readonly string[];
+  agents: readonly DeviceAgent[];
   instance: string;
   /** The address it came from; empty if unknown. */
   hostname: string;
@@ -64,11 +66,12 @@ async function connected(
   }>`
     WITH asked AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(beginnings)}::json)
-        AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], instance text, hostname text, address text)
+        AS a("deviceId" text, fence bigint, "connectionId" text, "daemonVersion" text, capabilities text[], agents jsonb, instance text, hostname text, address text)
     ), held AS (
       SELECT d.id, d.status FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}
     ), online AS (
-      UPDATE devices d SET status = 'online', connection_fence = a.fence, last_seen_at = now(), capabilities = a.capabilities
+      UPDATE devices d SET status = 'online', connection_fence = a.fence, last_seen_at = now(), capabilities = a.capabilities,
+        agents = COALESCE(a.agents, '[]')
       FROM held JOIN asked a ON a."deviceId" = held.id
       WHERE d.id = held.id AND d.connection_fence < a.fence AND d.removed_at IS NULL AND d.revoked_at IS NULL
       RETURNING d.id, d.owner_id, d.report_hash, d.conflict, held.status AS was,

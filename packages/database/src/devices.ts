@@ -1,5 +1,5 @@
 /** The noun device: its owner, whether it is online, and its removal. */
-import { type ConnectionList, type Device, type DeviceStatus, limits } from '@relay/protocol';
+import { type ConnectionList, type Device, type DeviceAgent, type DeviceStatus, limits } from '@relay/protocol';
 import { conflictOf } from './conflicts.ts';
 import { eraseOfDevice, eraseSessionsOf, removeDeviceRow } from './erase.ts';
 import { move } from './move.ts';
@@ -14,7 +14,21 @@ interface DeviceRow {
   status: string;
   lastSeenAt: Date;
   capabilities: string[];
+  agents: unknown;
   conflict: unknown;
+}
+
+/** The agent of the registration first, whether its daemon declared it or not. */
+function agentsOf(agentType: string, stored: unknown): DeviceAgent[] {
+  const declared = Array.isArray(stored) ? (stored as DeviceAgent[]) : [];
+  const own = declared.find((agent) => agent.agentType === agentType) ?? { agentType };
+  return [own, ...declared.filter((agent) => agent.agentType !== agentType)].slice(0, limits.agents);
+}
+
+/** The agents of a device; must run where it is locked, so that none of them goes meanwhile. */
+export async function agentTypesOf(db: Db, device: { id: string; agentType: string }): Promise<string[]> {
+  const [row] = await db.sql.query<{ agents: unknown }>`SELECT agents FROM devices WHERE id = ${device.id}`;
+  return agentsOf(device.agentType, row?.agents).map(({ agentType }) => agentType);
 }
 
 const toDevice = (row: DeviceRow): Device => ({
@@ -25,6 +39,7 @@ const toDevice = (row: DeviceRow): Device => ({
   status: row.status as DeviceStatus,
   lastSeenAt: row.lastSeenAt.toISOString(),
   capabilities: row.capabilities,
+  agents: agentsOf(row.agentType, row.agents),
   conflict: conflictOf(row.conflict, Date.now()),
 });
 

@@ -11,6 +11,8 @@ import { hasUnnamed } from './unnamed.ts';
 
 export interface SessionFacts {
   nativeId: string;
+  /** undefined: that of the registration. */
+  agentType?: string | undefined;
   title: string;
   projectPath: string;
   filePath: string;
@@ -94,6 +96,7 @@ async function applyBatch(
   const reported = batch.map((fact) => ({
     key: newUlid(),
     native_id: fact.nativeId,
+    agent_type: fact.agentType ?? device.agentType,
     tombstone: tombstoneOf(fact.nativeId),
     title: fact.title,
     project_path: fact.projectPath,
@@ -105,16 +108,16 @@ async function applyBatch(
   }));
   const rows = await db.sql.query<{ key: string | null; left_out: number }>`
     WITH reported AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, tombstone text, title text,
+      SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, agent_type text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
-        WHERE a.device_id = ${device.id} AND a.agent_type = ${device.agentType} AND a.native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0)
+        WHERE a.device_id = ${device.id} AND a.agent_type = r.agent_type AND a.native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0)
     ), present AS MATERIALIZED (
       -- OFFSET 0 keeps the planner at one look into the index for each entry. It knows how many sessions devices have on average, and for
       -- the device that has thousands it would compare each entry with each of them.
       SELECT r.native_id, s.key AS session_key
       FROM reported r CROSS JOIN LATERAL (SELECT key FROM sessions
-        WHERE device_id = ${device.id} AND agent_type = ${device.agentType} AND native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0) s
+        WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0) s
     ), known AS MATERIALIZED (
       -- For an older entry than the one before: nothing rose, and nothing is news.
       SELECT r.*, s.key AS session_key,
@@ -188,7 +191,7 @@ async function applyBatch(
     ), created AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, file_path, last_message,
         message_count, status, created_at, updated_at, reported_activity, reported_at)
-      SELECT r.key, ${device.ownerId}, ${device.id}, ${device.agentType}, r.native_id, r.title, 'report', r.project_path, r.file_path,
+      SELECT r.key, ${device.ownerId}, ${device.id}, r.agent_type, r.native_id, r.title, 'report', r.project_path, r.file_path,
         r.last_message, r.message_count, CASE WHEN r.active THEN 'active' ELSE 'idle' END,
         COALESCE(r.active_at, now()), COALESCE(r.active_at, now()), r.activity, CASE WHEN r.activity IS NOT NULL THEN now() END
       FROM (SELECT *, LEAST(activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at

@@ -32,6 +32,7 @@ onBoth('the connections of daemons', (open, kind) => {
     connectionId: `connection-${(last += 1)}`,
     daemonVersion: '1.0.0',
     capabilities: ['images', fence % 2 === 0 ? 'even' : 'odd'],
+    agents: [],
     instance: 'gateway-1',
     hostname: '',
     address: '',

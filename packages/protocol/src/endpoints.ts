@@ -53,6 +53,7 @@ export const endpoints = {
   listDevices: { method: 'GET', path: '/api/devices', credential: 'user' },
   updateDevice: { method: 'PATCH', path: '/api/devices/:id', credential: 'user' },
   deleteDevice: { method: 'DELETE', path: '/api/devices/:id', credential: 'user-or-device' },
+  pingDevice: { method: 'POST', path: '/api/devices/:id/ping', credential: 'user' },
   listFolders: { method: 'GET', path: '/api/devices/:id/folders', credential: 'user' },
   listConnections: { method: 'GET', path: '/api/devices/:id/connections', credential: 'user' },
   requestCode: { method: 'POST', path: '/api/devices/code', credential: 'optional' },

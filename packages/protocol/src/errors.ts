@@ -51,6 +51,11 @@ export const errorCatalogue = {
     meaning:
       'The device does not have this content: the item names no such thing, or it was removed to make room for newer ones.',
   },
+  FOLDER_NOT_FOUND: {
+    status: 404,
+    meaning:
+      'The daemon of this device lets apps look into no such folder: there is none, or it lies outside what is allowed there.',
+  },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
   DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
@@ -107,6 +112,10 @@ export const errorCatalogue = {
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
     meaning: 'The daemon of the device did not declare that it can do this: take images, or tell its context.',
+  },
+  AGENT_NOT_OFFERED: {
+    status: 409,
+    meaning: 'The machine does not offer this agent. GET /api/devices lists the `agents` of each.',
   },
   SETTINGS_NOT_SUPPORTED: {
     status: 409,
@@ -172,6 +181,7 @@ export const taskErrors = {
   TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
   SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
   NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that connected since takes none.',
+  AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;

@@ -8,6 +8,7 @@ import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import type { ErrorCode } from './errors.ts';
 import * as bulk from './rest/bulk.ts';
 import * as content from './rest/content.ts';
+import * as folders from './rest/folders.ts';
 import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
@@ -72,6 +73,14 @@ export const ContentQuery = Type.Object({
   offset: maybe(count('First byte of the piece; 0 unless given')),
   limit: maybe(
     Type.Integer({ description: 'Bytes of the piece, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+  ),
+});
+
+export const FoldersQuery = Type.Object({
+  path: maybe(
+    text('Also the folders in this one, from a daemon that declared `browse`; empty: those that it allows', {
+      maxLength: limits.pathCharacters,
+    }),
   ),
 });
 
@@ -185,6 +194,7 @@ export const routes = {
       'DEVICE_OFFLINE',
       'IDEMPOTENCY_CONFLICT',
       'INVALID_IMAGE',
+      'AGENT_NOT_OFFERED',
       'NOT_SUPPORTED_BY_DEVICE',
       'QUEUE_FULL',
       'TOO_MANY_SESSIONS',
@@ -433,12 +443,28 @@ export const routes = {
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND'],
   },
+  pingDevice: {
+    ...endpoints.pingDevice,
+    summary: 'Ask the daemon of a device whether it answers',
+    scope: 'devices:read',
+    success: { 200: people.DevicePing },
+    errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
+  },
   listFolders: {
     ...endpoints.listFolders,
-    summary: 'The folders in which sessions of a device worked last',
+    summary:
+      'The folders in which sessions of a device worked last; with `path` the folders in that folder, from the daemon',
     scope: ['devices:read', 'sessions:read'],
-    success: { 200: people.FolderList },
-    errors: ['DEVICE_NOT_FOUND'],
+    query: FoldersQuery,
+    success: { 200: folders.FolderList },
+    errors: [
+      'DEVICE_NOT_FOUND',
+      'FOLDER_NOT_FOUND',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
   },
   listConnections: {
     ...endpoints.listConnections,

@@ -68,6 +68,11 @@ export const limits = {
   sessionsPage: 200,
   /** Folders that are told of one device. */
   recentFolders: 20,
+  /** Folders of one folder, and the characters of one name. */
+  folders: 500,
+  folderCharacters: 255,
+  /** All that a daemon answers about one folder. */
+  folderBytes: 256 * 1024,
   /** Sessions that one request archives or deletes. */
   bulkSessions: 100,
   sessionsDefault: 1000,
@@ -77,6 +82,8 @@ export const limits = {
   slashCommandSets: 200,
   contextBytes: 64 * 1024,
   capabilities: 32,
+  /** Agents of one device. */
+  agents: 16,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
   /** The credential of a device that was not connected for so long is no longer valid (rules, 7.7). */

@@ -1,9 +1,11 @@
 /** Routes of devices and their registration. */
 import { RelayError, limits, pollErrors } from '@relay/protocol';
-import { findDevice, listConnections, listDevices, recentFolders, renameDevice } from '@relay/database';
+import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
+import { browseFolders } from '../devices/browse-folders.ts';
+import { pingDevice } from '../devices/ping-device.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
@@ -13,6 +15,7 @@ type Names =
   | 'listDevices'
   | 'updateDevice'
   | 'deleteDevice'
+  | 'pingDevice'
   | 'listFolders'
   | 'listConnections'
   | 'requestCode'
@@ -75,11 +78,14 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       await removeDevice(deps, ownerId, call.params.id);
       return { status: 204 };
     },
-    listFolders: async (call) => {
-      const device = await findDevice(db, call.principal.userId, call.params.id);
-      if (!device) throw missing();
-      return { status: 200, body: { recent: await recentFolders(db, call.principal.userId, device.id) } };
-    },
+    pingDevice: async ({ principal, params }) => ({
+      status: 200,
+      body: await pingDevice(deps, principal.userId, params.id),
+    }),
+    listFolders: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await browseFolders(deps, principal.userId, params.id, query.path),
+    }),
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();
       return { status: 200, body: { connections: await listConnections(db, call.params.id) } };

@@ -1,6 +1,6 @@
 /** POST /api/sessions (rules, 6.19): a session with a placeholder id, its first task, and a wake-up for the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
+import { agentTypesOf, countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
 import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -10,7 +10,7 @@ import { checkImages, requireRoomForImages } from './images.ts';
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
  * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
- *   INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
+ *   INVALID_IMAGE, AGENT_NOT_OFFERED, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
  */
 export async function createSession(
   deps: Operations,
@@ -34,6 +34,7 @@ export async function createSession(
         body.projectPath,
         body.title,
         body.queueTtlSeconds,
+        ...(body.agentType === undefined ? [] : [`agent ${body.agentType}`]),
         ...(images ? [images.digest] : []),
       ],
       status: 201,
@@ -44,12 +45,18 @@ export async function createSession(
           'TOO_MANY_SESSIONS',
           `The device has ${deps.config.sessionsPerDevice} sessions, which is all this relay keeps for one. Delete some.`,
         );
+      const agentType = body.agentType ?? device.agentType;
+      if (agentType !== device.agentType && !(await agentTypesOf(tx, device)).includes(agentType))
+        throw new RelayError(
+          'AGENT_NOT_OFFERED',
+          'This machine does not offer this agent. Choose one of the `agents` of the device.',
+        );
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {
         ownerId: userId,
         deviceId: device.id,
-        agentType: device.agentType,
+        agentType,
         message: body.message,
         images: images?.text,
         title: body.title?.trim(),

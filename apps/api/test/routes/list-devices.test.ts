@@ -36,6 +36,7 @@ describe('GET /api/devices', () => {
         status: 'offline',
         lastSeenAt: expect.any(String),
         capabilities: [],
+        agents: [{ agentType: 'claude_code' }],
         conflict: null,
       },
       expect.objectContaining({ id: second.deviceId, name: 'laptop', agentType: 'scripted' }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FolderList } from '@relay/protocol';
-import { registerDevice } from '@relay/testing';
+import { type TestDaemon, type TestRelay, connectDaemon, registerDevice, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
 import { type Scene, openScene, updateOf } from '../scene.ts';
@@ -42,5 +42,74 @@ describe('GET /api/devices/:id/folders', () => {
     const { deviceId: id } = await registerDevice(scene.relay);
     expect(await folders(id)).toEqual([]);
     expectRefusal(await scene.relay.call('listFolders', { params: { id }, user: 'bob' }), 'DEVICE_NOT_FOUND');
+  });
+});
+
+describe('GET /api/devices/:id/folders?path', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    relay = await startRelay({ apis: 2, gateways: 2 });
+    daemon = await connectDaemon(relay, { gateway: 1, headers: { 'X-Daemon-Capabilities': 'browse' } });
+  });
+  afterAll(() => relay.stop());
+
+  const browse = (path: string, options: { user?: string } = {}) =>
+    relay.call('listFolders', { params: { id: daemon.deviceId }, query: { path }, ...options });
+  const answer = async (fields: object) => {
+    const request = await daemon.next('get_folders');
+    daemon.send({ type: 'folders', request_id: request.request_id, ...fields });
+    return request;
+  };
+  const folders = [{ name: 'garden', path: '/home/ada/garden' }];
+
+  it('is what the daemon answers, from whichever instance holds it', async () => {
+    const asked = browse('/home/ada');
+    expect(await answer({ path: '/home/ada', parent: '', folders, more: true })).toMatchObject({ path: '/home/ada' });
+    const { status, body } = await asked;
+    expect([status, body]).toEqual([
+      200,
+      { recent: [], browsed: { path: '/home/ada', parent: '', folders, more: true } },
+    ]);
+    const top = browse('');
+    await answer({ folders });
+    expect((await top).body.browsed).toEqual({ folders });
+  });
+
+  it('is asked once for all who ask for it at a time, and two folders apart', async () => {
+    const [one, same, other] = [browse('/one'), browse('/one'), browse('/other')];
+    for (let n = 0; n < 2; n++) {
+      const { request_id: requestId, path } = await daemon.next('get_folders');
+      daemon.send({ type: 'folders', request_id: requestId, path, folders: [] });
+    }
+    expect((await Promise.all([one, same, other])).map(({ body }) => body.browsed?.path)).toEqual([
+      '/one',
+      '/one',
+      '/other',
+    ]);
+  });
+
+  it('says so when there is no such folder, and when the daemon answers badly or too much', async () => {
+    const gone = browse('/etc');
+    await answer({ code: 'FOLDER_NOT_FOUND', error: '/etc exists but is not for you' });
+    expectRefusal(await gone, 'FOLDER_NOT_FOUND');
+    expect(JSON.stringify((await gone).body)).not.toContain('exists but');
+    const broken = browse('/x');
+    await answer({ error: 'the disk is on fire' });
+    expectRefusal(await broken, 'DEVICE_ERROR');
+    const long = browse('/y');
+    const name = 'y'.repeat(4000);
+    await answer({ folders: Array.from({ length: 100 }, () => ({ name, path: name })) });
+    expectRefusal(await long, 'DEVICE_ERROR');
+  });
+
+  it('asks no daemon that did not declare it, none of another user, and none that is away', async () => {
+    const plain = await connectDaemon(relay);
+    const of = (id: string) => relay.call('listFolders', { params: { id }, query: { path: '' } });
+    expectRefusal(await of(plain.deviceId), 'NOT_SUPPORTED_BY_DEVICE');
+    expectRefusal(await browse('', { user: 'bob' }), 'DEVICE_NOT_FOUND');
+    await daemon.close();
+    expectRefusal(await browse(''), 'DEVICE_OFFLINE');
+    expect([...plain.inbox.all, ...daemon.inbox.all].filter(({ type }) => type === 'get_folders')).toHaveLength(6);
   });
 });

@@ -2,7 +2,13 @@
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
-import { listDevicesCommand, removeDeviceCommand, renameDeviceCommand, showDeviceCommand } from './devices.ts';
+import {
+  listDevicesCommand,
+  pingDeviceCommand,
+  removeDeviceCommand,
+  renameDeviceCommand,
+  showDeviceCommand,
+} from './devices.ts';
 import { type LoginOptions, loginCommand } from './login.ts';
 import { type LogoutOptions, logoutCommand } from './logout.ts';
 import { type WhoamiOptions, whoamiCommand } from './whoami.ts';
@@ -88,6 +94,11 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
     .argument('<device>', 'id or name')
     .action(async (device: string, _options: CommonOptions, command: Command) =>
       done(await showDeviceCommand(device, all(command), terminal)),
+    );
+  addCommand(devices, 'ping', 'ask the daemon of a device whether it answers', 'relay devices ping laptop')
+    .argument('<device>', 'id or name')
+    .action(async (device: string, _options: CommonOptions, command: Command) =>
+      done(await pingDeviceCommand(device, all(command), terminal)),
     );
   addCommand(devices, 'rename', 'rename a device', 'relay devices rename laptop "Old laptop"')
     .argument('<device>', 'id or name')

@@ -61,7 +61,10 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
 
   addCommand(program, 'folders', 'list where the sessions of a device worked last', 'relay folders laptop')
     .argument('<device>', 'id or name')
-    .action(async (device: string, options: CommonOptions) => done(await foldersCommand(device, options, terminal)));
+    .argument('[path]', 'a folder on it, of which the folders are listed; `.` for those that its daemon allows')
+    .action(async (device: string, path: string | undefined, options: CommonOptions) =>
+      done(await foldersCommand(device, path, options, terminal)),
+    );
 
   withImages(
     sending(
@@ -76,6 +79,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
         .argument('<device>', 'id or name')
         .argument('[message]', 'first message; "-" or a pipe reads standard input')
         .option('--project <path>', 'working directory on the device')
+        .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
         .option('--title <text>', 'title of the session'),
     ),
   ).action(async (device: string, message: string | undefined, options: NewOptions) =>

@@ -37,10 +37,10 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
       ? 'No devices yet. Run "relay-daemon register" on the machine with the agent.\n'
       : tableOf(
           columns,
-          devices.map(({ name, status, agentType, lastSeenAt, id }) => [
+          devices.map(({ name, status, agents, agentType, lastSeenAt, id }) => [
             { text: name },
             { text: status, paint: paintOf(status) },
-            { text: agentType },
+            { text: agentsOf({ agents, agentType }) },
             { text: status === 'online' ? 'now' : ago(lastSeenAt) },
             { text: id },
           ]),
@@ -60,7 +60,7 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
         ['Name', device.name],
         ['Status', device.status],
         ['Host', device.hostname],
-        ['Agent', device.agentType],
+        ['Agent', agentsOf(device)],
         ['Last seen', `${ago(device.lastSeenAt)} (${device.lastSeenAt})`],
         ['Id', device.id],
       ]) + conflictOf(device);
@@ -76,6 +76,18 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
   });
   return exitCodes.ok;
 }
+
+/** How the daemon of a device answers. */
+export async function pingDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const { id, name } = await findDevice(relay, typed);
+  const answer = await relay.call('pingDevice', { params: { id } });
+  say(answer, () => `"${oneLine(name)}" answered in ${answer.ms} ms.\n`);
+  return exitCodes.ok;
+}
+
+const agentsOf = ({ agents, agentType }: Pick<Device, 'agents' | 'agentType'>): string =>
+  (agents ?? [{ agentType }]).map(({ agentType: type }) => type).join(', ');
 
 export async function renameDeviceCommand(
   typed: string,

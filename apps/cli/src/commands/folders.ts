@@ -1,4 +1,4 @@
-/** `relay folders`: where the sessions of a device worked last. */
+/** `relay folders`: where the sessions of a device worked last, or what is in one of its folders. */
 import { exitCodes } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { tableOf } from '../show/table.ts';
@@ -7,15 +7,27 @@ import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export async function foldersCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function foldersCommand(
+  typed: string,
+  path: string | undefined,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
   const { id } = await findDevice(relay, typed);
-  const folders = await relay.call('listFolders', { params: { id } });
-  say(folders, () => {
-    if (folders.recent.length === 0) return 'No session of this device has worked in a folder yet.\n';
+  // `.` is where apps begin to look: the top.
+  const query = path === undefined ? {} : { path: path === '.' ? '' : path };
+  const answer = await relay.call('listFolders', { params: { id }, query });
+  const { recent, browsed } = answer;
+  say(answer, () => {
+    if (browsed) {
+      const paths = browsed.folders.map((folder) => `${oneLine(folder.path)}\n`).join('');
+      return `${paths === '' ? 'No folders in it.\n' : paths}${browsed.more ? 'There are more.\n' : ''}`;
+    }
+    if (recent.length === 0) return 'No session of this device has worked in a folder yet.\n';
     return tableOf(
       [{ title: 'FOLDER' }, { title: 'USED' }],
-      folders.recent.map(({ path, usedAt }) => [{ text: oneLine(path) }, { text: ago(usedAt) }]),
+      recent.map(({ path, usedAt }) => [{ text: oneLine(path) }, { text: ago(usedAt) }]),
       terminal,
     );
   });

@@ -12,6 +12,7 @@ import { tell } from './telling.ts';
 export interface NewOptions extends SendingOptions {
   project?: string;
   title?: string;
+  agent?: string;
 }
 
 export async function newCommand(
@@ -34,6 +35,7 @@ export async function newCommand(
         message,
         ...(options.project === undefined ? {} : { projectPath: options.project }),
         ...(options.title === undefined ? {} : { title: options.title }),
+        ...(options.agent === undefined ? {} : { agentType: options.agent }),
         ...images,
         ...waiting,
       },

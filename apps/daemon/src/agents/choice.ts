@@ -20,11 +20,13 @@ import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
 import { demoAgentFile, demoScriptFile } from '../files.ts';
-import { commandWords, findProgram, startable } from './programs.ts';
+import { commandWords, findProgram, packageVersion, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
 
 export interface ChoiceOptions {
   agent?: string;
+  /** Named after the first one. */
+  further?: readonly string[];
   agentCommand?: string;
   mode?: string;
   script?: string;
@@ -74,13 +76,38 @@ export function choiceOf(
   }
 }
 
-/** The best agent that is installed here; the demonstration where none is. */
-function installedAgent(env: NodeJS.ProcessEnv): string {
-  const found = [1, 2, 3].flatMap((wanted) =>
-    presets.filter(({ tier, command }) => tier === wanted && findProgram(command, env) !== undefined),
-  );
-  return found[0]?.name ?? 'demo';
+/**
+ * The agents that a person can choose beside the first: those that were named, or with "auto" all others that are installed. Undefined
+ * when nothing was said about agents.
+ */
+export function furtherOf(
+  first: AgentChoice | undefined,
+  { agent, further = [] }: ChoiceOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): AgentChoice[] | undefined {
+  if (!first) return undefined;
+  const named = further.map((name) => {
+    if (name === 'demo') return name;
+    const preset = presetOf(name);
+    if (!preset)
+      throw usage(`--agent "${name}" after the first must be a name that "relay-daemon agents" shows, or demo.`);
+    return preset.name;
+  });
+  if (named.length > 0 && (first.kind !== 'acp' || first.preset === undefined))
+    throw usage('Several agents must be names that "relay-daemon agents" shows.');
+  const names = agent === 'auto' && named.length === 0 ? installedAgents(env) : named;
+  return [...new Set(names)].filter((name) => name !== first.preset).map((preset) => ({ kind: 'acp', preset }));
 }
+
+/** Those that are installed here, the best first. */
+const installedAgents = (env: NodeJS.ProcessEnv): string[] =>
+  presets
+    .filter(({ command }) => findProgram(command, env) !== undefined)
+    .toSorted((one, other) => one.tier - other.tier)
+    .map(({ name }) => name);
+
+/** The demonstration where none is. */
+const installedAgent = (env: NodeJS.ProcessEnv): string => installedAgents(env)[0] ?? 'demo';
 
 function programOf(words: readonly string[], example: string): { program: string; args: string[] } {
   const [program, ...args] = words;
@@ -128,6 +155,8 @@ export interface AgentPlace {
   /** Maximum number of working agents; as many again may be idle, or wait for an answer. */
   maxAgents?: number | undefined;
   askAtDesk?: AskAtDesk | undefined;
+  /** One of several, and not the first. */
+  isFurther?: boolean;
 }
 
 /** How an ACP agent is started, and its preset. */
@@ -150,7 +179,7 @@ export function launchOf(choice: AgentChoice) {
 /** The agent that answers, and access to its sessions that were started locally. */
 export function agentOf(
   choice: AgentChoice,
-  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk }: AgentPlace,
+  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk, isFurther = false }: AgentPlace,
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
@@ -166,7 +195,7 @@ export function agentOf(
         rules,
         log,
         marker: markerOf(stateDir),
-        pidFile: join(stateDir, 'agents.json'),
+        pidFile: join(stateDir, isFurther ? `agents-${choice.preset}.json` : 'agents.json'),
         mode: choice.mode,
         maxProcesses: 2 * maxAgents,
         askAtDesk,
@@ -179,6 +208,15 @@ export function agentOf(
       return { agent, outside: deskOf({ agent, preset, env: { ...process.env, ...env }, rules, log }) };
     }
   }
+}
+
+/** What people are told of an agent; undefined of one that is not known here. */
+export function productOf({ preset: name }: AgentChoice): { name: string; version?: string } | undefined {
+  const preset = name === undefined ? undefined : presetOf(name);
+  if (!preset) return undefined;
+  const path = findProgram(preset.command);
+  const version = path === undefined ? undefined : packageVersion(path, preset.package);
+  return { name: preset.title, ...(version === undefined ? {} : { version }) };
 }
 
 /** Equal for every start on the same state folder, and unique to it. */

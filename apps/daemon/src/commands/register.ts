@@ -2,7 +2,7 @@
 import { hostname as thisHost } from 'node:os';
 import { resolve } from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
-import { type ChoiceOptions, choiceOf } from '../agents/choice.ts';
+import { type ChoiceOptions, choiceOf, furtherOf } from '../agents/choice.ts';
 import { presetOf } from '../agents/acp/presets.ts';
 import { fromHome } from '../agents/project.ts';
 import { agentTypePattern, limits } from '@relay/protocol';
@@ -17,7 +17,7 @@ import {
   travelsInClear,
 } from '@relay/daemon-kit';
 import { refuseClear } from '../insecure.ts';
-import { readConfig, writeConfig } from '../config.ts';
+import { type AgentChoice, readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
 import { type PlaceOptions, agentCountOf } from './place-options.ts';
@@ -43,6 +43,7 @@ export async function registerCommand(
   refuseClear(server, options.insecure ?? false, exitCodes.usage);
   const hostname = options.hostname ?? thisHost();
   const agent = choiceOf(words, options, terminal.env);
+  const further = furtherOf(agent, options, terminal.env) ?? [];
   const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
   const device = { hostname, agentType, name: options.name ?? hostname };
   checkDevice(device);
@@ -80,6 +81,7 @@ export async function registerCommand(
     // An allowed folder is not asked about again at every start.
     ...(travelsInClear(server) ? { insecure: true } : {}),
     ...(agent ? { agent } : {}),
+    ...(further.length > 0 ? { further } : {}),
     // Saved, so that a later start from another folder opens nothing more.
     allow: (options.allow ?? [project]).map((folder) => resolve(fromHome(folder))),
     project,
@@ -90,11 +92,15 @@ export async function registerCommand(
   else {
     terminal.out(`Registered as device ${deviceId}.\n`);
     if (options.agent === 'auto') terminal.out(`${chosenSentence(agent?.preset)}\n`);
+    if (further.length > 0) terminal.out(`Apps can also choose ${titlesOf(further)}.\n`);
     terminal.out(`Agents may work in ${(options.allow ?? [project]).join(', ')}; --allow names other folders.\n`);
     terminal.out('Next: relay-daemon up\n');
   }
   return exitCodes.ok;
 }
+
+const titlesOf = (choices: readonly AgentChoice[]) =>
+  choices.map(({ preset = '' }) => presetOf(preset)?.title ?? 'the demonstration').join(', ');
 
 function chosenSentence(name: string | undefined): string {
   const preset = presetOf(name ?? '');

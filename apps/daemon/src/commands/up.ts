@@ -9,7 +9,16 @@ import {
   createDaemon,
   reasonOf,
 } from '@relay/daemon-kit';
-import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, rulesOf } from '../agents/choice.ts';
+import {
+  type ChoiceOptions,
+  agentOf,
+  choiceOf,
+  choiceOfConfig,
+  furtherOf,
+  productOf,
+  rulesOf,
+} from '../agents/choice.ts';
+import { browserOf } from '../agents/folders.ts';
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
@@ -101,17 +110,30 @@ async function begin(
   const lock = await takeLock(lockAddress(home.stateDir));
   try {
     // Only with the lock: it ends the agents that an earlier daemon left running.
-    const answering = agentOf(choice, {
-      rules: rulesOf(config, options, home, terminal.env),
+    const rules = rulesOf(config, options, home, terminal.env);
+    const place = {
+      rules,
       stateDir: home.stateDir,
       log,
       maxAgents,
       ...((options.askAtDesk ?? config.ask_at_desk) ? { askAtDesk: keyboardOf(terminal) } : {}),
-    });
+    };
+    const answering = agentOf(choice, place);
+    const others = (furtherOf(given, options, terminal.env) ?? config.further ?? []).filter(
+      ({ preset }) => preset !== config.agent_type && preset !== choice.preset,
+    );
+    const further = others.map((one) => ({
+      agentType: one.preset!,
+      ...productOf(one),
+      ...agentOf(one, { ...place, isFurther: true }),
+    }));
     log.info('starting', { version: daemonVersion, pid: process.pid, server: config.server, device: config.device_id });
     const daemon = createDaemon({
       ...identityOf(config, refreshToken),
       ...answering,
+      product: productOf(choice),
+      further,
+      browse: browserOf(rules),
       storeDir: home.stateDir,
       maxAgents,
       transcript,

@@ -203,6 +203,26 @@ export const abilityChecks: readonly DaemonCheck[] = [
     },
   },
   {
+    name: 'answers get_folders if it declares browse: folders with their paths, and none for a path that there is not',
+    rule: 'rules, 6.26',
+    async run({ connection }) {
+      if (!declares(connection, 'browse')) return;
+      const ask = async (path: string) => {
+        const request = { type: 'get_folders', request_id: id('request'), path };
+        connection.send(request);
+        const answer = await connection.frame('folders');
+        must(answer.request_id === request.request_id, 'the answer echoes request_id');
+        return answer;
+      };
+      const none = await ask(`/none-${randomUUID()}`);
+      must(none.code === 'FOLDER_NOT_FOUND' && !none.folders, 'a folder that there is not is refused as such');
+      const top = await ask('');
+      must(Array.isArray(top.folders), 'the top has folders');
+      const [first] = top.folders ?? [];
+      if (first) must((await ask(first.path)).path === first.path, 'a folder that it named can be asked for');
+    },
+  },
+  {
     name: 'answers settings_request if it declares settings: each with its current value, and no other value is accepted',
     rule: 'rules, 10.13',
     async run({ connection }) {

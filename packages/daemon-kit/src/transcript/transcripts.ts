@@ -10,7 +10,7 @@ import { type Contents, imageName, keepingIn } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import { type Detail, type Mapper, bytesOf, cancelledText, createMapper } from './mapper.ts';
+import { type Detail, type Mapper, type MapperOptions, bytesOf, cancelledText, createMapper } from './mapper.ts';
 import { type Stream, createStream } from './stream.ts';
 
 export interface TranscriptSettings {
@@ -27,7 +27,8 @@ export interface TranscriptsOptions {
   clock: Clock;
   settings: TranscriptSettings;
   joinMs: number;
-  idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
+  /** How the agent of a session names its messages. */
+  idOf?: (sessionId: string) => MapperOptions['idOf'];
   /** Sends a frame; undefined while the relay accepts none. */
   frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
   /** Words of the agent that do not end their turn. */
@@ -284,7 +285,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           sessionId,
           cwd: projectPath,
           turn,
-          idOf: options.idOf,
+          idOf: options.idOf?.(sessionId),
           detail: settings.detail === 'outline' ? 'outline' : 'full',
           thoughts: settings.thoughts,
           now: () => clock.now(),

@@ -42,6 +42,9 @@ const daemonHeaders = {
     'X-Agent-Type': text('Agent type; the device record knows it, another one is refused with 403', {
       pattern: agentTypePattern,
     }),
+    'X-Agents': text(
+      'All agents of this daemon, with commas between: `codex;name=Codex;version=2.6.0`. Names and versions are percent-encoded; at most 16',
+    ),
     'X-Daemon-Version': text('Version of the daemon'),
     'X-Daemon-Capabilities': text(
       'Names with commas between; `transcript` and `prompts` only count where the 101 has them in `X-Relay-Capabilities`',

@@ -9,6 +9,7 @@ import {
   daemonVersion,
   failure,
   filePath,
+  folder,
   image,
   messages,
   nativeId,
@@ -82,6 +83,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     offset: 0,
     limit: 27,
   },
+  get_folders: { type: 'get_folders', request_id: requestId, path: folder.parent },
   context_request: {
     type: 'context_request',
     request_id: requestId,
@@ -161,6 +163,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },
+  folders: { type: 'folders', request_id: requestId, ...folder },
   settings_activity: { type: 'settings_activity', session_id: nativeId },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
 };

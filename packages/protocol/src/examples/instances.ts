@@ -2,7 +2,7 @@
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
-import { deviceId, messages, nativeId, piece, sessionKey, settings, summary, tasks, userId } from './story.ts';
+import { deviceId, folder, messages, nativeId, piece, sessionKey, settings, summary, tasks, userId } from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -22,6 +22,8 @@ export const commandExamples: ExamplesOf<typeof commands> = {
     offset: 0,
     limit: 27,
   },
+  ask_pong: { v: 1, kind: 'ask_pong' },
+  ask_folders: { v: 1, kind: 'ask_folders', path: folder.path },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
 };
@@ -46,6 +48,8 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
   session_settings: { v: 1, kind: 'session_settings', settings },
   item_content: { v: 1, kind: 'item_content', ...piece },
+  pong: { v: 1, kind: 'pong' },
+  device_folders: { v: 1, kind: 'device_folders', ...folder },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },

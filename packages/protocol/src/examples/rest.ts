@@ -25,6 +25,10 @@ const device = {
   status: 'online' as const,
   lastSeenAt: times.completed,
   capabilities: ['images', 'context'],
+  agents: [
+    { agentType: story.agentType, name: 'Claude Code', version: '2.1.0' },
+    { agentType: 'codex', name: 'Codex' },
+  ],
   conflict: {
     machines: [
       { hostname: story.hostname, address: '192.0.2.17', daemonVersion: story.daemonVersion },
@@ -214,7 +218,9 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
   Device: device,
-  FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }] },
+  BrowsedFolder: story.folder,
+  FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
+  DevicePing: { ms: 24 },
   ConnectionList: {
     connections: [
       { connectedAt: times.connected, daemonVersion: story.daemonVersion, instance: story.instance },

@@ -77,6 +77,16 @@ export const messages = [
 /** The first piece of the output of a tool. */
 export const piece = { mime: 'text/plain', size: 40_960, data: btoa('Tests: 42 passed, 42 total\n') };
 
+/** Folders of her machine, as its daemon answers. */
+export const folder = {
+  path: '/home/ada/projects',
+  parent: '/home/ada',
+  folders: [
+    { name: 'garden', path: projectPath },
+    { name: '.attic', path: '/home/ada/projects/.attic' },
+  ],
+};
+
 export const settings = [
   {
     id: 'mode',

@@ -21,6 +21,7 @@ import {
   text,
 } from '../schema.ts';
 import { cut, piece } from '../rest/content.ts';
+import { folder } from '../rest/folders.ts';
 import { settingList } from '../rest/settings.ts';
 import {
   type AnyPart,
@@ -59,6 +60,9 @@ export const ReportEntry = record('ReportEntry', 'One session on the device.', {
   project: lenient(path('Working directory (older daemons: `project_path`)')),
   project_name: lenient(line('Name of the project')),
   file_path: lenient(path('Opaque to the relay, echoed in `watch_session`')),
+  agent_type: addedLater(
+    opaque('Which of the agents in `X-Agents` has it; absent: the one that the device is registered for', 64),
+  ),
 });
 
 export const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
@@ -178,6 +182,20 @@ export const ContentResponse = frame('content_response', 'Answer to `content_req
   code: lenient(opaque('With `error`, for programs: CONTENT_NOT_FOUND; others may come', 64)),
   error: lenient(text('Why the daemon could not answer')),
 });
+
+export const Folders = frame(
+  'folders',
+  'Answer to `get_folders`, or why there is none. Only what agents may work in is named; a path outside answers as one that does not exist.',
+  {
+    request_id: id('From the request'),
+    path: lenient(folder.path),
+    parent: lenient(folder.parent),
+    folders: lenient(folder.folders),
+    more: lenient(folder.more),
+    code: lenient(opaque('With `error`, for programs: FOLDER_NOT_FOUND; others may come', 64)),
+    error: lenient(text('Why the daemon could not answer')),
+  },
+);
 
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
@@ -332,6 +350,7 @@ export const fromDaemonFrames = {
   usage_response: UsageResponse,
   settings_response: SettingsResponse,
   content_response: ContentResponse,
+  folders: Folders,
   settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,

@@ -9,6 +9,7 @@
 import { type Static, Type, count, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
 import { piece } from '../rest/content.ts';
+import { folder } from '../rest/folders.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
@@ -73,6 +74,12 @@ export const commands = {
       limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
     },
   ),
+  ask_pong: versioned('ask_pong', 'Ask the daemon whether it answers; answered by `pong` or `failure`.', {}),
+  ask_folders: versioned(
+    'ask_folders',
+    'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
+    { path: text('The folder; empty: the top', { maxLength: limits.pathCharacters }) },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -114,6 +121,8 @@ export const replies = {
     settings: settingList,
   }),
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
+  pong: versioned('pong', 'The daemon answered.', {}),
+  device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),

@@ -29,6 +29,8 @@ export const capabilities = {
   settings: 'settings',
   /** Keeps images and whole outputs, and answers `content_request`. */
   content: 'content',
+  /** Answers `get_folders`. */
+  browse: 'browse',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -59,6 +61,7 @@ export const TaskStart = frame('task_start', 'Begin a new session and its first 
   project_path: maybe(path('Working directory hint')),
   images,
   message_uuid: messageUuid,
+  agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
 });
 
 export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
@@ -143,6 +146,15 @@ export const ContentRequest = frame(
   },
 );
 
+export const GetFolders = frame(
+  'get_folders',
+  'Ask for the folders in a folder of the machine. Answered by `folders`. Only for a daemon that declared `browse`.',
+  {
+    request_id: id('Echoed by the answer'),
+    path: path('The folder; empty: the folders in which the daemon lets agents work'),
+  },
+);
+
 export const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
@@ -180,6 +192,7 @@ export const toDaemonFrames = {
   usage_request: UsageRequest,
   settings_request: SettingsRequest,
   content_request: ContentRequest,
+  get_folders: GetFolders,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
 } as const;

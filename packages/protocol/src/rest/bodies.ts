@@ -3,6 +3,7 @@ import { AccountExport } from './account-export.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as inbox from './inbox.ts';
+import * as folders from './folders.ts';
 import * as people from './people.ts';
 import * as prompts from './prompts.ts';
 import * as notificationSettings from './notification-settings.ts';
@@ -49,7 +50,9 @@ export const restBodies = {
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
   Device: people.Device,
-  FolderList: people.FolderList,
+  BrowsedFolder: folders.BrowsedFolder,
+  FolderList: folders.FolderList,
+  DevicePing: people.DevicePing,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,
   DeviceCode: people.DeviceCode,

@@ -190,6 +190,9 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   message: boundedText('First instruction'),
   projectPath: maybe(text('Working directory on the device', { maxLength: limits.pathCharacters })),
   title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
+  agentType: maybe(
+    text('One of the `agents` of the device; without it the one that it is registered for', { maxLength: 64 }),
+  ),
   images,
   queueTtlSeconds,
 });

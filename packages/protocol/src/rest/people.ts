@@ -53,6 +53,17 @@ export const Device = record('Device', "A user's machine running a daemon.", {
   capabilities: list(line('A capability'), 'What its daemon declared when it last connected, for example `images`', {
     maxItems: limits.capabilities,
   }),
+  agents: maybe(
+    list(
+      record('DeviceAgent', 'An agent with which a session can be started.', {
+        agentType: text('Agent type name', { pattern: agentTypePattern, maxLength: 64 }),
+        name: maybe(text('Name of the product', { maxLength: limits.nameCharacters })),
+        version: maybe(text('Its version', { maxLength: 64 })),
+      }),
+      'The one it is registered for first, then those that its daemon declared when it last connected',
+      { maxItems: limits.agents },
+    ),
+  ),
   /** Additive: absent in the answers of older releases. */
   conflict: maybe(nullable(DeviceConflict)),
 });
@@ -65,15 +76,8 @@ export const UpdateDevice = record('UpdateDevice', 'Rename a device.', {
   name: text('New display name', { minLength: 1, maxLength: limits.nameCharacters }),
 });
 
-export const FolderList = record('FolderList', 'Folders of a device in which sessions worked.', {
-  recent: list(
-    record('RecentFolder', 'The working directory of a session.', {
-      path: text('Path on the device', { minLength: 1, maxLength: limits.pathCharacters }),
-      usedAt: time('Last change of the newest session there'),
-    }),
-    'The newest first, each once',
-    { maxItems: limits.recentFolders },
-  ),
+export const DevicePing = record('DevicePing', 'Its daemon answered.', {
+  ms: count('Milliseconds from the api to the daemon and back'),
 });
 
 export const ConnectionList = record('ConnectionList', 'The newest 50 connections of a device.', {
@@ -258,7 +262,7 @@ export const PollErrorResponse = record(
 );
 
 export type Device = Static<typeof Device>;
-export type FolderList = Static<typeof FolderList>;
+export type DevicePing = Static<typeof DevicePing>;
 export type ConnectionList = Static<typeof ConnectionList>;
 export type RequestCode = Static<typeof RequestCode>;
 export type PollCode = Static<typeof PollCode>;

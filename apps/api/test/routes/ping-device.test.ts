@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { expectRefusal, expectSuccess } from '../answers.ts';
+import { itAsksForCredentials } from '../credentials.ts';
+
+describe('POST /api/devices/:id/ping', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    relay = await startRelay({ apis: 2, gateways: 2, config: { daemonReplyTimeoutMs: 300 } });
+    daemon = await connectDaemon(relay, { gateway: 1, pong: false });
+  });
+  afterAll(() => relay.stop());
+
+  itAsksForCredentials(() => relay, 'pingDevice');
+  const ping = (id: string, user?: string) =>
+    relay.call('pingDevice', { params: { id }, ...(user === undefined ? {} : { user }) });
+
+  it('is answered by any daemon that knows ping, once for all who ask at a time', async () => {
+    const asked = [ping(daemon.deviceId), ping(daemon.deviceId)];
+    await daemon.next('ping');
+    daemon.send({ type: 'pong' });
+    for (const answer of asked)
+      expect(expectSuccess('pingDevice', 200, await answer)).toEqual({ ms: expect.any(Number) });
+  });
+
+  it('says so when the daemon does not answer, is away, or is of another user', async () => {
+    expectRefusal(await ping(daemon.deviceId), 'DEVICE_TIMEOUT');
+    expectRefusal(await ping(daemon.deviceId, 'bob'), 'DEVICE_NOT_FOUND');
+    await daemon.close();
+    expectRefusal(await ping(daemon.deviceId), 'DEVICE_OFFLINE');
+  });
+});
