@@ -41,6 +41,8 @@ const story = [
   item('s9', 9, { kind: 'text' }, 'Uploads are checked before they are read.\n\n| Case | Before | Now |\n| --- | ---: | ---: |\n| 6 MB image | 1,840 ms | 12 ms |\n| Empty file | 500 | 422 |'), // prettier-ignore
 ];
 
+const agents = (list: string) => ({ 'X-Agents': list });
+
 describe('pictures', () => {
   let relay: BrowserRelay;
   let browser: Browser;
@@ -132,8 +134,20 @@ describe('pictures', () => {
 
   it('takes the pictures of a morning of work', async () => {
     registration = await registeredDevice(person, 'MacBook Pro');
-    daemon = await connectTranscriptDaemon(relay.relay, registration);
-    const server = await connectTranscriptDaemon(relay.relay, await registeredDevice(person, 'build-server'));
+    daemon = await connectTranscriptDaemon(relay.relay, registration, {
+      capabilities: ['browse'],
+      headers: agents(
+        'scripted;name=Claude%20Code;version=2.1.0, codex;name=Codex;version=2.6.0, opencode;version=1.4',
+      ),
+    });
+    daemon.socket.on('message', (data: Buffer) => {
+      const { type, request_id } = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      const folders = ['garden-api', 'photos', 'storefront', '.dotfiles'].map((name) => ({ name, path: `/home/ada/code/${name}` })); // prettier-ignore
+      if (type === 'get_folders') daemon.send({ type: 'folders', request_id, path: '/home/ada/code', parent: '', folders }); // prettier-ignore
+    });
+    const server = await connectTranscriptDaemon(relay.relay, await registeredDevice(person, 'build-server'), {
+      headers: agents('scripted;name=OpenCode;version=1.4'),
+    });
     daemons.push(daemon, server);
     daemon.send({
       type: 'report_sessions',
@@ -191,12 +205,20 @@ describe('pictures', () => {
   });
 
   it('takes the pictures of the other pages', async () => {
+    await person.goto('/sessions/new');
+    await person.heading('New session');
+    await person.page.getByLabel(/^What should/).fill('The invoice mail has no footer. Find out why, and add a test.');
+    await person.page.getByRole('radio', { name: /MacBook Pro/ }).check({ force: true });
+    await take('new-session', ['desk-light', 'phone-dark']);
+    await person.page.getByRole('combobox').click();
+    await person.page.getByRole('option', { name: 'storefront' }).waitFor();
+    await take('folders', ['desk-light', 'phone-light']);
     for (const [path, heading, name] of [
-      ['/sessions/new', 'New session', 'new-session'],
       ['/devices', 'Machines', 'machines'],
       [`/devices/${registration.deviceId}`, 'MacBook Pro', 'machine'],
       ['/account', 'Settings', 'settings'],
       ['/applications', 'Apps', 'apps'],
+      ['/notifications', 'Notifications', 'notifications'],
     ] as const) {
       await person.goto(path);
       await person.heading(heading);

@@ -1,5 +1,5 @@
 /** A daemon that keeps transcripts, as far as a browser can tell: it streams operations, and answers pages of what they made. */
-import { type Item, type Operation, applyOperations } from '@relay/protocol';
+import { type Capability, type Item, type Operation, applyOperations } from '@relay/protocol';
 import { type Registration, type RelayAddress, type TestDaemon, connectDaemon } from '@relay/testing';
 
 export interface TranscriptDaemon extends TestDaemon {
@@ -27,8 +27,13 @@ export const set = (uuid: string, part: Record<string, unknown>): Operation => (
 export async function connectTranscriptDaemon(
   relay: RelayAddress,
   registration: Registration,
+  more: { capabilities?: readonly Capability[]; headers?: Record<string, string> } = {},
 ): Promise<TranscriptDaemon> {
-  const daemon = await connectDaemon(relay, { registration, capabilities: ['transcript', 'prompts', 'content'] });
+  const daemon = await connectDaemon(relay, {
+    registration,
+    ...more,
+    capabilities: ['transcript', 'prompts', 'content', ...(more.capabilities ?? [])],
+  });
   const sessions = new Map<string, { v: number; items: readonly Item[] }>();
   const keep = (nativeId: string, ops: readonly Operation[]): number => {
     const { v, items } = sessions.get(nativeId) ?? { v: 0, items: [] };

@@ -13,7 +13,19 @@ import type { words as session } from './languages/en/session.ts';
 import type { words as settings } from './languages/en/settings.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
-export { ago, capital, dayKey, dayOf, fullTime, lasted, number, shortAgo, size, timeOf } from './languages/formats.ts';
+export {
+  ago,
+  capital,
+  dayKey,
+  dayOf,
+  fullTime,
+  lasted,
+  number,
+  shortAgo,
+  size,
+  spanOf,
+  timeOf,
+} from './languages/formats.ts';
 export { direction, language } from './languages/language.ts';
 
 interface Parts {

@@ -32,6 +32,10 @@ export const capital = (text: string): string => text.charAt(0).toLocaleUpperCas
 export const timeOf = (iso: string): string => (valid(iso) ? formats.time.format(new Date(iso)) : '');
 export const fullTime = (iso: string): string => (valid(iso) ? formats.full.format(new Date(iso)) : '');
 
+/** From one time to another: `23 Nov 2026, 18:52 – 19:10`. */
+export const spanOf = (from: string, to: string): string =>
+  valid(from) && valid(to) ? formats.full.formatRange(new Date(from), new Date(to)) : '';
+
 /** A local day as a key; empty for a time that is none. */
 export const dayKey = (iso: string): string => (valid(iso) ? new Date(iso).toDateString() : '');
 /** `Today`, `Yesterday`, `Friday, 2 October`, `2 October 2025`. */

@@ -3,10 +3,11 @@ import { type FormEvent, useState } from 'react';
 import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { Refusal } from '../api/refusal.ts';
-import { agentName, words } from '../catalogue.ts';
+import { spanOf, words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
+import { agentsOf, productName } from '../ui/agents.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -61,7 +62,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
     if (frame.type === 'resync' || (frame.type === 'device_status' && frame.deviceId === device.id))
       connections.reload();
   });
-  const agent = agentName(device.agentType);
+  const agents = agentsOf(device);
   return (
     <Page
       title={device.name}
@@ -79,12 +80,18 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
         </Notice>
       )}
       <dl className="facts">
-        <dt>{words.machine.agent}</dt>
-        <dd>{agent || device.agentType}</dd>
+        <dt>{agents.length > 1 ? words.machine.agents : words.machine.agent}</dt>
+        <dd>
+          {agents.map((agent) => (
+            <span key={agent.agentType} className="fact">
+              {productName(agent)}
+              {agent.version !== undefined && <span className="hint"> {agent.version}</span>}
+            </span>
+          ))}
+        </dd>
         <dt>{words.machine.hostName}</dt>
         <dd>{device.hostname}</dd>
-        <dt>{words.machine.lastSeen}</dt>
-        <dd>{device.status === 'online' ? words.machine.now : <Ago at={device.lastSeenAt} />}</dd>
+        <State device={device} last={connections.kind === 'ready' ? connections.value[0] : undefined} />
       </dl>
       <div className="actions start">
         <Link
@@ -96,6 +103,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
         <Link href={`/sessions?${new URLSearchParams({ device: device.id }).toString()}`} className="button">
           {words.machine.sessionsOn(device.name)}
         </Link>
+        <Test device={device} />
       </div>
       <Rename device={device} onChange={onChange} />
       <section aria-labelledby="connections">
@@ -106,6 +114,25 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
       </section>
       <Remove device={device} />
     </Page>
+  );
+}
+
+/** A round trip to its daemon. */
+function Test({ device }: { device: Device }) {
+  const { client } = useRooms();
+  const [ms, setMs] = useState<number>();
+  const test = useAction(async () => {
+    setMs(undefined);
+    setMs((await client.call('pingDevice', { params: { id: device.id } })).ms);
+  });
+  return (
+    <>
+      <button type="button" aria-disabled={test.busy} onClick={() => void test.run()}>
+        {test.busy ? words.machine.testing : words.machine.test}
+      </button>
+      <span role="status">{ms !== undefined && words.machine.answered(ms)}</span>
+      <Problem refusal={test.refusal} />
+    </>
   );
 }
 
@@ -162,9 +189,27 @@ const whys: Readonly<Record<number, 'stopped' | 'slept' | 'replaced'>> = {
 };
 const whyOf = ({ closeCode }: Connection): string => words.machine[whys[closeCode ?? 0] ?? 'lost'];
 
-function endOf(connection: Connection): string {
-  if (connection.disconnectedAt === undefined) return words.machine.connected;
-  return words.machine.ended(whyOf(connection), fullTime(connection.disconnectedAt));
+/** Since when it is there; or since when it is away, and why. */
+function State({ device, last }: { device: Device; last: Connection | undefined }) {
+  if (device.status === 'online' && last)
+    return (
+      <>
+        <dt>{words.machine.onlineSince}</dt>
+        <dd>{fullTime(last.connectedAt)}</dd>
+      </>
+    );
+  return (
+    <>
+      <dt>{words.machine.offlineSince}</dt>
+      <dd>
+        {last?.disconnectedAt === undefined ? (
+          <Ago at={device.lastSeenAt} />
+        ) : (
+          [fullTime(last.disconnectedAt), whyOf(last)].join(' · ')
+        )}
+      </dd>
+    </>
+  );
 }
 
 function Connections({ all }: { all: Connection[] }) {
@@ -176,14 +221,20 @@ function Connections({ all }: { all: Connection[] }) {
       </>
     );
   return (
-    <ol className="history">
+    <ol className="set-list">
       {all.map((connection) => (
-        <li key={`${connection.connectedAt} ${connection.instance}`}>
-          <span>{fullTime(connection.connectedAt)}</span>
-          <span className="hint">
-            {endOf(connection)}
-            {connection.daemonVersion !== '' && ` ${words.machine.daemon(connection.daemonVersion)}`}
+        <li key={`${connection.connectedAt} ${connection.instance}`} className="li">
+          <span className="grow">
+            <b>{connection.disconnectedAt === undefined ? words.machine.connected : whyOf(connection)}</b>
+            <span className="d">
+              {connection.disconnectedAt === undefined
+                ? words.machine.since(connection.connectedAt)
+                : spanOf(connection.connectedAt, connection.disconnectedAt)}
+            </span>
           </span>
+          {connection.daemonVersion !== '' && (
+            <span className="hint">{words.machine.daemon(connection.daemonVersion)}</span>
+          )}
         </li>
       ))}
     </ol>

@@ -2,8 +2,9 @@
 import { ChevronRight, Laptop, Plus } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, Redirect } from 'wouter';
-import { agentName, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
 import { devicePath } from '../ui/address.ts';
+import { agentsOf, productName } from '../ui/agents.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
@@ -37,7 +38,6 @@ export function Devices() {
 }
 
 function Row({ device }: { device: Device }) {
-  const agent = agentName(device.agentType);
   return (
     <li>
       <Link href={devicePath(device.id)} className="li">
@@ -45,7 +45,7 @@ function Row({ device }: { device: Device }) {
         <span className="grow">
           <b>{device.name}</b>
           <span className="d">
-            {[agent || device.agentType, device.hostname !== device.name && device.hostname]
+            {[agentsOf(device).map(productName).join(', '), device.hostname !== device.name && device.hostname]
               .filter(Boolean)
               .join(' · ')}
             {device.status === 'offline' && (

@@ -10,17 +10,17 @@ import { ImagePicker, pasting, takesImages, useImages } from '../conversation/im
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
+import { agentsOf, productName } from '../ui/agents.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
-
-import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
-import { Folders } from './recent-folders.tsx';
+import { FolderField } from './folder-field.tsx';
+import { readLastChoice, rememberChoice } from './last-choice.ts';
 
 export function NewSession() {
   const devices = useDevices();
@@ -43,8 +43,6 @@ export function NewSession() {
   );
 }
 
-const nameOf = ({ agentType }: Device): string => agentName(agentType) || agentType;
-
 function Form({ devices }: { devices: Device[] }) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
@@ -55,13 +53,17 @@ function Form({ devices }: { devices: Device[] }) {
   // The page that waited for this machine leads here by itself.
   const state = useHistoryState<{ hasArrived?: boolean; message?: unknown } | null>();
   const hasArrived = state?.hasArrived;
-  const [chosen, setChosen] = useState(wanted);
+  const [last] = useState(readLastChoice);
+  const [chosen, setChosen] = useState(wanted ?? last.device);
+  const [chosenAgents, setChosenAgents] = useState(last.agents);
   const [projectPath, setProjectPath] = useState('');
   // The palette leads here with words.
   const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : shared);
   const key = useSendingKey();
-  const ids = { machine: useId(), message: useId(), folders: useId() };
+  const ids = { machine: useId(), message: useId() };
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
+  const agents = agentsOf(device);
+  const agent = agents.find(({ agentType }) => agentType === chosenAgents[device.id]) ?? agents[0]!;
   const images = useImages();
   const takes = takesImages(device);
   const start = useAction(async () => {
@@ -69,6 +71,7 @@ function Form({ devices }: { devices: Device[] }) {
     const body = {
       deviceId: device.id,
       message,
+      ...(agent === agents[0] ? {} : { agentType: agent.agentType }),
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
     };
     const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
@@ -79,6 +82,7 @@ function Form({ devices }: { devices: Device[] }) {
       ...sendingTimeout(dataUrls),
     });
     key.done();
+    rememberChoice(device.id, agent.agentType);
     // A session that is started here is one to hear of; without it the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: { first } });
@@ -98,7 +102,7 @@ function Form({ devices }: { devices: Device[] }) {
         </Notice>
       )}
       <div className="field">
-        <label htmlFor={ids.message}>{words.start.what(agentName(device.agentType))}</label>
+        <label htmlFor={ids.message}>{words.start.what(agentName(agent.agentType))}</label>
         <textarea
           id={ids.message}
           className="big"
@@ -121,7 +125,8 @@ function Form({ devices }: { devices: Device[] }) {
               <span className="grow">
                 <b>{one.name}</b>
                 <span className="d">
-                  {one.status === 'online' ? words.common.online : words.common.offline} · {nameOf(one)}
+                  {one.status === 'online' ? words.common.online : words.common.offline} ·{' '}
+                  {agentsOf(one).map(productName).join(', ')}
                 </span>
               </span>
               <Check className="i check" aria-hidden />
@@ -129,26 +134,30 @@ function Form({ devices }: { devices: Device[] }) {
           ))}
         </div>
       </fieldset>
+      {agents.length > 1 && (
+        <fieldset className="field">
+          <legend>{words.machine.agent}</legend>
+          <div className="chips choices">
+            {agents.map((one) => (
+              <label key={one.agentType} className="choice">
+                <input
+                  type="radio"
+                  name="agent"
+                  checked={one === agent}
+                  onChange={() => setChosenAgents({ ...chosenAgents, [device.id]: one.agentType })}
+                />
+                {productName(one)}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
       {device.status === 'offline' && (
         <Notice>
           <Sentence text={words.start.offline} name={device.name} command={<code>{daemonCommands.start}</code>} />
         </Notice>
       )}
-      <Field
-        list={ids.folders}
-        label={words.start.folder}
-        hint={words.start.folderHint}
-        name="project-path"
-        className="mono"
-        autoComplete="off"
-        autoCapitalize="none"
-        autoCorrect="off"
-        spellCheck={false}
-        maxLength={4096}
-        value={projectPath}
-        onValue={setProjectPath}
-      />
-      <Folders id={ids.folders} deviceId={device.id} chosen={projectPath} onChoose={setProjectPath} />
+      <FolderField device={device} value={projectPath} onValue={setProjectPath} />
       <Problem refusal={start.refusal} />
       <div className="actions">
         <Submit busy={start.busy} busyText={words.start.starting}>

@@ -155,7 +155,7 @@ function Facts({ detail }: { detail: CodeDetail }) {
         <Ago at={detail.requestedAt} /> ({fullTime(detail.requestedAt)})
       </dd>
       <dt>{words.approve.codeName}</dt>
-      <dd className="code">{detail.userCode}</dd>
+      <dd className="code shown-code">{detail.userCode}</dd>
     </dl>
   );
 }

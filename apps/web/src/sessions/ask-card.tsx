@@ -24,6 +24,8 @@ export function AskCard({ session, device }: { session: Session; device: Device 
       idempotencyKey: key.of(`${prompt.id} ${option}`),
     });
     key.done();
+    // Felt on a phone.
+    navigator.vibrate?.(10);
   });
   const quick = prompt && quickAnswers(prompt);
   const question = prompt?.prompt === '' ? prompt.result : prompt?.prompt;

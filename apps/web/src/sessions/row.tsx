@@ -11,6 +11,7 @@ import { Marked } from './marked.tsx';
 import type { Selection } from './selection.tsx';
 import { StateGlyph, rowState } from './state-glyph.tsx';
 import { type Changes, titleOf } from './use-changes.ts';
+import { useSwipe } from './use-swipe.ts';
 
 function lately(session: Session, device: Device | undefined): string {
   const { status, progress, prompt, lastMessage, title } = session;
@@ -74,6 +75,16 @@ function useSelecting(onSelect: (() => void) | undefined) {
   };
 }
 
+/** A finger that rests selects; one that moves aside swipes. */
+function both(one: ReturnType<typeof useSelecting>, other: ReturnType<typeof useSwipe>) {
+  const names = ['onPointerDown', 'onPointerMove', 'onPointerUp', 'onPointerCancel'] as const;
+  const each = (name: (typeof names)[number]) => (event: PointerEvent<HTMLElement>) => {
+    one[name](event);
+    other[name](event);
+  };
+  return Object.fromEntries(names.map((name) => [name, each(name)]));
+}
+
 interface RowProps {
   session: Session;
   device: Device | undefined;
@@ -89,6 +100,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
   const state = rowState(session, device);
   const select = () => selection.pick(session.id);
   const selecting = useSelecting(selection.isOn ? undefined : select);
+  const swipe = useSwipe((side) => (side === 'right' ? changes.mark(session) : changes.archive([session])));
   const kind = `row${session.unread ? ' un' : ''}${state === 'need' && isOpen ? ' here' : ''}`;
   const inside = (
     <>
@@ -120,7 +132,14 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
       </li>
     );
   return (
-    <li className="row-place" data-id={session.id} {...selecting}>
+    <li
+      className="row-place"
+      data-id={session.id}
+      data-right={session.unread ? words.list.markRead : words.list.markUnread}
+      data-left={session.archived ? words.list.unarchive : words.list.archive}
+      {...selecting}
+      {...both(selecting, swipe)}
+    >
       <Link href={sessionPath(session.id)} className={kind} {...(isOpen ? { 'aria-current': 'page' as const } : {})}>
         <StateGlyph state={state} />
         {inside}

@@ -33,6 +33,7 @@ export const words: typeof english = {
       PAYLOAD_TOO_LARGE: 'Zu groß. Nachrichten dürfen 256 KB haben, Bilder 5 MB.',
 
       INVALID_IMAGE: 'Eines der Bilder ist ungültig. Entferne es oder speichere es als PNG.',
+      AGENT_NOT_OFFERED: 'Dieser Rechner bietet den Agenten nicht mehr an. Wähle einen anderen.',
       NOT_SUPPORTED_BY_DEVICE: 'Der Agent auf diesem Rechner nimmt keine Bilder. Sende es ohne sie.',
 
       SESSION_NOT_FOUND: 'Sitzung nicht gefunden. Vielleicht wurde sie gelöscht.',

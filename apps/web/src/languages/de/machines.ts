@@ -1,5 +1,6 @@
 /** German: words of machines, their approval, and new sessions on them. */
 import type { words as english } from '../en/machines.ts';
+import { fullTime, number } from '../formats.ts';
 
 export const words: typeof english = {
   machines: {
@@ -18,8 +19,13 @@ export const words: typeof english = {
         : `Zwei Rechner nutzen dieselbe Registrierung und trennen sich gegenseitig (${names}). Registriere einen davon neu: {command}`,
     agent: 'Agent',
     hostName: 'Hostname',
-    lastSeen: 'Zuletzt online',
-    now: 'jetzt',
+    agents: 'Agenten',
+    onlineSince: 'Online seit',
+    offlineSince: 'Offline seit',
+    since: (iso) => `Seit ${fullTime(iso)}`,
+    test: 'Verbindung testen',
+    testing: 'Wird getestet…',
+    answered: (ms) => `Der Daemon hat nach ${number(ms)} ms geantwortet.`,
     sessionsOn: (name) => `Sitzungen auf ${name}`,
     name: 'Name',
     ofThis: 'Name dieses Rechners',
@@ -27,12 +33,11 @@ export const words: typeof english = {
     loadingConnections: 'Verbindungen werden geladen…',
     never: 'War noch nie verbunden. Starte ihn mit',
     connected: 'Verbunden',
-    ended: (why, at) => `${why}, ${at}`,
     stopped: 'Beendet',
     slept: 'Schlafen gegangen',
     replaced: 'Durch eine neuere Verbindung ersetzt',
     lost: 'Verbindung verloren',
-    daemon: (version) => `· Daemon ${version}`,
+    daemon: (version) => `Daemon ${version}`,
     remove: 'Entfernen',
     removing: 'Wird entfernt…',
     removeThis: 'Diesen Rechner entfernen',
@@ -90,6 +95,9 @@ export const words: typeof english = {
     isOnline: '{name} ist online.',
     what: (agent) => `Was soll ${agent === '' ? 'der Agent' : agent === 'demo' ? 'der Demo-Agent' : agent} tun?`,
     offline: '{name} ist offline. Deine Nachricht wartet bis zu 15 Minuten. Starte ihn mit {command}',
+    folders: 'Ordner',
+    up: 'Eine Ebene höher',
+    more: 'Es gibt weitere. Gib den Anfang eines Namens ein.',
     folder: 'Ordner auf dem Rechner (optional)',
     folderHint: 'Wo der Agent arbeitet, zum Beispiel ~/code/garden',
     starting: 'Wird gestartet…',

@@ -146,7 +146,12 @@ export const words: typeof english = {
     remove: (text) => `„${text}“ entfernen`,
     edited: 'Nachricht in der Warteschlange',
     stopThis: 'Nur das hier stoppen',
-    stopAll: 'Stoppen und Warteschlange leeren',
+    stopAll: 'Stoppen und leeren',
+    move: (text) => `„${text}“ verschieben`,
+    up: 'Nach oben',
+    down: 'Nach unten',
+    toFront: 'Zuerst senden',
+    movedTo: (place, all) => `Auf Platz ${number(place)} von ${number(all)} verschoben`,
   },
   dock: {
     working: 'Arbeitet',

@@ -32,6 +32,7 @@ export const words = {
       PAYLOAD_TOO_LARGE: 'Too large. Messages can be 256 KB, images 5 MB.',
 
       INVALID_IMAGE: 'One of the images isn’t valid. Remove it or save it as PNG.',
+      AGENT_NOT_OFFERED: 'This machine no longer offers that agent. Choose another one.',
       NOT_SUPPORTED_BY_DEVICE: 'The agent on this machine can’t take images. Send it without them.',
 
       SESSION_NOT_FOUND: 'Session not found. It may have been deleted.',

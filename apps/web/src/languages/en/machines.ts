@@ -1,4 +1,6 @@
 /** English: words of machines, their approval, and new sessions on them. */
+import { fullTime, number } from '../formats.ts';
+
 export const words = {
   machines: {
     connect: 'Connect a machine',
@@ -16,8 +18,13 @@ export const words = {
         : `Two machines use the same registration, so they keep disconnecting each other (${names}). Register one of them again: {command}`,
     agent: 'Agent',
     hostName: 'Host name',
-    lastSeen: 'Last seen',
-    now: 'now',
+    agents: 'Agents',
+    onlineSince: 'Online since',
+    offlineSince: 'Offline since',
+    since: (iso: string) => `Since ${fullTime(iso)}`,
+    test: 'Test connection',
+    testing: 'Testing…',
+    answered: (ms: number) => `Its daemon answered in ${number(ms)} ms.`,
     sessionsOn: (name: string) => `Sessions on ${name}`,
     name: 'Name',
     ofThis: 'Name of this machine',
@@ -25,12 +32,11 @@ export const words = {
     loadingConnections: 'Loading connections…',
     never: 'Never connected. Start it with',
     connected: 'Connected',
-    ended: (why: string, at: string) => `${why}, ${at}`,
     stopped: 'Stopped',
     slept: 'Went to sleep',
     replaced: 'Replaced by a newer connection',
     lost: 'Connection lost',
-    daemon: (version: string) => `· daemon ${version}`,
+    daemon: (version: string) => `daemon ${version}`,
     remove: 'Remove',
     removing: 'Removing…',
     removeThis: 'Remove this machine',
@@ -86,6 +92,9 @@ export const words = {
     what: (agent: string) =>
       `What should ${agent === '' ? 'the agent' : agent === 'demo' ? 'the demo agent' : agent} do?`,
     offline: '{name} is offline. Your message waits for it, up to 15 minutes. Start it with {command}',
+    folders: 'Folders',
+    up: 'Up one folder',
+    more: 'There are more. Type the beginning of a name.',
     folder: 'Folder on the machine (optional)',
     folderHint: 'Where the agent works, like ~/code/garden',
     starting: 'Starting…',

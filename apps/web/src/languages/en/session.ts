@@ -148,7 +148,12 @@ export const words = {
     remove: (text: string) => `Remove “${text}”`,
     edited: 'Queued message',
     stopThis: 'Stop this',
-    stopAll: 'Stop and clear the queue',
+    stopAll: 'Stop and clear',
+    move: (text: string) => `Move “${text}”`,
+    up: 'Move up',
+    down: 'Move down',
+    toFront: 'Send first',
+    movedTo: (place: number, all: number) => `Moved to place ${number(place)} of ${number(all)}`,
   },
   dock: {
     working: 'Working',

@@ -4,6 +4,7 @@
  */
 import { Lexer, type Token, type TokensList } from 'marked';
 import remend from 'remend';
+import { budget, inlineCost, isCostly, mostPieces } from './cost.ts';
 
 export interface Blocks {
   /** The whole text. */
@@ -18,15 +19,29 @@ export interface Blocks {
 export const noBlocks: Blocks = { text: '', tokens: [], closedCharacters: 0, closedTokens: 0, links: {} };
 
 function lexed(text: string, links: TokensList['links']): Token[] {
+  if (isCostly(text)) return [plain(text)];
   try {
     const lexer = new Lexer({ gfm: true });
     lexer.tokens.links = links;
-    return [...lexer.lex(text)];
+    lexer.blockTokens(text, lexer.tokens);
+    // As `Lexer.lex` does, within a budget: what would cost too much stays as it was written.
+    const queue = lexer.inlineQueue.splice(0);
+    if (queue.length > mostPieces) return [plain(text)];
+    let left = budget.inline;
+    for (const { src, tokens } of queue) {
+      left -= inlineCost(src);
+      if (left < 0) tokens.push({ type: 'text', raw: src, text: src, escaped: false });
+      else lexer.inlineTokens(src, tokens);
+    }
+    return [...lexer.tokens];
   } catch {
     // Nested deeper than the stack: still words.
-    return [{ type: 'text', raw: text, text, escaped: false }];
+    return [plain(text)];
   }
 }
+
+/** Text that is shown as it is. */
+const plain = (raw: string): Token => ({ type: 'plain', raw });
 
 /** Marks at the very end that the next characters may complete: they are not shown until then. */
 export function withoutLooseEnd(text: string): string {

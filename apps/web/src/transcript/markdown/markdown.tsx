@@ -6,6 +6,7 @@ import { words } from '../../catalogue.ts';
 import { type Blocks, blocksOf, noBlocks } from './blocks.ts';
 import { CodeBlock } from './code-block.tsx';
 import { inline } from './inline.tsx';
+import { PlainText } from './plain-text.tsx';
 
 export function Markdown({ text, open = false }: { text: string; open?: boolean }) {
   const known = useRef<Blocks>(noBlocks);
@@ -34,6 +35,10 @@ const Block = memo(
 const blocks = (tokens: readonly Token[] | undefined, open: boolean): ReactNode =>
   tokens?.map((token, index) => <Block key={index} token={token} open={open && index === tokens.length - 1} />);
 
+/** Words alone, too many for one layout. */
+const isLongText = (token: Token): boolean =>
+  token.raw.length > 16_384 && 'tokens' in token && token.tokens?.length === 1 && token.tokens[0]?.type === 'text';
+
 /** The page has its heading already. */
 const headings = ['h2', 'h2', 'h3', 'h4', 'h5', 'h6'] as const;
 const sides: Readonly<Record<string, string>> = { right: 'to-right', center: 'to-middle' };
@@ -49,7 +54,7 @@ function block(token: Token, open: boolean): ReactNode {
       return <Heading>{inline(token.tokens)}</Heading>;
     }
     case 'paragraph':
-      return <p>{inline(token.tokens)}</p>;
+      return isLongText(token) ? <PlainText text={token.raw.trimEnd()} /> : <p>{inline(token.tokens)}</p>;
     case 'text':
       return <span className="line">{token.tokens ? inline(token.tokens) : inline([token])}</span>;
     case 'code': {
@@ -64,6 +69,8 @@ function block(token: Token, open: boolean): ReactNode {
       return <Table table={token as Tokens.Table} />;
     case 'hr':
       return <hr />;
+    case 'plain':
+      return <PlainText text={token.raw} />;
     case 'html':
       return <p>{token.raw.trimEnd()}</p>;
     default:

@@ -1,0 +1,189 @@
+/** Messages that wait above the composer: each can be edited, moved or taken back until it is sent. */
+import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { Clock, GripVertical, Pencil, X } from 'lucide-react';
+import type { QueuedTask } from '@relay/protocol';
+import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Problem } from '../ui/notice.tsx';
+import type { Waiting } from './queue.tsx';
+import { isFixed, moved, useDrag } from './queue-order.ts';
+
+export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting }) {
+  const { client } = useRooms();
+  const { tasks } = queue;
+  const [told, setTold] = useState('');
+  const place = useAction(async (taskId: string, index: number) => {
+    const next = moved(tasks, taskId, index);
+    if (!next) return;
+    queue.change(next.tasks);
+    try {
+      queue.change((await client.call('changeQueued', { params: { id: sessionId, taskId }, body: next.body })).tasks);
+      setTold(words.queue.movedTo(next.tasks.findIndex((task) => task.taskId === taskId) + 1, tasks.length));
+    } catch (error) {
+      queue.change(tasks);
+      throw error;
+    }
+  });
+  const drag = useDrag(({ taskId, index }) => void place.run(taskId, index));
+  const canMove = tasks.filter((task) => !isFixed(task)).length > 1;
+  const dropAt = drag.dragged && moved(tasks, drag.dragged.taskId, drag.dragged.index)?.tasks;
+  return (
+    <>
+      <ul className="queue" aria-label={words.queue.title}>
+        {(dropAt ?? tasks).map((task) => (
+          <Chip
+            key={task.taskId}
+            sessionId={sessionId}
+            task={task}
+            queue={queue}
+            className={drag.dragged?.taskId === task.taskId ? 'dragged' : ''}
+            handle={
+              canMove && !isFixed(task) ? (
+                <Handle
+                  task={task}
+                  place={tasks.indexOf(task)}
+                  tasks={tasks}
+                  drag={drag}
+                  onMove={(index) => void place.run(task.taskId, index)}
+                />
+              ) : (
+                <Clock className="i faint" aria-hidden />
+              )
+            }
+          />
+        ))}
+      </ul>
+      <p className="sr" role="status">
+        {told}
+      </p>
+      <Problem refusal={place.refusal} />
+    </>
+  );
+}
+
+interface HandleProps {
+  task: QueuedTask;
+  place: number;
+  tasks: readonly QueuedTask[];
+  drag: ReturnType<typeof useDrag>;
+  onMove: (index: number) => void;
+}
+
+/** Dragged, or pressed for the same as a menu. */
+function Handle({ task, place, tasks, drag, onMove }: HandleProps) {
+  const menu = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const item = (name: string, index: number) =>
+    moved(tasks, task.taskId, index) && (
+      <button
+        type="button"
+        onClick={() => {
+          menu.current?.hidePopover();
+          onMove(index);
+        }}
+      >
+        {name}
+      </button>
+    );
+  return (
+    <>
+      <button
+        type="button"
+        className="ghost icon grip"
+        aria-label={words.queue.move(task.content.slice(0, 80))}
+        popoverTarget={id}
+        {...drag.handle(task.taskId)}
+        onClickCapture={(event) => {
+          if (drag.wasDrag()) event.preventDefault();
+        }}
+      >
+        <GripVertical className="i" aria-hidden />
+      </button>
+      <div className="menu up start" id={id} popover="auto" ref={menu}>
+        {item(words.queue.up, place - 1)}
+        {item(words.queue.down, place + 1)}
+        {item(words.queue.toFront, 0)}
+      </div>
+    </>
+  );
+}
+
+interface ChipProps {
+  sessionId: string;
+  task: QueuedTask;
+  queue: Waiting;
+  /** Before the text: where it can be moved by. */
+  handle: ReactNode;
+  className: string;
+}
+
+function Chip({ sessionId, task, queue, handle, className }: ChipProps) {
+  const { client } = useRooms();
+  const params = { id: sessionId, taskId: task.taskId };
+  const [draft, setDraft] = useState<string>();
+  const remove = useAction(async () => {
+    await client.call('removeQueued', { params });
+    queue.removed(task);
+  });
+  const edit = useAction(async () => {
+    const { tasks } = await client.call('changeQueued', { params, body: { content: draft! } });
+    setDraft(undefined);
+    queue.change(tasks);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // The composer is a form around this.
+    event.stopPropagation();
+    if (draft !== undefined && draft.trim() !== '') void edit.run();
+  };
+  if (draft !== undefined)
+    return (
+      <li className="editing">
+        <textarea
+          rows={1}
+          autoFocus
+          aria-label={words.queue.edited}
+          value={draft}
+          onChange={({ target }) => setDraft(target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') setDraft(undefined);
+            if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
+          }}
+        />
+        <button type="button" className="small" onClick={() => setDraft(undefined)}>
+          {words.cancel}
+        </button>
+        <button type="button" className="small primary" aria-disabled={edit.busy} onClick={submit}>
+          {words.save}
+        </button>
+        <Problem refusal={edit.refusal} />
+      </li>
+    );
+  return (
+    <li className={className}>
+      {handle}
+      <span className="grow cut">{task.content}</span>
+      {!task.choice && (
+        <button
+          type="button"
+          className="ghost icon"
+          aria-label={words.queue.edit(task.content.slice(0, 80))}
+          onClick={() => setDraft(task.content)}
+        >
+          <Pencil className="i" aria-hidden />
+        </button>
+      )}
+      <button
+        type="button"
+        className="ghost icon"
+        aria-label={words.queue.remove(task.content.slice(0, 80))}
+        aria-disabled={remove.busy}
+        onClick={() => void remove.run()}
+      >
+        <X className="i" aria-hidden />
+      </button>
+      <Problem refusal={remove.refusal} />
+    </li>
+  );
+}

@@ -1,0 +1,38 @@
+/** Where the newest session was started in this browser: the next one mostly goes there, too. */
+import { storedPrefix } from '../forget.ts';
+
+export interface LastChoice {
+  device?: string;
+  /** By machine. */
+  agents: Readonly<Record<string, string>>;
+}
+
+const key = `${storedPrefix}new-session`;
+/** Machines whose agent is remembered. */
+const most = 50;
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+export function readLastChoice(): LastChoice {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '');
+    if (!isRecord(stored)) return { agents: {} };
+    const agents = Object.entries(isRecord(stored['agents']) ? stored['agents'] : {});
+    return {
+      ...(typeof stored['device'] === 'string' ? { device: stored['device'] } : {}),
+      agents: Object.fromEntries(agents.flatMap(([id, type]) => (typeof type === 'string' ? [[id, type]] : []))),
+    };
+  } catch {
+    return { agents: {} };
+  }
+}
+
+export function rememberChoice(device: string, agentType: string): void {
+  const { [device]: _before, ...others } = readLastChoice().agents;
+  const agents = Object.fromEntries([...Object.entries(others), [device, agentType]].slice(-most));
+  try {
+    localStorage.setItem(key, JSON.stringify({ device, agents }));
+  } catch {
+    // The first machine is chosen then.
+  }
+}
