@@ -65,8 +65,6 @@ describeWith('chromium', 'what a hostile agent says', () => {
   });
   afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
 
-  const pathOf = (nativeId: string) =>
-    `/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`;
   const report = (names: readonly string[]) =>
     daemon.send({
       type: 'report_sessions',
@@ -146,7 +144,6 @@ describeWith('chromium', 'what a hostile agent says', () => {
     await person.page.locator('.log').getByText('The end of output.').waitFor();
     await person.page.locator('.log').getByText('end of output').first().waitFor();
     const shown = await person.page.locator('.log').innerText();
-    // eslint-disable-next-line no-control-regex
     expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
     expect(await person.page.title()).not.toContain('owned');
     expect(await person.page.locator('.log a').count()).toBe(0);

@@ -91,7 +91,7 @@ export function joinAgents(
       ),
     abandon: (taskId) => all.forEach((one) => one.abandon?.(taskId)),
     outdated: (sessionId) => of(sessionId).outdated?.(sessionId),
-    close: async () => void (await Promise.all(all.map((one) => one.close?.()))),
+    close: async () => void (await Promise.all(all.map(async (one) => one.close?.()))),
     reap: (left) => all.forEach((one) => one.reap?.(left)),
     abort: () => all.forEach((one) => one.abort?.()),
   };
@@ -116,7 +116,7 @@ export function joinAgents(
       ],
       stamp: (sessionId) => outsideOf(sessionId)?.stamp(sessionId),
       read: (sessionId, before) => outsideOf(sessionId)?.read(sessionId, before),
-      refresh: async () => (await Promise.all(outsides.map((one) => one.refresh?.()))).includes(true),
+      refresh: async () => (await Promise.all(outsides.map(async (one) => one.refresh?.()))).includes(true),
       fetch: (sessionId, since) => outsideOf(sessionId)?.fetch?.(sessionId, since),
     },
   };

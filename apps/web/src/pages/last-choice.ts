@@ -20,7 +20,9 @@ export function readLastChoice(): LastChoice {
     const agents = Object.entries(isRecord(stored['agents']) ? stored['agents'] : {});
     return {
       ...(typeof stored['device'] === 'string' ? { device: stored['device'] } : {}),
-      agents: Object.fromEntries(agents.flatMap(([id, type]) => (typeof type === 'string' ? [[id, type]] : []))),
+      agents: Object.fromEntries(
+        agents.flatMap(([id, type]): [string, string][] => (typeof type === 'string' ? [[id, type]] : [])),
+      ),
     };
   } catch {
     return { agents: {} };
@@ -28,8 +30,9 @@ export function readLastChoice(): LastChoice {
 }
 
 export function rememberChoice(device: string, agentType: string): void {
-  const { [device]: _before, ...others } = readLastChoice().agents;
-  const agents = Object.fromEntries([...Object.entries(others), [device, agentType]].slice(-most));
+  const others = Object.entries(readLastChoice().agents).filter(([id]) => id !== device);
+  const all: [string, string][] = [...others, [device, agentType]];
+  const agents = Object.fromEntries(all.slice(-most));
   try {
     localStorage.setItem(key, JSON.stringify({ device, agents }));
   } catch {

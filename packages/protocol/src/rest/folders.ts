@@ -1,5 +1,5 @@
 /** Folders of a device: where its sessions worked, and what its daemon lets apps look through. camelCase. */
-import { type Static, flag, limits, line, list, maybe, opaque, record, text, time } from '../schema.ts';
+import { type Static, flag, limits, list, maybe, opaque, record, text, time } from '../schema.ts';
 
 const path = (description: string) => text(description, { minLength: 1, maxLength: limits.pathCharacters });
 
