@@ -105,7 +105,7 @@ function reached(from: string): Set<string> {
 }
 
 type Texts = { readonly [key: string]: unknown };
-const parts = ['frame', 'errors', 'session', 'keys', 'machines', 'settings', 'door'] as const;
+const parts = readdirSync(join(root, 'languages/en')).map((file) => file.replace('.ts', ''));
 async function textsIn(language: string, part: string): Promise<Texts> {
   const { words } = (await import(`../apps/web/src/languages/${language}/${part}.ts`)) as { words: Texts };
   return words;
@@ -143,7 +143,12 @@ describe('the texts of the pages', () => {
     ['main.tsx', ['frame', 'errors']],
     ['pages/conversation.tsx', ['frame', 'errors', 'session']],
     ['pages/machines.ts', ['frame', 'errors', 'machines']],
-    ['pages/settings.ts', ['frame', 'errors', 'settings']],
+    ['pages/settings.ts', ['frame', 'errors', 'settings', 'here']],
+    // Parts of the page of notifications, and the history, which comes without that page.
+    ['pages/notify.ts', ['frame', 'errors', 'settings', 'notify', 'here']],
+    ['pages/notification-history.tsx', ['frame', 'errors', 'notify', 'here']],
+    ['offline/background.tsx', ['frame', 'errors', 'here']],
+    ['offline/last-page.tsx', ['frame', 'errors', 'here']],
     ['pages/door.ts', ['frame', 'errors', 'door']],
     ['palette/palette.tsx', ['frame', 'errors', 'keys']],
     ['palette/help.tsx', ['frame', 'errors', 'keys']],

@@ -20,7 +20,9 @@ it('is within the budget: first load, conversation, each language', () => {
   const first = ['index.html', ...files.filter((file) => page.includes(file)), wordsOf('frame'), wordsOf('errors')];
   const conversation = files.filter((file) => /\/conversation-[\w-]+\.js$/.test(file));
   const highlighter = files.filter((file) => /\/highlight-[\w-]+\.js$/.test(file));
-  const pages = files.filter((file) => /\/(?:machines|settings|door|palette|help)-[\w-]+\.js$/.test(file));
+  const pages = files.filter((file) =>
+    /\/(?:machines|settings|notify|door|palette|help|background|last|last-page)-[\w-]+\.js$/.test(file),
+  );
   const known = [...first, ...words, ...conversation, ...highlighter, ...pages];
   const others = files.filter((file) => file.endsWith('.js') && !known.includes(file));
   const largest = (some: readonly string[]) => rounded(Math.max(...some.map(kibibytes)));

@@ -1,11 +1,14 @@
 /** Two whole languages, and layouts of others: German, English that is 40 % longer, and right to left (rules, 17.5). */
+import { readdirSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Person, newPerson } from './browser.ts';
 import { type EveryPage, cutTexts, settled, startEveryPage } from './every-page.ts';
 
 type Texts = { readonly [key: string]: unknown };
-const parts = ['frame', 'errors', 'session', 'keys', 'machines', 'settings', 'door'];
+const parts = readdirSync(new URL('../../apps/web/src/languages/en/', import.meta.url)).map((file) =>
+  file.replace('.ts', ''),
+);
 async function textsOf(language: string): Promise<Set<string>> {
   const found = new Set<string>();
   const add = (texts: Texts) => {
