@@ -281,6 +281,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
     const tasks = createTasks({
       agent,
+      offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
       store,
       transcripts,
       sync: takeOver,

@@ -58,6 +58,11 @@ export function noted(end: End, note: string): End {
   return { ...end, result: behind(end.result) };
 }
 
+/** The agent of a session was not set up at this start. */
+export const missingAgent = (agentType: string): End => ({
+  type: 'ERROR',
+  error: `The agent “${agentType}” is not set up on this machine. Start the daemon with it.`,
+});
 export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
 
 export const noImages: End = {

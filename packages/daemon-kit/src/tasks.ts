@@ -30,6 +30,7 @@ import {
   isUnwritable,
   maxOptions,
   maxTasks,
+  missingAgent,
   noImages,
   noted,
   questionOf,
@@ -66,6 +67,8 @@ export interface TasksOptions {
   bring?: (sessionId: string) => Promise<void> | undefined;
   journal: Journal;
   questions: Questions;
+  /** Whether a session of this further agent can be worked in; without it there is only one agent. */
+  offers?: (agentType: string) => boolean;
   /** Whether the relay names the question that a message answers: one that names none then answers none. */
   namesQuestions: () => boolean;
   voice: Voice;
@@ -283,9 +286,12 @@ export function createTasks(options: TasksOptions): Tasks {
     }
   };
 
+  const isMissing = (agentType: string | undefined) => agentType !== undefined && options.offers?.(agentType) !== true;
+
   const continued = (task: Task) => {
     const session = store.session(task.sessionId);
     if (!session) return finish(task, unknownSession);
+    if (isMissing(session.agentType)) return finish(task, missingAgent(session.agentType!));
     task.projectPath ||= session.projectPath;
     enqueue(task);
   };
@@ -577,6 +583,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const phase = named ? 'queued' : 'opening';
       const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, phase };
       accept(task);
+      if (isMissing(agentType)) return finish(task, missingAgent(agentType!));
       if (named) return begin(task);
       // A task that arrives during shutdown, or exceeds the limit, opens nothing.
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
