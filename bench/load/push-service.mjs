@@ -13,7 +13,7 @@ const server = createServer((request, response) => {
   });
 });
 const calls = {
-  /** How many came since the last time. */
+  /** The number of requests since the last time. */
   count: () => count,
   /** When each path was first asked for; begins again. */
   take: () => {

@@ -17,7 +17,7 @@ const failures: readonly Answer[] = [
   ...[302, 400, 401, 403, 404, 408, 410, 413, 425, 429, 500, 502, 503],
   ...(['silence', 'endless'] as const),
 ];
-/** What is taken may be taken with any of these. */
+/** Every one of these means that it was taken. */
 const successes = [200, 201, 202, 204] as const;
 const isTaken = (answer: Answer) => answer === 'endless' || (typeof answer === 'number' && answer < 300);
 

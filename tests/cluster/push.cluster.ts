@@ -89,7 +89,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
           await lasting(1000 / notificationsPerSecond);
         }
       };
-      /** One of them dies and is started again, or stands still for a moment. */
+      /** One of them dies and is started again, or is stopped for a moment. */
       const hurt = async (instance: Instance) => {
         while (!isOver()) {
           await lasting(chance.between(500, 6000));
@@ -106,7 +106,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
           }
         }
       };
-      /** One stands still for longer than a claim lasts, and goes on as if nothing had been. */
+      /** One is stopped for longer than a claim lasts, and goes on as if nothing had been. */
       const stopLong = async (instance: Instance) => {
         while (!isOver()) {
           await lasting(chance.between(2000, 8000));
@@ -124,7 +124,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
       await until(
         'nothing is left',
         async () => {
-          // What waits for a retry need not wait: the clock of the ledger is put forward.
+          // A row that waits for a retry need not wait: the clock of the ledger is put forward.
           await database.sql.execute`UPDATE deliveries SET next_at = now() WHERE state = 'pending'`;
           const [left] = await database.sql.query<{ n: number }>`
             SELECT count(*)::int AS n FROM notifications WHERE state IN ('pending', 'sending')`;

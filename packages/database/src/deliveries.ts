@@ -335,8 +335,8 @@ export async function sweepDeliveries(db: Db): Promise<number> {
 }
 
 /**
- * How long the delivery that is due longest has been due, in seconds; 0 when none is. What waits for a retry is not due, and neither is what
- * waits for the end of a pause.
+ * How long the delivery that is due longest has been due, in seconds; 0 when none is. A row that waits for a retry is not due, and
+ * neither is one that waits for the end of a pause.
  */
 export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`

@@ -137,7 +137,7 @@ export async function saveSubscription(
   });
 }
 
-/** How many addresses there are, of all people. */
+/** The number of addresses of all people, by kind and state. */
 export async function countSubscriptions(
   db: Db,
 ): Promise<{ kind: SubscriptionKind; state: SubscriptionState; count: number }[]> {

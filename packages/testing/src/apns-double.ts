@@ -12,7 +12,7 @@ export interface ApnsDouble {
   /** For APNS_URL. */
   readonly url: string;
   readonly received: ApnsReceived[];
-  /** How many connections were made. */
+  /** The number of connections so far. */
   readonly connections: number;
   /** The answer from now on; default 200. */
   answer: (stream: ServerHttp2Stream, request: ApnsReceived) => void;

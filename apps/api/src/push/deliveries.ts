@@ -55,7 +55,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let isCut = false;
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
-    // This process stood still: another instance may have taken the claim over by the time that an answer comes.
+    // This process was stopped: another instance may have taken the claim over by the time that an answer comes.
     if (performance.now() - claimedAt > sendWithinMs) return;
     const outcome = handedOn(await sender.send(delivery), delivery);
     // Cut by our own end, it may have arrived: another instance finds the claim and marks it.

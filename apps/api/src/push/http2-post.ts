@@ -30,7 +30,7 @@ export function createHttp2Poster(origin: string, now: () => number): Http2Poste
         const on = session();
         const sent = on.request({ [constants.HTTP2_HEADER_METHOD]: 'POST', ':path': path, ...headers });
         const clock = setTimeout(() => {
-          // A process that stood still reads first what came meanwhile: an answer that is here already counts.
+          // A process that was stopped reads first what came meanwhile: an answer that is here already counts.
           setImmediate(giveUp);
         }, answerMs);
         const giveUp = () => {

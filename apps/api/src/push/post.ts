@@ -56,7 +56,7 @@ export function createPoster(
           ? httpsRequest(url, { ...given, agent: secure })
           : httpRequest(url, { ...given, agent: plain });
         const clock = setTimeout(() => {
-          // A process that stood still reads first what came meanwhile: an answer that is here already counts.
+          // A process that was stopped reads first what came meanwhile: an answer that is here already counts.
           setImmediate(() => {
             // With a status it is an answer, whatever of it is still to come.
             if (known !== undefined) resolve(known);

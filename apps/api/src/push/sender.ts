@@ -52,7 +52,7 @@ export function createSender({
   gather,
   publicUrl,
 }: SenderDeps): Sender {
-  /** What stands in the way before anything is sent; undefined when nothing does. */
+  /** The reason why nothing can be sent; undefined when there is none. */
   const refusalOf = (target: Target): DeliveryOutcome | undefined => {
     if (target.kind === 'fcm' || target.kind === 'apns') {
       const service = target.kind === 'fcm' ? fcm : apns;

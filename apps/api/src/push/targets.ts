@@ -1,4 +1,4 @@
-/** What is sealed of an address: all that its service needs (rules, 14.7). */
+/** The sealed part of an address: all that its service needs (rules, 14.7). */
 
 /** The keys of a receiver, by which a text is sealed until it arrives (RFC 8291). */
 export interface ReceiverKeys {

@@ -130,7 +130,7 @@ describe('deliveries', () => {
     await remove(subscription.id);
   });
 
-  it('are sent once more without their text when the service finds them too large', async () => {
+  it('are sent again without their text when the service finds them too large', async () => {
     const browser = openPushKeys();
     const { subscription } = await add({ kind: 'unifiedpush', endpoint: `${receiver.url}/push/3`, keys: browser.keys });
     receiver.answer = (response) => void response.writeHead(receiver.at('/push/3').length === 1 ? 413 : 201).end();

@@ -99,7 +99,7 @@ it('no address, token, key or text of a delivery is in the log', async () => {
   await apple.close();
   rmSync(folder, { recursive: true });
 
-  // What is searched for has to be worth it: the deliveries are there, with what may be known of them.
+  // The search proves something: the deliveries are there, with all that may be known of them.
   expect(log).toMatch(/"kind":"apns"/);
   expect(log).toMatch(/The service answered 500/);
   for (const secret of [...secrets, 'ya29.hidden', 'hidden answer', 'hidden words', 'PRIVATE KEY'])
