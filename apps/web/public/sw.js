@@ -125,8 +125,36 @@ const show = (title, { body, tag, ...more }) =>
     ...more,
   });
 
+const inStore = (db, mode, work) =>
+  new Promise((resolve, reject) => {
+    const request = work(db.transaction('kept', mode).objectStore('kept'));
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** The number on the icon, unless a newer one was shown: messages of a push service come in any order. */
+async function badge(count, version) {
+  if (!Number.isInteger(count) || !Number.isInteger(version) || self.navigator.setAppBadge === undefined) return;
+  const db = await new Promise((resolve, reject) => {
+    const request = indexedDB.open('relay-badge', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore('kept');
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    const known = await inStore(db, 'readonly', (kept) => kept.get('version'));
+    if (known >= version) return;
+    await inStore(db, 'readwrite', (kept) => kept.put(version, 'version'));
+    await self.navigator.setAppBadge(count);
+  } finally {
+    db.close();
+  }
+}
+
 self.addEventListener('push', (event) => {
-  const { title, body, tag, navigate, data, actions } = read(event);
+  const { title, body, tag, navigate, data, actions, app_badge: count } = read(event);
+  // Without a number the notification is shown all the same.
+  event.waitUntil(badge(count, data?.version).catch(() => undefined));
   event.waitUntil(
     show(title, {
       ...{ body, tag },

@@ -1,6 +1,8 @@
 /** The data that this browser keeps of a person beside the sign-in, and its deletion: drafts, marks of what was read, and what was read last. */
 export const draftsDatabase = 'relay';
 export const lastDatabase = 'relay-last';
+/** Of the worker: the version of the number on the icon. */
+const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
@@ -18,6 +20,9 @@ export function forgetPerson(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(storedPrefix)) localStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
+    indexedDB.deleteDatabase(badgeDatabase);
+    // Not every browser has a number on its icon.
+    void (navigator as { clearAppBadge?: () => Promise<void> }).clearAppBadge?.().catch(() => undefined);
   } catch {
     // As above.
   }

@@ -15,15 +15,19 @@ export function declarativeOf(
   tag: string,
   maxBytes: number,
 ): Buffer {
-  const { cause, title, link: navigate, promptId, answers = [] } = message;
+  const { cause, title, link: navigate, promptId, answers = [], badge } = message;
+  // Browsers differ in where they look for it.
+  const count = badge === undefined ? {} : { app_badge: badge.count };
   const text = (body: string, offered: typeof answers) =>
     Buffer.from(
       JSON.stringify({
         web_push: 8030,
+        ...count,
         notification: {
-          ...{ title, body, lang: 'en', navigate, tag },
+          ...{ title, body, lang: 'en', navigate, tag, ...count },
           data: {
             ...{ cause, sessionId, deliveryId: id },
+            ...(badge === undefined ? {} : { version: badge.version }),
             ...(offered.length === 0
               ? {}
               : { promptId, tokens: Object.fromEntries(offered.map(({ action, token }) => [action, token])) }),

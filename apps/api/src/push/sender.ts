@@ -13,7 +13,7 @@ import { outcomeOf, outcomeOfError, skippedOf } from './outcome.ts';
 import type { PostAnswer, Poster } from './post.ts';
 import { KeysInvalid } from './seal-text.ts';
 import type { Seal } from './sealed.ts';
-import { type Target, addressOf } from './targets.ts';
+import { type Target, addressOf, isSealed } from './targets.ts';
 import type { VapidKeys } from './vapid.ts';
 import { webPushRequest } from './webpush.ts';
 import { webhookRequest } from './webhook.ts';
@@ -30,6 +30,8 @@ export interface SenderDeps {
   answers: AnswerTokens;
   /** Takes along what else is held for the address, and returns their causes. */
   gather: (delivery: ClaimedDelivery) => Promise<readonly DeliveryCause[]>;
+  /** What waits for a person, for the number on an icon, and the version of their inbox that it is of. */
+  waiting: (userId: string) => Promise<NonNullable<PushMessage['badge']>>;
   publicUrl: string;
 }
 
@@ -50,6 +52,7 @@ export function createSender({
   apns,
   answers,
   gather,
+  waiting,
   publicUrl,
 }: SenderDeps): Sender {
   /** The reason why nothing can be sent; undefined when there is none. */
@@ -96,10 +99,12 @@ export function createSender({
       try {
         const alone = messageOf(delivery, publicUrl);
         // A message about many answers none of them.
-        const message =
+        const one =
           others.length > 0
             ? digestOf(alone, others, delivery, publicUrl)
             : await withAnswers(alone, delivery, answers);
+        // A service that can read along learns no number either.
+        const message = isSealed(target) ? { ...one, badge: await waiting(delivery.userId) } : one;
         let answer = await post(target, message, delivery);
         if (answer.status === tooLarge) answer = await post(target, neutral(message), delivery);
         return outcomeOf(answer, delivery);

@@ -60,12 +60,17 @@ function targetOf(body: AddSubscription, vapidKey: string | undefined, now: numb
 }
 
 /** An address that belongs to the place of a sign-in, and ends with it; what a person typed stays. */
-const isBrowser = (kind: Target['kind']) => kind === 'webpush';
+const isOfSignIn = (kind: Target['kind']) => kind !== 'ntfy' && kind !== 'webhook';
+/** A worker of ours, or an app, gets the whole message sealed. */
+const takesAnswers = (kind: Target['kind']) => kind === 'webpush' || kind === 'unifiedpush';
 
 /** Tokens go only where no service can read them. @throws RelayError INVALID_REQUEST */
 function requireActions(kind: Target['kind'], actions: SubscriptionActions | undefined): void {
-  if (actions !== undefined && actions !== 'none' && !isBrowser(kind))
-    throw new RelayError('INVALID_REQUEST', 'In the body, "actions" may be other than "none" only for kind webpush.');
+  if (actions !== undefined && actions !== 'none' && !takesAnswers(kind))
+    throw new RelayError(
+      'INVALID_REQUEST',
+      'In the body, "actions" may be other than "none" only for webpush and unifiedpush.',
+    );
 }
 
 /** Enough for its person to know it again, without what would let others write there. `unique` tells it from all others. */
@@ -120,7 +125,7 @@ export async function addAddress(
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
   const detail = body.detail ?? (isSealed(target) ? 'text' : 'none');
   requireSealed(detail, target);
-  const actions = body.actions ?? (isBrowser(target.kind) ? 'reject' : 'none');
+  const actions = body.actions ?? (takesAnswers(target.kind) ? 'reject' : 'none');
   requireActions(target.kind, actions);
   const label = body.label?.trim() ?? '';
   requireShowable(label);
@@ -139,12 +144,12 @@ export async function addAddress(
     delaySeconds: body.delaySeconds ?? 0,
     detail,
     actions,
-    ...(isBrowser(target.kind) ? { login, client } : {}),
+    ...(isOfSignIn(target.kind) ? { login, client } : {}),
     verified: target.kind !== 'webhook',
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
-  if (isBrowser(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
+  if (isOfSignIn(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
     await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }

@@ -18,7 +18,8 @@ interface Pushed {
   title: string;
   body: string;
   actions?: { action: string; title: string; navigate: string; type?: string }[];
-  data: { promptId?: string; tokens?: Record<string, string>; cause: string };
+  data: { promptId?: string; tokens?: Record<string, string>; cause: string; version: number };
+  app_badge: number;
 }
 
 const secret = ['p'.repeat(32)];
@@ -105,7 +106,10 @@ describe('answers in a notification', () => {
     const { pushed } = await browser({ label: 'My phone', actions: 'all' });
     const question = permission();
     const { id, native } = await ask(question);
-    const { title, body, actions, data } = await pushed();
+    const { title, body, actions, data, app_badge: badge } = await pushed();
+    const { version, counts } = (await scene.relay.call('listInbox')).body;
+    expect({ badge, version: data.version }).toEqual({ badge: 1, version });
+    expect(counts.badge).toBe(1);
     expect({ title, body }).toEqual({
       title: 'An agent needs you',
       body: 'Water the garden\nMay I pull the weeds?\n$ rm weeds\n/garden',
@@ -170,7 +174,7 @@ describe('answers in a notification', () => {
     [
       'to allow no command that is larger than the message',
       'all',
-      { subject: { type: 'command', command: `echo ${'x'.repeat(30_000)}; rm -rf /` } },
+      { subject: { type: 'command', command: `echo ${'x'.repeat(4000)}; rm -rf /` } },
       {},
       ['reject'],
     ],
@@ -178,7 +182,7 @@ describe('answers in a notification', () => {
     [
       'to allow no changes of files, which words do not show',
       'all',
-      { subject: { type: 'edit', diffs: [{ path: 'a', hunks: [] }] } },
+      { subject: { type: 'edit', diffs: [{ path: 'a', change: 'edit', added: 1, removed: 0 }] } },
       {},
       ['reject'],
     ],

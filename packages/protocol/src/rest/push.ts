@@ -66,7 +66,7 @@ const detail = oneOf(
 );
 const actions = oneOf(
   subscriptionActions,
-  'Answers that a notification of a question offers, only with `webpush`: none; to reject; or also to allow once and to reply, where the whole question is in it. Anyone who holds the phone can give them, where its lock screen shows them. `reject` by default',
+  'Answers that a notification of a question offers, only with `webpush` and `unifiedpush`: none; to reject; or also to allow once and to reply, where the whole question is in it. Anyone who holds the phone can give them, where its lock screen shows them. `reject` by default',
 );
 
 export const AddSubscription = record('AddSubscription', 'An address at which to notify the person.', {
