@@ -79,7 +79,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     }
   };
 
-  /** What time does to the inboxes of people. */
+  /** Changes that time makes to the inboxes of people. */
   const inboxes = async () => {
     await endExpiredItems(database);
     await sweepDeviceItems(database, deviceAwayMs);

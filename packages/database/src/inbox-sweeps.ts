@@ -1,11 +1,11 @@
-/** What time does to an inbox: ends of snoozes, questions that expire, machines that stay away. Each change is the transaction of one person. */
+/** Changes that time makes to an inbox: ends of snoozes, questions that expire, machines that stay away. Each change is the transaction of one person. */
 import { sql } from './sql.ts';
 import type { Db, Transactions } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 const atOnce = 500;
 
-/** Shows snoozed items whose time has come, and notifies once more of those that are watched. Returns how many. */
+/** Shows snoozed items whose time has come, and notifies again of those that are watched. Returns how many. */
 export async function endSnoozes(db: Transactions): Promise<number> {
   const due = await db.sql.query<{ user_id: string }>`
     SELECT DISTINCT user_id FROM (SELECT user_id FROM inbox_items WHERE state = 'snoozed' AND snoozed_until <= now()
