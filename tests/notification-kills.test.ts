@@ -254,7 +254,7 @@ describeWith(['postgresql', 'redis-server'], 'kill -9 of the instance that notif
     await restart(first());
     await passMinutes(2);
     const row = await becomes(one, 'unknown');
-    // What comes later is sent; it would have been sent before.
+    // A later delivery is sent; it would have been sent before.
     receiver.answer = (response) => void response.writeHead(201).end();
     const next = await prepare();
     next.fail();

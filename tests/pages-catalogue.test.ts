@@ -51,7 +51,7 @@ function ownTexts(node: ts.Node): string[] {
   }
   if (ts.isJsxExpression(node) && node.expression && (ts.isJsxElement(node.parent) || ts.isJsxFragment(node.parent)))
     return isOfProgram(tagOf(node.parent)) ? [] : textsOf(node.expression).filter(isText);
-  // A sentence that reaches the page by another way. What is thrown is for those who read the log of a browser.
+  // A sentence that reaches the page by another way. Errors that are thrown are for readers of the log of a browser.
   if (ts.isStringLiteralLike(node) && isSentence(node.text) && !ts.isNewExpression(node.parent)) return [node.text];
   return [];
 }

@@ -53,13 +53,13 @@ export async function startEveryPage(): Promise<EveryPage> {
   ]);
   const uuid = '01900000-0000-7000-8000-000000000003';
   daemon.event(taskId, 'WAIT_FOR_USER', {
-    prompt: 'Build it anew?',
+    prompt: 'Build it again?',
     result: '',
     options: [{ label: 'Allow once' }, { label: 'Reject' }],
     message_uuid: uuid,
     question: {
       uuid,
-      title: 'Build it anew?',
+      title: 'Build it again?',
       kind: 'permission',
       options: [
         { id: 'yes', label: 'Allow once', kind: 'allow_once' },

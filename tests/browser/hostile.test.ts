@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
 import type { Browser, CDPSession } from 'playwright-core';
-import { bombs } from '../../apps/web/test/bombs.ts';
+import { bombs } from './bombs.ts';
 import {
   type BrowserRelay,
   type Person,

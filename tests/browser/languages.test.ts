@@ -140,7 +140,7 @@ describeWith('chromium', 'the pages in other languages', () => {
     await settled(person, all.sessionPath);
     expect(await person.page.evaluate('document.documentElement.dir')).toBe('rtl');
     expect(await leftOf('.side')).toBeGreaterThan(await leftOf('main'));
-    // What the person said is at the end of the lane, and its words keep their own direction.
+    // The message of the person is at the end of the lane, and its words keep their own direction.
     const lane = (await person.page.locator('.me').first().boundingBox())!;
     const code = await person.page.locator('.fence').first().boundingBox();
     expect(lane.x).toBeLessThan(code!.x + code!.width / 2);

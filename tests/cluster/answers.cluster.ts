@@ -131,17 +131,17 @@ describe('everything that can be asked', () => {
   ];
   for (const [what, hurt, heal] of redisFaults) {
     it(`is answered while Redis ${what}: from the database, or with 503, and the edge keeps its apis`, async () => {
-      const { url, sends } = cluster.haproxy!;
+      const edge = cluster.haproxy!;
       const answers = await during(hurt, heal, async () => {
         const all = await askAll();
         for (const { port } of cluster.gateways)
-          await until('the edge has left the gateway out', async () => !(await sends(port)));
+          await until('the edge has left the gateway out', async () => !(await edge.sends(port)));
         for (const api of cluster.apis) {
           expect(await verdictOf(api.url)).toBe('degraded');
-          expect(await sends(api.port)).toBe(true);
+          expect(await edge.sends(api.port)).toBe(true);
         }
         const headers = { Authorization: `Bearer ${cluster.token('alice')}` };
-        const throughTheEdge = await fetch(`${url}/api/sessions?limit=20`, { headers });
+        const throughTheEdge = await fetch(`${edge.url}/api/sessions?limit=20`, { headers });
         expect(throughTheEdge.status).toBe(200);
         return all;
       });

@@ -116,7 +116,7 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder';
   },
 };
 
-/** What the arguments ask for, without doing it. Throws Refused. */
+/** The request in the arguments; nothing is done yet. Throws Refused. */
 export function readArguments(args: string[]): AdminRequest | 'help' | 'version' {
   const { values, positionals } = parsed(args);
   if (values.version) return 'version';

@@ -187,7 +187,7 @@ const timeOf = (iso) =>
     ? new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso))
     : '';
 
-/** What became of an answer, in a sentence; undefined when it may be tried again. */
+/** The outcome of an answer, in a sentence; undefined when it may be tried again. */
 function sentenceFor(action, status, answer) {
   if (status === 202) {
     const until = timeOf(answer.queuedUntil);
@@ -221,7 +221,7 @@ async function give(notification, action, token, reply) {
   try {
     const { status, answer } = await post(token, reply);
     sentence = sentenceFor(action, status, answer);
-    // What this browser kept of the person ends with the sign-in.
+    // The pages that this browser kept of the person end with the sign-in.
     if (answer.code === 'TOKEN_REVOKED') indexedDB.deleteDatabase('relay-last');
   } catch {
     // No network, or no relay: the token is good for another attempt, which is the same answer.

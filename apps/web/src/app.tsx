@@ -26,7 +26,7 @@ const notify = pageChunk('notify', () => withHere(import('./pages/notify.ts')));
 const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
-/** What runs behind the pages is loaded after them. */
+/** The work behind the pages is loaded after them. */
 const Background = pageChunk('here', () => import('./offline/background.tsx')).page(({ Background: loaded }) => loaded);
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
 

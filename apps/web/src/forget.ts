@@ -6,7 +6,7 @@ const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
-/** What was read last ends with the sign-in, however it ended. */
+/** The pages that were read last end with the sign-in, however it ended. */
 export function forgetLast(): void {
   try {
     indexedDB.deleteDatabase(lastDatabase);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DatabaseError } from './database-error.ts';
 import { syncPath, syncTree } from './embedded-files.ts';
 
-/** What was copied. */
+/** The size of a copy. */
 export interface BackupResult {
   files: number;
   bytes: number;

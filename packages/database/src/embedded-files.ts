@@ -39,7 +39,7 @@ export class SyncedFiles extends NodeFS {
   }
 }
 
-/** How many files are forced to the disk at a time: its journal takes them together, and one by one costs six times as long. */
+/** The number of files that are forced to the disk at a time: its journal takes them together, and one by one costs six times as long. */
 const syncsAtOnce = 16;
 
 /** Forces a folder and everything in it to the disk. */

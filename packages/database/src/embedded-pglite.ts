@@ -28,7 +28,7 @@ export interface PGliteStart {
   sync?: boolean | undefined;
 }
 
-/** What PostgreSQL is started with; `sync` as above. `-F` turns fsync off. */
+/** The arguments of PostgreSQL; `sync` as above. `-F` turns fsync off. */
 export const startParams = (sync: boolean): string[] => [
   ...PGlite.defaultStartParams.filter((param) => !sync || param !== '-F'),
   ...[...settings, ...(sync ? ['wal_sync_method=fsync'] : [])].flatMap((setting) => ['-c', setting]),

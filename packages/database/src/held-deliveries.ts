@@ -16,7 +16,7 @@ export const isOver = sql`CASE
 
 /**
  * Puts everything that is held for the address of this delivery, and due, into its message. Returns the causes of all that is in it, with
- * those of an earlier attempt; its own is not among them. What is over meanwhile is superseded.
+ * those of an earlier attempt; its own is not among them. A delivery whose cause is over meanwhile is superseded.
  */
 export async function gatherDigest(
   db: Whole,

@@ -224,7 +224,7 @@ export async function ackItems(
   const conditions = [sql`user_id = ${userId}`, sql`state <> 'closed'`, sql`version <= ${upToVersion}`, mayBeAcked];
   if (kind) conditions.push(sql`kind = ${kind}`);
   if (sessionKey !== undefined) conditions.push(sql`session_key = ${sessionKey}`);
-  // What another transaction is changing now is no longer what the person saw.
+  // An item that another transaction is changing now is no longer the one that the person saw.
   await db.sql.transaction(
     (tx) => tx.sql.execute`UPDATE inbox_items SET ${closing}, closed_by = 'ack'
       WHERE id IN (SELECT id FROM inbox_items WHERE ${sql.join(conditions, ' AND ')} ORDER BY id FOR UPDATE SKIP LOCKED)`,

@@ -1,4 +1,4 @@
-/** What a person chose to be notified of, and when (rules, 14.11 and 14.13). */
+/** The causes and hours that a person chose (rules, 14.11 and 14.13). */
 import {
   type CauseLevels,
   type NotificationSettings,

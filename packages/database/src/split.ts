@@ -1,5 +1,5 @@
 /**
- * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. What the verdict is, the caller
+ * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. The verdict itself, the caller
  * decides; here is what it needs to know, read under a lock of the person, so that two instances count the same.
  */
 import type { CauseLevels, Hold, NotificationCause, QuietHours } from '@relay/protocol';

@@ -14,7 +14,7 @@ export type Act =
   | { kind: 'remove'; name: string }
   | { kind: 'sync'; name: string };
 
-/** What of the acts that were not synced survives. */
+/** The part of the acts that survives without a sync. */
 export type Luck = 'nothing' | 'everything' | 'pieces';
 
 interface Node {
@@ -25,18 +25,18 @@ interface Node {
 type Stream = EngineStream & { node: Node };
 interface Operations {
   NODEFS: {
-    realPath(node: Node): string;
+    realPath: (node: Node) => string;
     stream_ops: {
-      write(stream: Stream, buffer: Uint8Array, offset: number, length: number, position: number): number;
-      setattr(stream: Stream, attr: { size?: number }): void;
-      fsync(stream: Stream): number;
+      write: (stream: Stream, buffer: Uint8Array, offset: number, length: number, position: number) => number;
+      setattr: (stream: Stream, attr: { size?: number }) => void;
+      fsync: (stream: Stream) => number;
     };
     node_ops: {
-      mknod(parent: Node, name: string, mode: number, dev: number): Node;
-      setattr(node: Node, attr: { size?: number }): void;
-      rename(node: Node, folder: Node, name: string): void;
-      unlink(parent: Node, name: string): void;
-      rmdir(parent: Node, name: string): void;
+      mknod: (parent: Node, name: string, mode: number, dev: number) => Node;
+      setattr: (node: Node, attr: { size?: number }) => void;
+      rename: (node: Node, folder: Node, name: string) => void;
+      unlink: (parent: Node, name: string) => void;
+      rmdir: (parent: Node, name: string) => void;
     };
   };
 }

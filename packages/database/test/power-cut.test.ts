@@ -3,7 +3,7 @@
  * for each cut another one opens what a disk would have kept. `POWER_CUTS=all` cuts at every act instead of a sample.
  */
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { SyncedFiles } from '../src/embedded-files.ts';
@@ -67,8 +67,8 @@ describe('the power is cut', () => {
   async function idsAfter(acts: readonly Act[], cut: number, luck: Luck): Promise<number[]> {
     const dataDir = folder();
     afterPowerCut(base, acts, cut, { luck, chance: chanceFrom(cut), image: path.join(dataDir, clusterName) });
-    const { cluster, release } = await openFolder(dataDir);
-    const db = await open(new SyncedFiles(cluster));
+    const opened = await openFolder(dataDir);
+    const db = await open(new SyncedFiles(opened.cluster));
     try {
       const ids = async (text: string) => (await db.query<{ id: number }>(text)).rows.map(({ id }) => id);
       const one = await ids('SELECT id FROM one ORDER BY id');
@@ -83,7 +83,7 @@ describe('the power is cut', () => {
       return one;
     } finally {
       await db.close();
-      await release();
+      await opened.release();
       rmSync(dataDir, { recursive: true, force: true });
     }
   }

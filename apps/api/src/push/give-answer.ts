@@ -4,7 +4,6 @@ import { AuthError, bearerFrom } from '@relay/auth';
 import { findAnswerer, queuedUntil } from '@relay/database';
 import { type GivenByToken, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-import { challenge } from '../http/authenticate.ts';
 import type { Accepted } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import type { AnswerTokens } from './answer-tokens.ts';
@@ -13,19 +12,15 @@ const revoked = () =>
   new AuthError('TOKEN_REVOKED', 'This browser is no longer signed in, or no longer notified. Open the session.');
 
 /**
- * @throws RelayError UNAUTHORIZED, INVALID_ANSWER, and those of `answerPrompt`; AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED,
+ * `authorization`: the header. @throws RelayError INVALID_ANSWER, and those of `answerPrompt`; AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED,
  *   SERVICE_UNAVAILABLE
  */
 export async function giveAnswer(
   deps: Operations,
   tokens: AnswerTokens | undefined,
-  authorization: string | undefined,
+  authorization: string,
   text: string | undefined,
 ): Promise<Accepted<GivenByToken>> {
-  if (authorization === undefined)
-    throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
-      headers: challenge,
-    });
   const token = bearerFrom(authorization);
   if (token === undefined || tokens === undefined)
     throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token of the notification>".');

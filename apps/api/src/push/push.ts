@@ -107,7 +107,7 @@ const splitTransport = (
     const judge = verdictOf(cause, { shown, now: Date.now() });
     const split = await splitNotification(database, notification, ttlMs[cause], judge);
     if (split === undefined) return 'unaddressed';
-    // What waits for seconds is not left to the next pass.
+    // A delivery that waits for seconds is not left to the next pass.
     for (const waitMs of new Set(split.waitsMs.filter((ms) => ms < soonMs)))
       setTimeout(() => room.wake(), waitMs).unref();
   },

@@ -38,7 +38,7 @@ export function questionText(question: DueQuestion): QuestionText {
     onlyHas(subject ?? {}, shownOfSubject) &&
     text.length <= seenCharacters &&
     text.split('\n').length <= seenLines &&
-    // What hides in a text, or turns it around, may change what is read.
+    // Characters that hide in a text, or turn it around, may change what is read.
     visible(text) === text;
   return { text, isWhole };
 }

@@ -46,7 +46,7 @@ export function isTimeZone(timeZone: string): boolean {
 
 const minutesOf = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
-/** What the clock shows: the weekday and the minutes since midnight. */
+/** The clock of a zone: the weekday and the minutes since midnight. */
 function wall(timeZone: string, at: number): { day: number; minutes: number } {
   const parts = new Map(
     clockOf(timeZone)

@@ -1,11 +1,11 @@
-/** What a person is notified of, and when (rules, 14.11 and 14.13). */
+/** The causes that notify a person, and the hours (rules, 14.11 and 14.13). */
 import { readNotificationSettings, rescheduleQuiet, saveNotificationSettings } from '@relay/database';
 import { type NotificationSettings, RelayError, type SaveNotificationSettings } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import type { Push } from './push.ts';
 import { isTimeZone, quietEnd } from './quiet.ts';
 
-/** What earlier quiet hours hold waits for the end of the new ones, or is sent at once. @throws RelayError INVALID_REQUEST */
+/** A delivery that earlier quiet hours hold waits for the end of the new ones, or is sent at once. @throws RelayError INVALID_REQUEST */
 export async function saveSettings(
   { database }: Operations,
   push: Push,

@@ -2,6 +2,7 @@
 import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
 import { RelayError, maxAddressCharacters, maxSubscriptions } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
+import { challenge } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { giveAnswer } from '../push/give-answer.ts';
@@ -94,7 +95,12 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
     },
     giveAnswer: async ({ request, response, body }) => {
       try {
-        const accepted = await giveAnswer(deps, push.room?.answers, request.headers.authorization, body?.text);
+        const { authorization } = request.headers;
+        if (authorization === undefined)
+          throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
+            headers: challenge,
+          });
+        const accepted = await giveAnswer(deps, push.room?.answers, authorization, body?.text);
         answered.inc({ outcome: accepted.replayed ? 'replayed' : 'accepted' });
         showReplay(response, accepted);
         return { status: 202, body: accepted.response };

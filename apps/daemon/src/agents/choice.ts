@@ -99,7 +99,7 @@ export function furtherOf(
   return [...new Set(names)].filter((name) => name !== first.preset).map((preset) => ({ kind: 'acp', preset }));
 }
 
-/** Those that are installed here, the best first. */
+/** The agents that are installed here, the best first. */
 const installedAgents = (env: NodeJS.ProcessEnv): string[] =>
   presets
     .filter(({ command }) => findProgram(command, env) !== undefined)
@@ -210,7 +210,7 @@ export function agentOf(
   }
 }
 
-/** What people are told of an agent; undefined of one that is not known here. */
+/** The name of an agent for people; undefined for one that is not known here. */
 export function productOf({ preset: name }: AgentChoice): { name: string; version?: string } | undefined {
   const preset = name === undefined ? undefined : presetOf(name);
   if (!preset) return undefined;

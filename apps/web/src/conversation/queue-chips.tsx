@@ -6,8 +6,8 @@ import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
-import type { Waiting } from './queue.tsx';
 import { isFixed, moved, useDrag } from './queue-order.ts';
+import type { Waiting } from './waiting.ts';
 
 export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting }) {
   const { client } = useRooms();

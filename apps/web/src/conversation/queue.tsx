@@ -3,15 +3,7 @@ import { Suspense, lazy, useCallback, useState } from 'react';
 import type { Message, QueuedTask, Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
 import { useResource } from '../ui/resource.ts';
-
-export interface Waiting {
-  tasks: readonly QueuedTask[];
-  change: (tasks: readonly QueuedTask[]) => void;
-  /** It was taken back. */
-  removed: (task: QueuedTask) => void;
-  /** The messages that belong in the log: without queued and removed ones, and with edited texts. */
-  outside: (messages: readonly Message[]) => readonly Message[];
-}
+import type { Waiting } from './waiting.ts';
 
 const none: readonly QueuedTask[] = [];
 

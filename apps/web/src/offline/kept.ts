@@ -1,4 +1,4 @@
-/** Whether this browser keeps what was read last, for a time without the relay (rules, 14.44). What does the work is a chunk of its own. */
+/** Whether this browser keeps what was read last, for a time without the relay (rules, 14.44). The rest of it is a chunk of its own. */
 import { storedPrefix } from '../forget.ts';
 
 const choice = `${storedPrefix}last`;

@@ -1,4 +1,4 @@
-/** What was read last, in this browser: the list, and the newest messages of the conversations that were open. Never more than 5 MB. */
+/** The pages that were read last in this browser: the list, and the newest messages of the conversations that were open. Never more than 5 MB. */
 import type { Message, Session } from '@relay/protocol';
 import { lastDatabase } from '../forget.ts';
 

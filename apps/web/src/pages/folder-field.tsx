@@ -23,7 +23,7 @@ interface Option {
 /** Recent ones that are shown as buttons. */
 const shown = 5;
 const bare = (path: string) => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
-/** What is typed behind the last slash, and what is in front of it. */
+/** The text behind the last slash, and the one in front of it. */
 const parts = (text: string) => {
   const rest = /[^\\/]*$/.exec(text)![0];
   return { around: bare(text.slice(0, text.length - rest.length)), rest };

@@ -1,4 +1,4 @@
-/** What a person is notified of, and when: for all addresses, and for one. A chunk of its own, with its words. */
+/** The causes that notify a person, and the hours: for all addresses, and for one. A chunk of its own, with its words. */
 import { type FormEvent, useId, useState } from 'react';
 import type {
   CauseLevels,

@@ -1,4 +1,4 @@
-/** What an agent does right now, in the language of the pages where its daemon uses a word that is known. */
+/** The present work of an agent, in the language of the pages where its daemon uses a word that is known. */
 import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 

@@ -136,7 +136,7 @@ export const AccountExport = record(
     inbox: list(inboxItem, 'What waits, and what was closed within 30 days', many),
     subscriptions: list(Subscription, 'Addresses at which the person is notified', { maxItems: maxSubscriptions }),
     notificationSettings: list(
-      record('ExportedNotificationSettings', 'What the person chose.', {
+      record('ExportedNotificationSettings', 'The choice of the person.', {
         causes: CauseLevels,
         quietHours: maybe(QuietHours),
       }),

@@ -1,4 +1,4 @@
-/** What a person wants to be notified of, and when (rules, 14.11 and 14.13). */
+/** The causes and hours in which a person is notified (rules, 14.11 and 14.13). */
 import { type Static, Type, count, list, maybe, nullable, oneOf, record, text, time } from '../schema.ts';
 import { chosenCauses, notifyLevels } from './causes.ts';
 
@@ -38,7 +38,7 @@ export const QuietHours = record('QuietHours', 'Notifications are held in this t
   ),
 });
 
-export const NotificationSettings = record('NotificationSettings', 'What a person is notified of, and when.', {
+export const NotificationSettings = record('NotificationSettings', 'The causes that notify a person, and the hours.', {
   causes: Type.Required(CauseLevels),
   quietHours: nullable(QuietHours),
   held: record('HeldNotifications', 'Deliveries that wait for the end of quiet hours.', {

@@ -184,7 +184,7 @@ export const words = {
     go: 'Go there',
     operator: 'If you run this relay and that address is wrong, set {setting} and restart it.',
   },
-  /** What an agent does, as its daemon says it in English. */
+  /** The work of an agent, as its daemon says it in English. */
   doing: {
     Reading: 'Reading',
     Editing: 'Editing',

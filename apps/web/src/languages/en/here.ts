@@ -15,7 +15,7 @@ export const words = {
     installMore: 'Relay opens from the home screen or the dock, in a window of its own.',
     installed: 'Relay is installed here.',
     homeScreen: 'Add Relay to the home screen',
-    homeScreenMore: 'Tap Share, then “Add to Home Screen”. Open Relay from there and sign in once more.',
+    homeScreenMore: 'Tap Share, then “Add to Home Screen”. Open Relay from there and sign in again.',
     homeScreenPicture: 'The Share button of Safari, and the line “Add to Home Screen” in its menu',
     keep: 'Keep what I read last on this device',
     keepMore:

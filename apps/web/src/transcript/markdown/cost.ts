@@ -1,6 +1,6 @@
 /**
- * What it costs to understand a text as Markdown, estimated in one pass. Some texts take time that grows with the square of their length, or
- * worse: an agent can print such a text by accident, and whoever writes what an agent reads can do it on purpose. They are shown as
+ * The cost of reading a text as Markdown, estimated in one pass. Some texts take time that grows with the square of their length, or
+ * worse: an agent can print such a text by accident, and the author of what an agent reads can do it on purpose. They are shown as
  * they are written.
  */
 
