@@ -97,10 +97,11 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
       prepare,
       expiryToleranceMs: config.expiryToleranceMs,
       frameRate,
-      showing: (sessionId) =>
+      showing: (sessionId) => {
         keepFocus(deps.backplane, peer.principal.userId, sessionId).catch((error: unknown) =>
           logger.debug({ err: error }, 'the session that an app shows was not kept'),
-        ),
+        );
+      },
       verify: (token) => verifyUserToken(token, deps.jwtVerifier),
     });
     try {

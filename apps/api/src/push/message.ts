@@ -25,7 +25,7 @@ export interface PushMessage {
   /** The question that `answers` answer. */
   promptId?: string;
   answers?: readonly OfferedAnswer[];
-  /** What waits for the person, for a number on the icon, and the version of their inbox that it is of. */
+  /** The count of what waits for the person, for a number on the icon, and the version of their inbox that it is of. */
   badge?: { count: number; version: number };
 }
 

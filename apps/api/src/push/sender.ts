@@ -30,7 +30,7 @@ export interface SenderDeps {
   answers: AnswerTokens;
   /** Takes along what else is held for the address, and returns their causes. */
   gather: (delivery: ClaimedDelivery) => Promise<readonly DeliveryCause[]>;
-  /** What waits for a person, for the number on an icon, and the version of their inbox that it is of. */
+  /** The count of what waits for a person, for the number on an icon, and the version of their inbox that it is of. */
   waiting: (userId: string) => Promise<NonNullable<PushMessage['badge']>>;
   publicUrl: string;
 }
