@@ -1,16 +1,8 @@
-/** Pages of a session's file, read from its end: as many rows as they need. The rules for cursors are in `history.ts`. */
+/** Pages of a session's file: of its items by place, or of those that changed. The rules for cursors are in `history.ts`. */
 import type { Item } from '@relay/protocol';
 import { type HistoryMessage, type PageRequest } from './history.ts';
 import { type Gap, type Stored, readBackwards } from './session-file.ts';
-
-export interface Extent {
-  path: string;
-  /** Messages from before there were items. */
-  old: number;
-  /** The places up to this one are not in this file. */
-  older: number;
-  lastSeq: number;
-}
+import type { Extent, SessionIndex } from './session-index.ts';
 
 export type Found = { ok: true; items: Stored[]; hasMore: boolean } | { ok: false; error: string };
 
@@ -24,50 +16,34 @@ export function messageOf({ item, before }: Stored): HistoryMessage {
 }
 
 /** The last `limit` items in the view, between the cursors. */
-export function pageBackwards({ path, old, older, lastSeq }: Extent, request: PageRequest, view: View<unknown>): Found {
+export function pageOfItems(
+  index: SessionIndex,
+  { older, lastSeq }: Extent,
+  request: PageRequest,
+  view: View<unknown>,
+): Found {
   const { limit, beforeUuid, afterUuid, maxBytes = Infinity } = request;
-  /** The place from which on every item was found, and the number of them that count. */
-  let low = lastSeq + 1;
-  let counted = 0;
-  let bySeq = new Map<number, Stored>();
-  let known = 0;
-  const fitting = (stored: Stored | undefined, upper: number, lower: number) =>
-    stored !== undefined && stored.item.seq < upper && stored.item.seq > lower && view(stored) !== undefined;
-  const place = (found: ReadonlyMap<string, Stored>, uuid: string | undefined, otherwise: number) =>
-    uuid === undefined ? otherwise : found.get(uuid)?.item.seq;
-
-  const found = readBackwards(path, old, (items, row) => {
-    const upper = place(items, beforeUuid, Infinity);
-    const lower = place(items, afterUuid, 0);
-    if (items.size > known) {
-      known = items.size;
-      const stored = items.get(row.uuid);
-      if (stored) bySeq.set(stored.item.seq, stored);
+  return index.reading((rows) => {
+    const place = (uuid: string | undefined, otherwise: number) =>
+      uuid === undefined ? otherwise : rows.find(uuid)?.item.seq;
+    const lower = place(afterUuid, older);
+    if (lower === undefined) return { ok: false, error: 'after_uuid is not a message of this session' };
+    const upper = place(beforeUuid, lastSeq + 1);
+    if (upper === undefined) return { ok: false, error: 'before_uuid is not a message of this session' };
+    const items: Stored[] = [];
+    let bytes = 0;
+    for (let seq = upper - 1; seq > lower; seq--) {
+      const stored = rows.at(seq);
+      const shown = stored && view(stored);
+      if (shown === undefined) continue;
+      bytes += Buffer.byteLength(JSON.stringify(shown), 'utf8') + 1;
+      // One more than the page holds: there are more.
+      if (items.length === limit || (bytes > maxBytes && items.length > 0))
+        return { ok: true, items: items.reverse(), hasMore: true };
+      items.push(stored!);
     }
-    if (upper === undefined || lower === undefined) return false;
-    // One more than the page holds, to know whether there are more.
-    while (low > older + 1 && low > lower + 1 && counted <= limit && bySeq.has(low - 1)) {
-      low--;
-      if (fitting(bySeq.get(low), upper, lower)) counted++;
-    }
-    return counted > limit || low <= Math.max(lower, older) + 1;
+    return { ok: true, items: items.reverse(), hasMore: false };
   });
-  const upper = place(found, beforeUuid, Infinity);
-  const lower = place(found, afterUuid, 0);
-  if (lower === undefined) return { ok: false, error: 'after_uuid is not a message of this session' };
-  if (upper === undefined) return { ok: false, error: 'before_uuid is not a message of this session' };
-  bySeq = new Map();
-  const all = [...found.values()]
-    .filter((stored) => fitting(stored, upper, lower))
-    .sort((one, other) => one.item.seq - other.item.seq);
-  let first = all.length;
-  let bytes = 0;
-  while (first > 0 && all.length - first < limit) {
-    bytes += Buffer.byteLength(JSON.stringify(view(all[first - 1]!)), 'utf8') + 1;
-    if (bytes > maxBytes && first < all.length) break;
-    first--;
-  }
-  return { ok: true, items: all.slice(first), hasMore: first > 0 };
 }
 
 /**

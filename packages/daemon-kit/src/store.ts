@@ -19,12 +19,12 @@ import {
   appendRows,
   cutTorn,
   isClosed,
-  readBackwards,
   readSession,
   rowOf,
   uuidsIn,
 } from './session-file.ts';
-import { type Extent, changedSince, messageOf, pageBackwards } from './session-pages.ts';
+import { type Extent, SessionIndex } from './session-index.ts';
+import { changedSince, messageOf, pageOfItems } from './session-pages.ts';
 
 export interface SessionSummary {
   sessionId: string;
@@ -123,13 +123,13 @@ export interface Store {
 }
 
 interface Session extends Extent {
+  open: Map<string, Stored>;
   summary: SessionSummary & { spokenCount: number };
   meta: Meta;
   v: number;
   /** Nothing was written since the start of this process: the next version begins at the clock. */
   resting: boolean;
   gaps: Gap[];
-  open: Map<string, Stored>;
   /** Of all items, while a turn writes. */
   uuids?: Set<string> | undefined;
   bytes: number;
@@ -140,12 +140,30 @@ interface Session extends Extent {
 /** Older gaps are merged into one: a reader from there starts over, as it would have to anyway. */
 const maxGaps = 200;
 const tidyBytes = 64 * 1024;
+/** Of all indexes together, 20 bytes each; the newest one is kept whatever its size. */
+const maxIndexedPlaces = 400_000;
 
 /** Opens the folder, creating it if needed, and reads every session in it. */
 export function openStore(folder: string, now: () => number = Date.now): Store {
   makePrivateFolder(folder);
   const sessions = new Map<string, Session>();
+  /** Those used last are at the end. */
+  const indexes = new Map<Session, SessionIndex>();
   const time = () => new Date(now()).toISOString();
+
+  const indexOf = (session: Session): SessionIndex => {
+    const index = indexes.get(session) ?? new SessionIndex(session);
+    indexes.delete(session);
+    indexes.set(session, index);
+    let places = 0;
+    for (const { size } of indexes.values()) places += size;
+    for (const [other, { size }] of indexes) {
+      if (places <= maxIndexedPlaces || other === session) break;
+      indexes.delete(other);
+      places -= size;
+    }
+    return index;
+  };
 
   const load = (path: string): number => {
     const torn = cutTorn(path) ? 1 : 0;
@@ -182,6 +200,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       ...items.toSorted((one, other) => (one.item.v ?? 0) - (other.item.v ?? 0)).map(rowOf),
     ];
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    indexes.delete(session);
     replaceOwnerFile(session.path, text);
     session.bytes = session.needed = Buffer.byteLength(text);
     session.old = 0;
@@ -261,9 +280,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
 
   /** Rare: a closed item changes again, or an agent uses a name twice. The item keeps its place. */
   const closedItem = (session: Session, uuid: string): Stored | undefined =>
-    uuidsOf(session).has(uuid)
-      ? readBackwards(session.path, session.old, (found) => found.has(uuid)).get(uuid)
-      : undefined;
+    uuidsOf(session).has(uuid) ? indexOf(session).reading((rows) => rows.find(uuid)) : undefined;
 
   const placed = (session: Session, item: NewItem, known: Stored | undefined): Item => {
     const { uuid, role, content, timestamp = time(), turn, part } = item;
@@ -357,7 +374,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     page(sessionId, request, reader = 'messages') {
       const session = sessions.get(sessionId);
       if (!session) return undefined;
-      const found = pageBackwards(session, request, view(reader));
+      const found = pageOfItems(indexOf(session), session, request, view(reader));
       if (!found.ok) return found;
       const messages = found.items.flatMap((stored) => view(reader)(stored) ?? []);
       const [oldest, newest] = [messages[0], messages.at(-1)];
@@ -381,7 +398,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
         if (items) return { items, hasMore: false, v, reset: false };
       }
       const cursors = changed === undefined ? request : {};
-      const found = pageBackwards(session, { ...cursors, limit, maxBytes }, ({ item }) => item);
+      const found = pageOfItems(indexOf(session), session, { ...cursors, limit, maxBytes }, ({ item }) => item);
       if (!found.ok) return { error: found.error };
       return { items: found.items.map(({ item }) => item), hasMore: found.hasMore, v, reset: changed !== undefined };
     },
