@@ -60,6 +60,15 @@ const claudeTurn = (): Row[] => [
   user('r2', [result('c2', 'updated')], { toolUseResult: { filePath: '/my/project/a.ts', structuredPatch: patch } }),
   agent('m3', use('c3', 'TodoWrite', { todos: [{ content: 'first', status: 'completed' }, { content: 'second', status: 'in_progress', activeForm: 'Doing' }] })), // prettier-ignore
   user('r3', [result('c3', 'ok')]),
+  // Newer versions keep a list of tasks instead.
+  agent('m3', use('c3a', 'TaskCreate', { subject: 'look', description: 'at the code' })),
+  user('r3a', [result('c3a', 'Task #1 created successfully: look')], { toolUseResult: { task: { id: '1', subject: 'look' } } }), // prettier-ignore
+  agent('m3', use('c3b', 'TaskCreate', { subject: 'leap', description: 'over it', activeForm: 'Leaping' })),
+  user('r3b', [result('c3b', 'Task #2 created successfully: leap')]),
+  agent('m3', use('c3c', 'TaskUpdate', { taskId: '2', status: 'in_progress' })),
+  user('r3c', [result('c3c', 'Updated task #2 status')], { toolUseResult: { success: true, taskId: '2', updatedFields: ['status'] } }), // prettier-ignore
+  agent('m3', use('c3d', 'TaskUpdate', { taskId: '9', status: 'completed' })),
+  user('r3d', [result('c3d', 'Task #9 not found')]),
   agent('m4', use('c4', 'Bash', { command: 'rm -r x' })),
   user('r4', [result('c4', 'User refused permission to run tool', { is_error: true })]),
   agent('m5', use('c5', 'Read', { file_path: '/my/project/a.png' })),
@@ -89,6 +98,8 @@ const claudeLive: Row[] = [
   { sessionUpdate: 'tool_call_update', toolCallId: 'c2', ...claude('Edit', { toolResponse: { filePath: '/my/project/a.ts', structuredPatch: patch } }) }, // prettier-ignore
   done('c2', claude('Edit')),
   { sessionUpdate: 'plan', entries: [{ content: 'first', status: 'completed', priority: 'medium' }, { content: 'Doing', status: 'in_progress', priority: 'medium' }] }, // prettier-ignore
+  { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }] },
+  { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }, { content: 'Leaping', status: 'in_progress', priority: 'medium' }] }, // prettier-ignore
   call('c4', { name: 'Bash', title: 'rm -r x', kind: 'execute', rawInput: { command: 'rm -r x' }, content: [], ...claude('Bash') }), // prettier-ignore
   { ...done('c4', { content: shown('```\nUser refused permission to run tool\n```') }), status: 'failed' },
   call('c5', { name: 'Read', title: 'Read a.png', kind: 'read', rawInput: { file_path: '/my/project/a.png' }, locations: [{ path: '/my/project/a.png', line: 1 }], ...claude('Read') }), // prettier-ignore

@@ -122,7 +122,7 @@ const TOOL = {
   write: /^(write|write_file|writefile|create_file|write_to_file|create|fs_write)$/i,
   read: /^(read|read_file|readfile|view|view_image|fs_read)$/i,
   ask: /^(askuserquestion|ask_user|ask_user_question|question|request_user_input|ask)$/i,
-  plan: /^(todowrite|todo_write|write_todos|update_plan|todo|settodolist)$/i,
+  plan: /^(todowrite|todo_write|write_todos|write_tasks|update_plan|todo|settodolist|taskcreate)$/i,
 };
 function sample(schema, depth = 0) {
   if (!schema || depth > 6) return 'mock';
@@ -209,6 +209,9 @@ function toolArgs(kind, d, tool) {
         if ('id' in it) e.id = String(i + 1);
         return e;
       });
+    } else {
+      put(['subject', 'title'], d.rest);
+      put(['description'], d.rest);
     }
   }
   return args;
@@ -238,7 +241,11 @@ export function decide({ turns, tools, jsonSchema }) {
   const toolFor = ({ kind }) =>
     tools.find((t) => TOOL[kind].test(t.name)) ??
     tools.find((t) => TOOL[kind].test(String(t.name).split(/__|\./).pop()));
-  const steps = ds.filter((d) => d.kind in TOOL && toolFor(d));
+  // A tool that makes one task is called once for each.
+  const isOne = (d) => d.kind === 'plan' && /^taskcreate$/i.test(toolFor(d)?.name ?? '');
+  const steps = ds
+    .filter((d) => d.kind in TOOL && toolFor(d))
+    .flatMap((d) => (isOne(d) ? d.rest.split(';').map((rest) => ({ ...d, rest: rest.trim() })) : [d]));
   const step = steps[results.length];
   if (step) {
     const tool = toolFor(step);

@@ -347,7 +347,8 @@ const checks = {
 
 const wanted = process.argv.slice(2);
 const names = wanted.length > 0 ? wanted : usual;
-const mock = await startMock();
+// RELAY_AGENTS_DUMP: a folder for what the agents ask the model.
+const mock = await startMock({ dump: process.env.RELAY_AGENTS_DUMP });
 let failed = 0;
 for (const name of names) {
   const relay = await startRelay();

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { cancelledUpdate } from '@relay/daemon-kit';
 import { resultOf, toolOf } from './claude-tools.ts';
+import { createTaskList } from './claude-tasks.ts';
 import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 const folderOf = (env: NodeJS.ProcessEnv) => env.CLAUDE_CONFIG_DIR || join(env.HOME ?? homedir(), '.claude');
@@ -63,18 +64,20 @@ function saidIn(row: Row): string {
   return /^\s*<(command-|local-command-|system-reminder)/.test(words) ? '' : words;
 }
 
-/** Tools that are shown as a plan, or not at all. */
-const silent = /^Task(Create|Update|List|Get)$/;
-
 /** One row after the other → updates of ACP, in the form of this agent's adapter. */
 function createReader(): (row: Row) => Row[] {
   const calls = new Map<string, string>();
+  const tasks = createTaskList();
   /** The call that subagents work for. */
   let parent = '';
 
   const called = (row: Row, block: Row): Row[] => {
     const [id, name, input] = [textIn(block, 'id'), textIn(block, 'name'), recordOf(block.input)];
-    if (id === '' || silent.test(name)) return [];
+    if (id === '') return [];
+    if (tasks.has(name)) {
+      tasks.called(id, name, input);
+      return [];
+    }
     if (name === 'TodoWrite') return [planOf(input)];
     calls.set(id, name);
     const belongs = row.isSidechain === true && parent !== '' ? { parentToolUseId: parent } : {};
@@ -85,8 +88,9 @@ function createReader(): (row: Row) => Row[] {
   };
 
   const ended = (row: Row, block: Row): Row[] => {
-    const name = calls.get(textIn(block, 'tool_use_id'));
-    return name === undefined ? [] : [resultOf(name, block, recordOf(row.toolUseResult))];
+    const id = textIn(block, 'tool_use_id');
+    const [name, result] = [calls.get(id), recordOf(row.toolUseResult)];
+    return name === undefined ? tasks.ended(id, result, block) : [resultOf(name, block, result)];
   };
 
   return (row) => {
