@@ -13,14 +13,12 @@ import {
   limits,
   transcriptLimits,
 } from '@relay/protocol';
-import type { Agent, RunningTurn, TurnReport } from './agent.ts';
-import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
-import { type Cancel, type Clock, settledWithin } from './clock.ts';
+import type { Agent, RunningTurn } from './agent.ts';
+import { fieldBytes, keepHead } from './bounds.ts';
+import { type Clock, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
-import { outputStream } from './output.ts';
-import { createPlaces } from './places.ts';
 import type { Questions } from './questions.ts';
 import type { Store } from './store.ts';
 import {
@@ -28,12 +26,10 @@ import {
   endingOf,
   frameOf,
   isUnwritable,
-  maxOptions,
   maxTasks,
   missingAgent,
   noImages,
   noted,
-  questionOf,
   tooLate,
   tooMany,
   unfit,
@@ -42,6 +38,8 @@ import {
   unwritable,
   wordsOf,
 } from './task-ends.ts';
+import { createLines } from './task-lines.ts';
+import { createReports } from './task-report.ts';
 import { type Transcripts, notKept } from './transcript/transcripts.ts';
 
 /** The output of the tasks, in the order of the calls. */
@@ -151,12 +149,15 @@ export const maxAgentsDefault = 8;
 export function createTasks(options: TasksOptions): Tasks {
   const { agent, store, transcripts, sync, bring, journal, questions, namesQuestions, voice, log, clock, timings } =
     options;
-  /** Held from the opening of a conversation, or the start of a turn, until the turn has fully finished. */
-  const places = createPlaces<Task>(options.maxAgents ?? maxAgentsDefault);
-  let cancelTelling: Cancel = () => undefined;
   const tasks = new Map<string, Task>();
-  /** Per session the tasks whose turn has not fully finished; the first one runs. */
-  const lines = new Map<string, Task[]>();
+  const lines = createLines<Task>({
+    maxAgents: options.maxAgents ?? maxAgentsDefault,
+    stillWaitingMs: timings.stillWaitingMs,
+    clock,
+    log,
+    run: (task) => run(task),
+    tell: (task) => progress(task, waitingForPlace, ''),
+  });
   const seen = new Set<string>();
   /** By session. */
   const resumed = new Map<string, Task>();
@@ -185,14 +186,7 @@ export function createTasks(options: TasksOptions): Tasks {
     if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
     if (tasks.size > maxTasks) return finish(task, tooMany);
     if (!takes(task)) return finish(task, noImages);
-    const line = lines.get(task.sessionId);
-    if (line) {
-      places.leave(task);
-      line.push(task);
-      return;
-    }
-    lines.set(task.sessionId, [task]);
-    advance(task.sessionId);
+    lines.enqueue(task);
   };
 
   const progress = ({ id: taskId, sessionId }: Task, action: string, target: string) => {
@@ -200,42 +194,6 @@ export function createTasks(options: TasksOptions): Tasks {
     const [what, to] = [keepHead(action, fieldBytes.progress), keepHead(target, fieldBytes.progress)];
     voice.event({ type: 'event', event_type: 'PROGRESS', ...about, action: what, target: to });
   };
-  const tell = (task: Task) => progress(task, waitingForPlace, '');
-
-  const tellWaiting = () => {
-    cancelTelling();
-    const waiting = places.waiting();
-    for (const task of waiting) tell(task);
-    if (waiting.length > 0) cancelTelling = clock.after(timings.stillWaitingMs, tellWaiting);
-  };
-
-  const whenRoom = (task: Task, go: () => void) => {
-    if (places.take(task, go) === 'now') return;
-    log.info('task waits for another agent to finish', { task: task.id, session: task.sessionId });
-    tell(task);
-    if (places.waiting().length === 1) {
-      cancelTelling();
-      cancelTelling = clock.after(timings.stillWaitingMs, tellWaiting);
-    }
-  };
-
-  /** The next task of the session runs as soon as there is room for it. */
-  const advance = (sessionId: string) => {
-    const next = lines.get(sessionId)?.[0];
-    if (next) whenRoom(next, () => run(next));
-    else lines.delete(sessionId);
-  };
-
-  /** A task that ends before its turn began blocks no other task. */
-  const drop = (task: Task) => {
-    places.leave(task);
-    const line = lines.get(task.sessionId);
-    const index = line?.indexOf(task) ?? -1;
-    if (index < 0) return;
-    line?.splice(index, 1);
-    if (index === 0) advance(task.sessionId);
-  };
-
   /** The agent names the conversation; until then the task has no session. */
   const open = async (task: Task, opening: AbortController) => {
     task.opening = opening;
@@ -256,7 +214,7 @@ export function createTasks(options: TasksOptions): Tasks {
       return finish(task, { type: 'ERROR', error: reasonOf(error) });
     } finally {
       delete task.opening;
-      if (task.phase === 'over') drop(task);
+      if (task.phase === 'over') lines.drop(task);
     }
     if (task.phase === 'over') return;
     task.sessionId = sessionId;
@@ -359,84 +317,22 @@ export function createTasks(options: TasksOptions): Tasks {
       for (const next of waiting) if (next.answer) line?.push(next);
       for (const blind of waiting) if (!blind.answer) finish(blind, unseen);
     }
-    places.leave(task);
-    advance(task.sessionId);
+    lines.leave(task);
+    lines.advance(task.sessionId);
   };
 
   const linger = async (turn: RunningTurn) => {
     if (!(await settledWithin(clock, timings.lingerMs, turn.ended))) await turn.cancel();
   };
 
-  const reportOf = (task: Task): TurnReport => {
-    const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
-    const live = () => task.phase === 'running';
-    const emit = (text: string) => {
-      if (!live()) return;
-      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
-      // A note of an omission may precede a full portion.
-      voice.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
-    };
-    const joined = outputStream(emit, clock);
-    const end = (ended: End) => {
-      joined.flush();
-      finish(task, ended);
-    };
-    return {
-      progress(action, target = '') {
-        if (live()) progress(task, action, target);
-      },
-      update(update) {
-        // Text after a question belongs to the turn that is held open.
-        if (live() || (task.phase === 'over' && task.asked))
-          told(() => transcripts.update(task.sessionId, update), task);
-      },
-      call(call) {
-        if (live()) told(() => transcripts.call(task.sessionId, call), task);
-      },
-      output(text) {
-        if (!live()) return;
-        told(() => transcripts.show(task.sessionId, text));
-        // Other agents have their output joined.
-        if (agent.tellsUpdates) joined.add(text);
-        else emit(text);
-      },
-      complete: (result) => end({ type: 'TASK_COMPLETE', result }),
-      wait: (asked) => {
-        const { prompt, result = '', said = '', options = [] } = asked;
-        end({
-          type: 'WAIT_FOR_USER',
-          prompt: keepHead(prompt, fieldBytes.error),
-          result: keepTail(result, fieldBytes.message),
-          said: keepTail(said, fieldBytes.message),
-          options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
-          question: questionOf(asked),
-        });
-      },
-      further(asked) {
-        const question = questionOf(asked);
-        told(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
-        const about = { task_id: task.id, session_id: task.sessionId };
-        voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
-      },
-      closed: (uuid) => superseded(task.sessionId, uuid),
-      error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
-      withdrawn(why, uuid) {
-        if (task.phase !== 'over' || !task.asked || stopped !== undefined) return;
-        task.phase = 'resumed';
-        resumed.set(task.sessionId, task);
-        questions.gone(task.sessionId, why);
-        superseded(task.sessionId, uuid);
-        log.info('question withdrawn', { task: task.id, session: task.sessionId });
-      },
-      title(title) {
-        try {
-          if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));
-        } catch (error) {
-          log.warn('title not written', { session: task.sessionId, why: reasonOf(error) });
-        }
-      },
-      process: (pid) => journal.process(task.id, pid),
-    };
+  /** Its turn goes on without the question that it ended with. */
+  const withdrawn = (task: Task, why: string, uuid: string | undefined) => {
+    if (task.phase !== 'over' || !task.asked || stopped !== undefined) return;
+    task.phase = 'resumed';
+    resumed.set(task.sessionId, task);
+    questions.gone(task.sessionId, why);
+    superseded(task.sessionId, uuid);
+    log.info('question withdrawn', { task: task.id, session: task.sessionId });
   };
 
   const finish = (task: Task, end: End) => {
@@ -452,7 +348,7 @@ export function createTasks(options: TasksOptions): Tasks {
     voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
     // `turn` is not set yet when the agent reports its end while it starts; such a turn ends by itself.
     if (task.turn) void linger(task.turn);
-    if (!ran && !task.opening) drop(task);
+    if (!ran && !task.opening) lines.drop(task);
   };
 
   const conclude = ({ id, sessionId }: { id: string; sessionId: string }, end: End) => {
@@ -568,6 +464,22 @@ export function createTasks(options: TasksOptions): Tasks {
       );
     });
 
+  const reportOf = createReports<Task>({
+    agent,
+    store,
+    transcripts,
+    journal,
+    log,
+    clock,
+    event: (event) => voice.event(event),
+    asked: (event) => voice.asked(event),
+    progress,
+    told,
+    superseded,
+    finish,
+    withdrawn,
+  });
+
   return {
     start({
       task_id: id,
@@ -589,7 +501,7 @@ export function createTasks(options: TasksOptions): Tasks {
       if (stopped !== undefined) return finish(task, { type: 'ERROR', error: stopped });
       if (tasks.size > maxTasks) return finish(task, tooMany);
       if (!takes(task)) return finish(task, noImages);
-      whenRoom(task, () => void open(task, new AbortController()));
+      lines.whenRoom(task, () => void open(task, new AbortController()));
     },
     resume(frame) {
       const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
@@ -649,7 +561,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (wasRunning) {
           told(() => transcripts.cancel(task.sessionId));
           void task.turn?.cancel();
-        } else if (!task.opening) drop(task);
+        } else if (!task.opening) lines.drop(task);
       } else {
         for (const goesOn of [...resumed.values()]) if (goesOn.id === taskId) leave(goesOn);
         for (const { sessionId, taskId: asker } of questions.waiting())
@@ -681,7 +593,7 @@ export function createTasks(options: TasksOptions): Tasks {
     heard: (taskId) => questions.heard(taskId),
     isActive: (sessionId) => resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy: (sessionId) => resumed.has(sessionId) || lines.has(sessionId),
-    tellWaiting,
+    tellWaiting: () => lines.tellWaiting(),
     recover() {
       transcripts.recover();
       for (const { taskId, sessionId, pid } of journal.interrupted) {
@@ -695,7 +607,7 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     async stop(reason) {
       stopped = reason;
-      cancelTelling();
+      lines.stop();
       for (const task of [...resumed.values()]) leave(task);
       dropQuestions(reason);
       const turns = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));

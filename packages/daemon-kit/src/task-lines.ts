@@ -1,0 +1,103 @@
+/** The order of tasks: one turn at a time per session, a bounded number of agents at once, and word for those that wait. Knows no turn. */
+import type { Cancel, Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { createPlaces } from './places.ts';
+
+interface Waiting {
+  id: string;
+  sessionId: string;
+}
+
+export interface LinesOptions<T> {
+  /** Maximum number of agents at the same time. */
+  maxAgents: number;
+  /** How often a task that waits for a place is told so again. */
+  stillWaitingMs: number;
+  clock: Clock;
+  log: Log;
+  /** The first of its session has a place. */
+  run: (task: T) => void;
+  /** It waits for a place, or still does. */
+  tell: (task: T) => void;
+}
+
+export interface Lines<T> {
+  /** Per session the tasks whose turn has not fully finished; the first one runs. */
+  get(sessionId: string): T[] | undefined;
+  has(sessionId: string): boolean;
+  values(): Iterable<T[]>;
+  /** Behind the others of its session. */
+  enqueue(task: T): void;
+  /** Calls `go` as soon as there is a place, which is held until the turn has fully finished. */
+  whenRoom(task: T, go: () => void): void;
+  /** The next task of the session runs as soon as there is room for it. */
+  advance(sessionId: string): void;
+  /** A task that ends before its turn began blocks no other task. */
+  drop(task: T): void;
+  /** Its turn has fully finished. */
+  leave(task: T): void;
+  /** Tells each task that waits for a place: now, and again as long as there are any. */
+  tellWaiting(): void;
+  /** Nothing is told from now on. */
+  stop(): void;
+}
+
+export function createLines<T extends Waiting>(options: LinesOptions<T>): Lines<T> {
+  const { stillWaitingMs, clock, log, run, tell } = options;
+  /** Held from the opening of a conversation, or the start of a turn, until the turn has fully finished. */
+  const places = createPlaces<T>(options.maxAgents);
+  let cancelTelling: Cancel = () => undefined;
+  const lines = new Map<string, T[]>();
+
+  const tellWaiting = () => {
+    cancelTelling();
+    const waiting = places.waiting();
+    for (const task of waiting) tell(task);
+    if (waiting.length > 0) cancelTelling = clock.after(stillWaitingMs, tellWaiting);
+  };
+
+  const whenRoom = (task: T, go: () => void) => {
+    if (places.take(task, go) === 'now') return;
+    log.info('task waits for another agent to finish', { task: task.id, session: task.sessionId });
+    tell(task);
+    if (places.waiting().length === 1) {
+      cancelTelling();
+      cancelTelling = clock.after(stillWaitingMs, tellWaiting);
+    }
+  };
+
+  const advance = (sessionId: string) => {
+    const next = lines.get(sessionId)?.[0];
+    if (next) whenRoom(next, () => run(next));
+    else lines.delete(sessionId);
+  };
+
+  return {
+    get: (sessionId) => lines.get(sessionId),
+    has: (sessionId) => lines.has(sessionId),
+    values: () => lines.values(),
+    enqueue(task) {
+      const line = lines.get(task.sessionId);
+      if (line) {
+        places.leave(task);
+        line.push(task);
+        return;
+      }
+      lines.set(task.sessionId, [task]);
+      advance(task.sessionId);
+    },
+    whenRoom,
+    advance,
+    drop(task) {
+      places.leave(task);
+      const line = lines.get(task.sessionId);
+      const index = line?.indexOf(task) ?? -1;
+      if (index < 0) return;
+      line?.splice(index, 1);
+      if (index === 0) advance(task.sessionId);
+    },
+    leave: (task) => places.leave(task),
+    tellWaiting,
+    stop: () => cancelTelling(),
+  };
+}

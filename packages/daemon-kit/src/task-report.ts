@@ -1,0 +1,106 @@
+/** What an agent tells during a turn: to the relay, to the transcript, and to the life of its task. */
+import { type DaemonEvent, limits } from '@relay/protocol';
+import type { Agent, TurnReport } from './agent.ts';
+import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
+import type { Clock } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import type { Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import { outputStream } from './output.ts';
+import type { Store } from './store.ts';
+import { type End, maxOptions, questionOf } from './task-ends.ts';
+import type { Transcripts } from './transcript/transcripts.ts';
+
+interface Reported {
+  id: string;
+  sessionId: string;
+  phase: string;
+  asked?: boolean;
+}
+
+export interface ReportOptions<T> {
+  agent: Agent;
+  store: Store;
+  transcripts: Transcripts;
+  journal: Pick<Journal, 'process'>;
+  log: Log;
+  clock: Clock;
+  event: (event: DaemonEvent<'OUTPUT'>) => void;
+  asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
+  progress: (task: T, action: string, target: string) => void;
+  /** Writes to the transcript, whose loss costs no turn. */
+  told: (tell: () => void, task?: T) => void;
+  /** This question can no longer be answered. */
+  superseded: (sessionId: string, uuid: string) => void;
+  finish: (task: T, end: End) => void;
+  /** The agent took back the question that the task ended with, and goes on. */
+  withdrawn: (task: T, why: string, uuid: string | undefined) => void;
+}
+
+export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {
+  const { agent, store, transcripts, journal, log, clock, progress, told, superseded, finish } = options;
+  return (task) => {
+    const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
+    const live = () => task.phase === 'running';
+    const emit = (text: string) => {
+      if (!live()) return;
+      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
+      // A note of an omission may precede a full portion.
+      options.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
+    };
+    const joined = outputStream(emit, clock);
+    const end = (ended: End) => {
+      joined.flush();
+      finish(task, ended);
+    };
+    return {
+      progress(action, target = '') {
+        if (live()) progress(task, action, target);
+      },
+      update(update) {
+        // Text after a question belongs to the turn that is held open.
+        if (live() || (task.phase === 'over' && task.asked))
+          told(() => transcripts.update(task.sessionId, update), task);
+      },
+      call(call) {
+        if (live()) told(() => transcripts.call(task.sessionId, call), task);
+      },
+      output(text) {
+        if (!live()) return;
+        told(() => transcripts.show(task.sessionId, text));
+        // Other agents have their output joined.
+        if (agent.tellsUpdates) joined.add(text);
+        else emit(text);
+      },
+      complete: (result) => end({ type: 'TASK_COMPLETE', result }),
+      wait: (asked) => {
+        const { prompt, result = '', said = '', options = [] } = asked;
+        end({
+          type: 'WAIT_FOR_USER',
+          prompt: keepHead(prompt, fieldBytes.error),
+          result: keepTail(result, fieldBytes.message),
+          said: keepTail(said, fieldBytes.message),
+          options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
+          question: questionOf(asked),
+        });
+      },
+      further(asked) {
+        const question = questionOf(asked);
+        told(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
+        const about = { task_id: task.id, session_id: task.sessionId };
+        options.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+      },
+      closed: (uuid) => superseded(task.sessionId, uuid),
+      error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
+      withdrawn: (why, uuid) => options.withdrawn(task, why, uuid),
+      title(title) {
+        try {
+          if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));
+        } catch (error) {
+          log.warn('title not written', { session: task.sessionId, why: reasonOf(error) });
+        }
+      },
+      process: (pid) => journal.process(task.id, pid),
+    };
+  };
+}
