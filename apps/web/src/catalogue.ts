@@ -4,6 +4,7 @@
  */
 import type { words as door } from './languages/en/door.ts';
 import type { words as errors } from './languages/en/errors.ts';
+import type { words as form } from './languages/en/form.ts';
 import type { words as frame } from './languages/en/frame.ts';
 import type { words as here } from './languages/en/here.ts';
 import type { words as keys } from './languages/en/keys.ts';
@@ -33,6 +34,7 @@ interface Parts {
   frame: typeof frame;
   errors: typeof errors;
   session: typeof session;
+  form: typeof form;
   keys: typeof keys;
   machines: typeof machines;
   settings: typeof settings;
@@ -47,6 +49,7 @@ const files: Record<Language, Loaders> = {
     frame: () => import('./languages/en/frame.ts'),
     errors: () => import('./languages/en/errors.ts'),
     session: () => import('./languages/en/session.ts'),
+    form: () => import('./languages/en/form.ts'),
     keys: () => import('./languages/en/keys.ts'),
     machines: () => import('./languages/en/machines.ts'),
     settings: () => import('./languages/en/settings.ts'),
@@ -58,6 +61,7 @@ const files: Record<Language, Loaders> = {
     frame: () => import('./languages/de/frame.ts'),
     errors: () => import('./languages/de/errors.ts'),
     session: () => import('./languages/de/session.ts'),
+    form: () => import('./languages/de/form.ts'),
     keys: () => import('./languages/de/keys.ts'),
     machines: () => import('./languages/de/machines.ts'),
     settings: () => import('./languages/de/settings.ts'),

@@ -1,7 +1,7 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
 import { ArrowUp, Plus, Square } from 'lucide-react';
-import type { Device, Message, Session } from '@relay/protocol';
+import type { Device, FieldValues, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
 import { agentName, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
@@ -25,6 +25,10 @@ interface ComposerProps {
   onSaid: (message: Message) => void;
 }
 
+const Queue = lazy(() => import('./queue-chips.tsx'));
+
+type Given = { option: string } | { fields: FieldValues };
+
 export function Composer({ session, queue, messages, device, onSaid }: ComposerProps) {
   const { client } = useRooms();
   const [text, setText] = useDraft(session.id);
@@ -37,12 +41,16 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
     undefined,
   );
   const lastTaskId = session.lastTask?.id;
-  const { prompt } = session;
-  /** `option`: the choice whose label `content` is. */
-  const send = useAction(async (content: string, attached: readonly Attached[] = [], option?: string) => {
+  const prompts = session.prompts ?? (session.prompt ? [session.prompt] : []);
+  /** The id of the question that is shown; without it, the oldest. */
+  const [shown, setShown] = useState<string>();
+  const at = Math.max(0, prompts.findIndex(({ id }) => id === shown)); // prettier-ignore
+  const prompt = prompts[at];
+  /** `given`: the choice whose label `content` is, or the fields that it lists. */
+  const send = useAction(async (content: string, attached: readonly Attached[] = [], given?: Given) => {
     unanswered.current = { content, attached, lastTaskId };
     // The same words to another question are another answer.
-    const what = [prompt?.id ?? prompt?.at, option, content, attached.map(({ previewUrl }) => previewUrl)];
+    const what = [prompt?.id ?? prompt?.at, given, content, attached.map(({ previewUrl }) => previewUrl)];
     const idempotencyKey = key.of(JSON.stringify(what));
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
     const body = {
@@ -51,10 +59,10 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
       ...(prompt?.id === undefined ? {} : { answers: prompt.id }),
     };
     const { message } =
-      prompt?.id !== undefined && option !== undefined
+      prompt?.id !== undefined && given
         ? await client.call('answerPrompt', {
             params: { id: session.id, uuid: prompt.id },
-            body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
+            body: { ...given, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
             idempotencyKey,
           })
         : await client.call('sendMessage', {
@@ -117,15 +125,21 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
       {prompt && (
         <QuestionCard
           key={prompt.id ?? prompt.at}
+          sessionId={session.id}
           prompt={prompt}
+          at={at}
+          all={prompts.length}
+          onMove={(to) => setShown(prompts[to]?.id)}
           agentType={session.agentType}
           machine={device?.name}
           busy={send.busy}
+          refusal={send.refusal}
           dismissing={cancel.busy}
           onAnswer={({ label, id }) => {
             field.current?.focus();
-            void send.run(label, [], id);
+            void send.run(label, [], id === undefined ? undefined : { option: id });
           }}
+          onFields={(fields, said) => send.run(said, [], { fields })}
           onDismiss={() => {
             field.current?.focus();
             void cancel.run();
@@ -133,7 +147,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
         />
       )}
       <Problem refusal={send.refusal ?? cancel.refusal} />
-      <Queue session={session} queue={queue} />
+      <Suspense>{hasQueue && <Queue session={session} queue={queue} />}</Suspense>
       <Commands sessionId={session.id} text={text} onChoose={complete} />
       {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}
       <div className="box">

@@ -1,25 +1,36 @@
 /** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, lazy, useEffect, useRef } from 'react';
 import { Hand } from 'lucide-react';
-import type { Prompt } from '@relay/protocol';
-import { agentName, words } from '../catalogue.ts';
+import type { FieldValues, Prompt } from '@relay/protocol';
+import type { Refusal } from '../api/refusal.ts';
+import { agentName, loadWords, words } from '../catalogue.ts';
 import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
 import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
 
+const Form = lazy(async () => (await Promise.all([import('./form.tsx'), loadWords('form')]))[0]);
+
 interface QuestionCardProps {
+  sessionId: string;
   prompt: Prompt;
+  /** Its place among the open questions, the oldest first; several are shown one at a time. */
+  at: number;
+  all: number;
+  onMove: (at: number) => void;
   agentType: string;
   machine: string | undefined;
   busy: boolean;
+  /** Why the last answer was not taken. */
+  refusal: Refusal | undefined;
   dismissing: boolean;
   onAnswer: (option: Option) => void;
+  onFields: (values: FieldValues, words: string) => Promise<boolean>;
   onDismiss: () => void;
 }
 
 export function QuestionCard(props: QuestionCardProps) {
-  const { prompt, agentType, machine, busy, dismissing, onAnswer, onDismiss } = props;
+  const { sessionId, prompt, at, all, onMove, agentType, machine, busy, dismissing, onAnswer, onDismiss } = props;
   const card = useRef<HTMLElement>(null);
   const { subject, context } = prompt;
   const title = prompt.prompt === '' ? prompt.result : prompt.prompt;
@@ -39,6 +50,24 @@ export function QuestionCard(props: QuestionCardProps) {
   useEffect(() => {
     if (spoken.current) spoken.current.textContent = title;
   }, [title]);
+  const options = prompt.options
+    .filter(({ label }) => !(isForm(prompt) && isOfField(prompt, label)))
+    .map((option, index) => (
+      <button
+        key={option.id ?? index}
+        type="button"
+        className={option === main ? 'primary' : isNo(option) ? 'danger' : ''}
+        aria-disabled={busy}
+        onClick={() => !busy && onAnswer(option)}
+      >
+        {labelOf(option)}
+      </button>
+    ));
+  const dismiss = (
+    <button type="button" className="ghost" aria-disabled={dismissing} onClick={onDismiss}>
+      {dismissing ? words.question.dismissing : words.question.dismiss}
+    </button>
+  );
   return (
     <section
       ref={card}
@@ -52,6 +81,17 @@ export function QuestionCard(props: QuestionCardProps) {
       <div className="h">
         <Hand className="i" aria-hidden />
         <span>{headOf(prompt, agentType, machine, diffs.length)}</span>
+        {all > 1 && (
+          <span className="r turns">
+            <button type="button" className="ghost" disabled={at === 0} onClick={() => onMove(at - 1)}>
+              {words.question.back}
+            </button>
+            {words.question.of(at + 1, all)}
+            <button type="button" className="ghost" disabled={at === all - 1} onClick={() => onMove(at + 1)}>
+              {words.question.next}
+            </button>
+          </span>
+        )}
       </div>
       <div className="bd">
         <h2>{title}</h2>
@@ -66,25 +106,32 @@ export function QuestionCard(props: QuestionCardProps) {
           <Diffs diffs={diffs} />
         </div>
       )}
-      <div className="acts">
-        {prompt.options.map((option, index) => (
-          <button
-            key={option.id ?? index}
-            type="button"
-            className={option === main ? 'primary' : isNo(option) ? 'danger' : ''}
-            aria-disabled={busy}
-            onClick={() => !busy && onAnswer(option)}
-          >
-            {labelOf(option)}
-          </button>
-        ))}
-        <button type="button" className="ghost" aria-disabled={dismissing} onClick={onDismiss}>
-          {dismissing ? words.question.dismissing : words.question.dismiss}
-        </button>
-      </div>
+      {isForm(prompt) ? (
+        <Suspense fallback={<div className="acts">{dismiss}</div>}>
+          <Form {...{ sessionId, prompt, busy, options }} refusal={props.refusal} onAnswer={props.onFields}>
+            {dismiss}
+          </Form>
+        </Suspense>
+      ) : (
+        <div className="acts">
+          {options}
+          {dismiss}
+        </div>
+      )}
     </section>
   );
 }
+
+type FormPrompt = Prompt & Required<Pick<Prompt, 'id' | 'fields'>>;
+const isForm = (prompt: Prompt): prompt is FormPrompt =>
+  prompt.kind === 'form' && prompt.id !== undefined && (prompt.fields?.length ?? 0) > 0;
+
+/** Offered for apps without fields: a choice of the first one, or its default. */
+const isOfField = ({ fields: [first] }: FormPrompt, label: string): boolean =>
+  label === first?.default ||
+  (first?.type === 'boolean'
+    ? /^(?:yes|no)$/i.test(label)
+    : first?.choices?.some((choice) => choice.label === label) === true);
 
 const Region = ({ label, text }: { label: string; text: string }): ReactNode => (
   <pre className="cmd" tabIndex={0} role="region" aria-label={label} dir="auto">

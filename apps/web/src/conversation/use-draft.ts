@@ -4,7 +4,10 @@ import { draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
 
-export function useDraft(session: string): [text: string, setText: (text: string | ((now: string) => string)) => void] {
+/** `forget`: what is shown stays, and is no longer kept. */
+export function useDraft(
+  session: string,
+): [text: string, setText: (text: string | ((now: string) => string)) => void, forget: () => void] {
   const [text, setText] = useState('');
   const now = useRef('');
   const typed = useRef(false);
@@ -43,5 +46,9 @@ export function useDraft(session: string): [text: string, setText: (text: string
     },
     [keep],
   );
-  return [text, change];
+  const forget = useCallback(() => {
+    now.current = '';
+    keep();
+  }, [keep]);
+  return [text, change, forget];
 }

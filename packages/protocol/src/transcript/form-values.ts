@@ -1,39 +1,72 @@
-/** Whether values fit the fields of a form. The relay asks before it accepts an answer, the daemon before it applies one. Pure. */
+/**
+ * Whether values fit the fields of a form. An app asks before it sends an answer, the relay before it accepts one, the daemon before it applies
+ * one. Pure.
+ */
 import type { FieldValues, QuestionField } from './question.ts';
 
-/** The reason why they do not, as a sentence; undefined when they fit. */
+export interface FieldProblem {
+  /** `range`: of a number, of the length of a text, or of the count of a list. */
+  kind: 'missing' | 'boolean' | 'number' | 'integer' | 'choice' | 'choices' | 'text' | 'range';
+  /** With `range`: what is bounded. */
+  of?: 'a value' | 'a length' | 'a count';
+}
+
+/** Why the value does not fit the field; undefined when it fits. `value`: undefined when none is given. */
+export function fieldProblem(field: QuestionField, value: FieldValues[string] | undefined): FieldProblem | undefined {
+  if (value === undefined) return field.required ? { kind: 'missing' } : undefined;
+  const { type, choices, text, min = -Infinity, max = Infinity } = field;
+  const isChoice = (one: string) => text === true || !choices || choices.some(({ id }) => id === one);
+  const within = (size: number, of: 'a value' | 'a length' | 'a count'): FieldProblem | undefined =>
+    size < min || size > max ? { kind: 'range', of } : undefined;
+  switch (type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : { kind: 'boolean' };
+    case 'number':
+    case 'integer':
+      if (typeof value !== 'number' || (type === 'integer' && !Number.isInteger(value)))
+        return { kind: type === 'integer' ? 'integer' : 'number' };
+      return within(value, 'a value');
+    case 'choices':
+      if (!Array.isArray(value) || !value.every((one) => typeof one === 'string' && isChoice(one)))
+        return { kind: 'choices' };
+      return within(value.length, 'a count');
+    case 'choice':
+      return typeof value === 'string' && isChoice(value) ? undefined : { kind: 'choice' };
+    default:
+      return typeof value === 'string' ? within([...value].length, 'a length') : { kind: 'text' };
+  }
+}
+
+/** The reason why the values do not fit, as a sentence; undefined when they fit. */
 export function formProblem(fields: readonly QuestionField[], given: FieldValues): string | undefined {
   const names = new Set(fields.map(({ name }) => name));
   const unknown = Object.keys(given).find((name) => !names.has(name));
   if (unknown !== undefined) return `The question has no field "${unknown.slice(0, 100)}".`;
   for (const field of fields) {
     const value = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
-    if (value === undefined && field.required) return `The field "${field.name}" is missing.`;
-    const wrong = value === undefined ? undefined : whatIsWrong(field, value);
-    if (wrong) return `The field "${field.name}" ${wrong}.`;
+    const problem = fieldProblem(field, value);
+    if (problem) return `The field "${field.name}" ${sentenceOf(problem, field)}.`;
   }
   return undefined;
 }
 
-function whatIsWrong(field: QuestionField, value: FieldValues[string]): string | undefined {
-  const { type, choices, text, min = -Infinity, max = Infinity } = field;
-  const isChoice = (one: string) => text === true || !choices || choices.some(({ id }) => id === one);
-  const outside = (size: number, what: string) =>
-    size < min || size > max ? `must have ${what} from ${min} to ${max}` : undefined;
-  switch (type) {
+function sentenceOf({ kind, of }: FieldProblem, { min, max }: QuestionField): string {
+  switch (kind) {
+    case 'missing':
+      return 'is missing';
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'must be true or false';
+      return 'must be true or false';
     case 'number':
     case 'integer':
-      if (typeof value !== 'number' || (type === 'integer' && !Number.isInteger(value))) return `must be a ${type}`;
-      return outside(value, 'a value');
+      return `must be a ${kind}`;
     case 'choices':
-      if (!Array.isArray(value) || !value.every((one) => typeof one === 'string' && isChoice(one)))
-        return 'must be a list of its choices';
-      return outside(value.length, 'a count');
+      return 'must be a list of its choices';
     case 'choice':
-      return typeof value === 'string' && isChoice(value) ? undefined : 'must be one of its choices';
-    default:
-      return typeof value === 'string' ? outside([...value].length, 'a length') : 'must be a text';
+      return 'must be one of its choices';
+    case 'text':
+      return 'must be a text';
+    case 'range':
+      if (min !== undefined && max !== undefined) return `must have ${of} from ${min} to ${max}`;
+      return min === undefined ? `must have ${of} of at most ${max}` : `must have ${of} of at least ${min}`;
   }
 }

@@ -1,0 +1,269 @@
+/** Forms of an agent in the question card, and several questions at once: filled in, checked, kept, refused beside the field, sent. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser, Locator } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const fields = [
+  {
+    name: 'where',
+    title: 'Where should large uploads go?',
+    type: 'choice',
+    choices: [
+      { id: 'bucket', label: 'The bucket we have', about: 'No new secret, 5 GB at most' },
+      { id: 'disk', label: 'A disk on build-server', about: 'Fast, but not backed up' },
+    ],
+    required: true,
+    text: true,
+  },
+  {
+    name: 'types',
+    title: 'Which types of file are allowed?',
+    type: 'choices',
+    choices: [
+      { id: 'png', label: 'Images' },
+      { id: 'pdf', label: 'Documents' },
+      { id: 'zip', label: 'Archives' },
+    ],
+    min: 1,
+    max: 2,
+    default: 'Images',
+    required: true,
+  },
+  {
+    name: 'days',
+    title: 'Days that an upload is kept',
+    type: 'integer',
+    min: 1,
+    max: 365,
+    default: '30',
+    required: true,
+  },
+  {
+    name: 'notify',
+    title: 'Notify the uploader?',
+    type: 'boolean',
+    about: 'By e-mail, when a file is removed.',
+    required: true,
+  },
+  { name: 'note', title: 'Note for the review', type: 'text', max: 500 },
+];
+
+interface Question {
+  uuid: string;
+  title: string;
+  kind: string;
+  options: { id: string; label: string }[];
+  text: boolean;
+}
+
+describeWith('chromium', 'a form of an agent', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  const questionOf = (uuid: string, title: string, more: object): Question => ({
+    uuid,
+    title,
+    kind: 'form',
+    options: [],
+    text: true,
+    ...more,
+  });
+  const askItem = (nativeId: string, seq: number, question: Question) =>
+    daemon.keep(nativeId, [
+      put(item(question.uuid, seq, { kind: 'question', question, state: 'open' }, question.title)),
+    ]);
+
+  /** A session whose agent asks this and waits. */
+  async function asking(nativeId: string, ...questions: Question[]): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill(`Move the uploads: ${nativeId}`);
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    daemon.say(taskId, nativeId, [put(item(task.message_uuid as string, 1, { kind: 'user' }, 'Move the uploads'))]);
+    const [first, ...others] = questions;
+    const about = { session_id: nativeId };
+    for (const [at, question] of questions.entries()) askItem(nativeId, at + 2, question);
+    const asked = { prompt: first!.title, result: '', options: [], message_uuid: first!.uuid, question: first };
+    daemon.event(taskId, 'WAIT_FOR_USER', { ...about, ...asked });
+    daemon.send({ type: 'status', running_tasks: [], open_prompts: questions.map(({ uuid }) => uuid) });
+    for (const question of others) daemon.event(taskId, 'PROMPT_OPEN', { ...about, question });
+    await card().waitFor();
+    return taskId;
+  }
+  const card = () => person.page.locator('[data-prompt]').locator('visible=true').last();
+  const wrong = (): Locator => card().locator('.wrong');
+  const option = (name: string | RegExp) => card().getByLabel(name);
+  const button = (name: string) => card().getByRole('button', { name, exact: true });
+
+  it('is filled in field by field, with its defaults and bounds, and sent as values', async () => {
+    await asking('native-form', questionOf('form-1', 'A few things before I start', { fields }));
+    await card().getByText('1 of 5').waitFor();
+    // Nothing is chosen: it is said beside the field, and nothing is sent.
+    await button('Next').click();
+    await wrong().waitFor();
+    expect(await wrong().innerText()).toBe('Answer this to go on.');
+    await everyLook(person, 'form-choice-missing');
+    await option(/^A disk on build-server/).check();
+    await option(/^Something else/).check();
+    await card().getByLabel('Say it in your own words').fill('On the NAS');
+    await everyLook(person, 'form-own-words');
+    await button('Next').click();
+    await card().getByText('2 of 5').waitFor();
+    expect(await option('Images').isChecked()).toBe(true);
+    await option('Documents').check();
+    await option('Archives').check();
+    await button('Next').click();
+    expect(await wrong().innerText()).toBe('Choose from 1 to 2 choices.');
+    await everyLook(person, 'form-choices-wrong');
+    await option('Images').uncheck();
+    await button('Next').click();
+    const days = card().getByLabel('Days that an upload is kept');
+    expect(await days.inputValue()).toBe('30');
+    for (const [typed, problem] of [
+      ['soon', 'Enter a whole number.'],
+      ['2.5', 'Enter a whole number.'],
+      ['400', 'Enter a number from 1 to 365.'],
+      ['', 'Answer this to go on.'],
+    ] as const) {
+      await days.fill(typed);
+      await days.press('Enter');
+      await wrong().getByText(problem, { exact: true }).waitFor();
+      expect(await days.getAttribute('aria-invalid')).toBe('true');
+    }
+    await everyLook(person, 'form-number-wrong');
+    await days.fill('7');
+    await days.press('Enter');
+    await card().getByText('4 of 5').waitFor();
+    await everyLook(person, 'form-boolean');
+    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>(`${axe}; axe.run()`);
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    await option('No').check();
+    await button('Back').click();
+    expect(await card().getByLabel('Days that an upload is kept').inputValue()).toBe('7');
+    await button('Next').click();
+    expect(await option('No').isChecked()).toBe(true);
+    await button('Next').click();
+    await card().getByLabel('Note for the review').fill('Ask Bob.');
+    await everyLook(person, 'form-text');
+    await button('Send answer').click();
+    const answer = await daemon.next('task_resume');
+    expect(answer).toMatchObject({
+      session_id: 'native-form',
+      prompt_uuid: 'form-1',
+      fields: { where: 'On the NAS', types: ['pdf', 'zip'], days: 7, notify: false, note: 'Ask Bob.' },
+    });
+    daemon.event(answer.task_id as string, 'TASK_COMPLETE', { session_id: 'native-form', result: 'Moved.' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await card().waitFor({ state: 'detached' });
+  });
+
+  it('keeps what was filled in, and where, when the page is loaded again', async () => {
+    await asking('native-kept', questionOf('form-2', 'A few things before I start', { fields }));
+    await option(/^The bucket we have/).check();
+    await button('Next').click();
+    await option('Documents').check();
+    await card().getByText('2 of 5').waitFor();
+    await person.page.reload();
+    await card().getByText('2 of 5').waitFor();
+    expect(await option('Documents').isChecked()).toBe(true);
+    await button('Back').click();
+    expect(await option(/^The bucket we have/).isChecked()).toBe(true);
+  });
+
+  it('shows a refusal of the relay beside its field, and leaves an optional field out', async () => {
+    const [where] = fields;
+    await asking(
+      'native-refused',
+      questionOf('form-3', 'Two things', { fields: [fields[3], { ...where, required: false }] }),
+    );
+    await option('Yes').check();
+    await button('Next').click();
+    await card().getByText('Optional').waitFor();
+    await person.page.route(
+      /\/prompts\/form-3\/answer$/,
+      (route) =>
+        route.fulfill({
+          status: 400,
+          json: { code: 'INVALID_ANSWER', error: 'The field "notify" must be true or false.', status: 400 },
+        }),
+      { times: 1 },
+    );
+    await button('Send answer').click();
+    await card().getByText('1 of 2').waitFor();
+    expect(await wrong().innerText()).toBe('The field "notify" must be true or false.');
+    await option('No').check();
+    await button('Next').click();
+    await button('Send answer').click();
+    const answer = await daemon.next('task_resume');
+    expect(answer).toMatchObject({ prompt_uuid: 'form-3', fields: { notify: false } });
+    expect(answer.fields).not.toHaveProperty('where');
+    daemon.event(answer.task_id as string, 'TASK_COMPLETE', { session_id: 'native-refused', result: 'Fine.' });
+    daemon.send({ type: 'status', running_tasks: [] });
+  });
+
+  it('shows several questions one at a time, and binds each answer to the one that is shown', async () => {
+    const choice = (uuid: string, title: string) => ({
+      ...questionOf(uuid, title, {}),
+      kind: 'choice',
+      options: [
+        { id: 'yes', label: 'Yes, please' },
+        { id: 'no', label: 'Not now' },
+      ],
+    });
+    await asking(
+      'native-several',
+      choice('several-1', 'Delete the old bucket?'),
+      choice('several-2', 'Write a note?'),
+      choice('several-3', 'Tell Bob?'),
+    );
+    await card().getByText('question 1 of 3').waitFor();
+    await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
+    await button('Next').click();
+    await card().getByText('question 2 of 3').waitFor();
+    await everyLook(person, 'questions-several');
+    await button('Back').click();
+    await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
+    await button('Next').click();
+    await card().getByRole('heading', { name: 'Write a note?' }).waitFor();
+    await button('Not now').click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'several-2', option_id: 'no' });
+    await card().getByText('question 1 of 2').waitFor();
+    await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
+  });
+});
