@@ -125,7 +125,10 @@ function Controls({ field, place, isAlone, entry, problem, onEntry }: ControlsPr
   const id = useId();
   const { type, title, about, required, max } = field;
   const choices = type === 'boolean' ? yesOrNo() : (type === 'choice' || type === 'choices') && field.choices;
-  const notes = [about, words.form.bounds(type, field), required ? undefined : words.form.optional].filter(Boolean);
+  // Said once: as a hint, or as what is wrong.
+  const notes = [about, words.form.bounds(type, field), required ? undefined : words.form.optional].filter(
+    (note) => note && note !== problem,
+  );
   const describedBy = [notes.length > 0 && `${id}-notes`, problem !== undefined && `${id}-problem`].filter(Boolean);
   const described = describedBy.length === 0 ? {} : { 'aria-describedby': describedBy.join(' ') };
   const input = { ...described, 'aria-invalid': problem !== undefined };
