@@ -37,6 +37,8 @@ export default defineConfig({
     // The polyfill of preloading is for browsers that cannot do the rest either.
     modulePreload: { polyfill: false },
     rollupOptions: {
+      // Its files make an object each when they are loaded, which keeps those that nothing uses.
+      treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
       output: {
         // Words by language and part: `en-frame`.
         chunkFileNames: ({ facadeModuleId }) => {

@@ -6,6 +6,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { loadWords } from '../src/catalogue.ts';
 import { RowView } from '../src/transcript/item-view.tsx';
 import { type LogItem, itemOf } from '../src/transcript/items.ts';
+import { changedWords } from '../src/transcript/parts/changed-words.ts';
 import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
 import { colouredLines } from '../src/transcript/parts/terminal-colours.ts';
 import { plainOutput } from '../src/transcript/parts/terminal-text.ts';
@@ -198,7 +199,8 @@ describe('a diff', () => {
   });
 
   it('numbers its lines and marks the words that changed', () => {
-    const lines = linesOf({ old: 14, new: 14, lines: [' a', '-post(x, create);', '+post(x, limit, create);', ' b'] });
+    const hunk = { old: 14, new: 14, lines: [' a', '-post(x, create);', '+post(x, limit, create);', ' b'] };
+    const lines = linesOf(hunk, changedWords);
     expect(lines.map(({ number }) => number)).toEqual([14, 15, 15, 16]);
     const [from, to] = lines[2]!.marks[0]!;
     expect(lines[2]!.text.slice(from, to)).toContain('limit');

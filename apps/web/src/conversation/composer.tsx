@@ -1,5 +1,5 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { ArrowUp, Plus, Square } from 'lucide-react';
 import type { Device, FieldValues, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
@@ -24,8 +24,6 @@ interface ComposerProps {
   device: Device | undefined;
   onSaid: (message: Message) => void;
 }
-
-const Queue = lazy(() => import('./queue-chips.tsx'));
 
 type Given = { option: string } | { fields: FieldValues };
 
@@ -147,7 +145,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
         />
       )}
       <Problem refusal={send.refusal ?? cancel.refusal} />
-      <Suspense>{hasQueue && <Queue session={session} queue={queue} />}</Suspense>
+      <Queue session={session} queue={queue} />
       <Commands sessionId={session.id} text={text} onChoose={complete} />
       {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}
       <div className="box">

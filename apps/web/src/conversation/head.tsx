@@ -1,5 +1,5 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
 import { ChevronLeft, EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
@@ -12,8 +12,9 @@ import { Field } from '../ui/field.tsx';
 import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
 import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
-import { Nudge } from './nudge.tsx';
 import { Submit } from '../ui/submit.tsx';
+
+const Nudge = lazy(async () => ({ default: (await import('./nudge.tsx')).Nudge }));
 
 interface HeadProps {
   session: Session;
@@ -89,7 +90,9 @@ export function Head({ session, device, onChange }: HeadProps) {
           </button>
         </div>
       </header>
-      <Nudge session={session} />
+      <Suspense>
+        <Nudge session={session} />
+      </Suspense>
       {(renaming || archive.refusal || pin.refusal || notify.refusal) && (
         <div className="under-bar">
           <Problem refusal={archive.refusal ?? pin.refusal ?? notify.refusal} />

@@ -9,7 +9,7 @@ import { timeOf, words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
-import { useQueue } from '../conversation/queue.ts';
+import { useQueue } from '../conversation/queue.tsx';
 import { useReadMark } from '../conversation/read-mark.ts';
 import { useFocus } from '../conversation/use-focus.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';

@@ -1,11 +1,11 @@
 /** The change of a file: lines with numbers, changed words marked, sideways scroll inside. */
-import { type ReactNode, memo, useMemo, useState } from 'react';
+import { type ReactNode, memo, useEffect, useMemo, useState } from 'react';
 import type { Diff, Hunk } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
 import { useColours } from '../markdown/coloured.tsx';
 import type { Stretch } from '../markdown/highlight.ts';
 import { languageOfPath } from '../markdown/languages.ts';
-import { type DiffLine, type Range, linesOf } from './patch.ts';
+import { type CompareWords, type DiffLine, type Range, linesOf } from './patch.ts';
 
 /** A longer diff shows its hunks one by one. */
 const foldedLines = 80;
@@ -77,8 +77,25 @@ function HunkView(props: { hunk: Hunk; language: string; isFirst: boolean; folde
 const classes = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;
 const marks = { same: ' ', added: '+', removed: '−' } as const;
 
+/** Undefined until its chunk is there; without it a diff has no marks. */
+function useCompareWords(): CompareWords | undefined {
+  const [compare, setCompare] = useState<CompareWords>();
+  useEffect(() => {
+    let isCurrent = true;
+    void import('./changed-words.ts').then(
+      ({ changedWords }) => isCurrent && setCompare(() => changedWords),
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, []);
+  return compare;
+}
+
 function HunkLines({ hunk, language }: { hunk: Hunk; language: string }) {
-  const lines = useMemo(() => linesOf(hunk), [hunk]);
+  const compare = useCompareWords();
+  const lines = useMemo(() => linesOf(hunk, compare), [hunk, compare]);
   const code = useMemo(() => lines.map(({ text }) => text).join('\n'), [lines]);
   const colours = useColours(code, language, true);
   const coloured = useMemo(() => (colours ? byLine(colours) : undefined), [colours]);

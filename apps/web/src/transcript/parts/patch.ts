@@ -1,5 +1,5 @@
 /** Diffs out of text, and what changed inside of a line. */
-import { diffWordsWithSpace, parsePatch } from 'diff';
+import { parsePatch } from 'diff';
 import type { Diff, Hunk } from '@relay/protocol';
 
 const mostCharacters = 200_000;
@@ -39,11 +39,13 @@ export interface DiffLine {
   marks: readonly Range[];
 }
 
-/** Longer lines have no marks: comparing their words would take too long. */
-const markedCharacters = 500;
+/** The changed words of a line and of the one that took its place. */
+export type CompareWords = (before: string, after: string) => { removed: Range[]; added: Range[] };
 
-/** The lines of a hunk with their numbers. Lines that took the place of as many others have their changed words marked. */
-export function linesOf(hunk: Hunk): DiffLine[] {
+/**
+ * The lines of a hunk with their numbers. With `compare`, lines that took the place of as many others have their changed words marked.
+ */
+export function linesOf(hunk: Hunk, compare?: CompareWords): DiffLine[] {
   let [old, fresh] = [hunk.old, hunk.new];
   const lines: DiffLine[] = [];
   for (const line of hunk.lines) {
@@ -56,12 +58,12 @@ export function linesOf(hunk: Hunk): DiffLine[] {
       old += 1;
     }
   }
-  for (let at = 0; at < lines.length;) {
+  for (let at = 0; compare && at < lines.length;) {
     const removed = run(lines, at, 'removed');
     const added = run(lines, at + removed, 'added');
     for (let pair = 0; removed === added && pair < removed; pair++) {
       const [one, other] = [lines[at + pair]!, lines[at + removed + pair]!];
-      const marks = changedWords(one.text, other.text);
+      const marks = compare(one.text, other.text);
       lines[at + pair] = { ...one, marks: marks.removed };
       lines[at + removed + pair] = { ...other, marks: marks.added };
     }
@@ -74,21 +76,4 @@ function run(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): 
   let count = 0;
   while (lines[from + count]?.kind === kind) count += 1;
   return count;
-}
-
-function changedWords(before: string, after: string): { removed: Range[]; added: Range[] } {
-  const marks = { removed: [] as Range[], added: [] as Range[] };
-  if (before.length > markedCharacters || after.length > markedCharacters) return marks;
-  let [old, fresh, same] = [0, 0, 0];
-  for (const { value, added, removed } of diffWordsWithSpace(before, after)) {
-    if (removed) marks.removed.push([old, (old += value.length)]);
-    else if (added) marks.added.push([fresh, (fresh += value.length)]);
-    else {
-      old += value.length;
-      fresh += value.length;
-      same += value.trim().length;
-    }
-  }
-  // Nothing in common: the whole line says it already.
-  return same === 0 ? { removed: [], added: [] } : marks;
 }
