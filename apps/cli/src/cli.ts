@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
 import { completionOf, shells } from './commands/completion.ts';
 import { addConversationCommands } from './commands/conversation.ts';
+import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
 import { Failure, exitCodes, reasonOf } from './failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -67,6 +68,7 @@ function createProgram(terminal: Terminal, json: boolean, done: (exitCode: numbe
     .addHelpText('after', generalHelp);
   addAccountCommands(program, terminal, done);
   addConversationCommands(program, terminal, done);
+  addInboxCommands(program, terminal, done);
   addNotifyCommands(program, terminal, done);
   program
     .command('completion')

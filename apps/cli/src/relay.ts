@@ -33,6 +33,11 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   releaseSession: ['result'],
   cancelSession: ['taskId', 'state'],
   readTask: ['id', 'state'],
+  listInbox: ['version', 'counts', 'items'],
+  ackInbox: ['version', 'counts'],
+  ackItem: ['version', 'counts'],
+  snoozeItem: ['version', 'counts'],
+  unsnoozeItem: ['version', 'counts'],
   listSubscriptions: ['subscriptions'],
   addSubscription: ['subscription'],
   changeSubscription: ['id', 'state'],
@@ -41,7 +46,16 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   watch: ['sessionId', 'watched'],
   unwatch: ['sessionId', 'watched'],
 };
-const lists = new Set(['messages', 'devices', 'connections', 'sessions', 'commands', 'settings', 'subscriptions']);
+const lists = new Set([
+  'messages',
+  'devices',
+  'connections',
+  'sessions',
+  'commands',
+  'settings',
+  'subscriptions',
+  'items',
+]);
 
 export function relayOf(access: Access): Relay {
   const { url } = access;

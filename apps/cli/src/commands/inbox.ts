@@ -1,0 +1,187 @@
+/** `relay inbox` and its parts: what waits for the person, across machines. */
+import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKinds } from '@relay/protocol';
+import { Failure, exitCodes, usage } from '../failure.ts';
+import { happenings } from '../happenings.ts';
+import type { Relay } from '../relay.ts';
+import { tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { ago } from '../show/times.ts';
+import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import { contextOf, jsonLine } from './context.ts';
+
+export interface InboxOptions extends CommonOptions {
+  kind?: string;
+  snoozed?: boolean;
+  watch?: boolean;
+}
+
+/** Asked for at once: more than anyone reads. */
+const shownItems = 100;
+
+const kindNames: Record<InboxKind, string> = {
+  question: 'question',
+  failure: 'failed',
+  unknown: 'not certain',
+  finished: 'done',
+  device: 'machine',
+};
+
+const columns = [
+  { title: 'KIND' },
+  { title: 'WHAT', shrinks: true },
+  { title: 'SESSION', shrinks: true },
+  { title: 'MACHINE', shrinks: true },
+  { title: 'SINCE' },
+  { title: 'ID' },
+];
+
+function whatOf({ kind, prompt, reason, error, lastMessage }: InboxItem): string {
+  if (prompt) return prompt.prompt || prompt.result;
+  if (kind === 'unknown') return 'It is not certain that the message arrived.';
+  if (kind === 'device')
+    return reason === 'conflict' ? 'Two machines use its registration.' : 'Offline while messages wait.';
+  return (kind === 'finished' ? lastMessage : error) ?? reason ?? '';
+}
+
+function kindOf(typed: string | undefined): InboxKind | undefined {
+  const kind = inboxKinds.find((one) => one === typed);
+  if (typed !== undefined && kind === undefined)
+    throw usage(`There is no kind "${oneLine(typed)}". There are: ${inboxKinds.join(', ')}.`);
+  return kind;
+}
+
+const shortId = (id: string) => id.slice(0, 8);
+
+/** The last line: what is not in the table, and what can be done. */
+function summary({ counts, items }: Inbox, snoozed: boolean): string {
+  const all = snoozed ? counts.snoozed : counts.total;
+  const more = all > items.length ? `${all - items.length} more. ` : '';
+  const hidden = !snoozed && counts.snoozed > 0 ? `${counts.snoozed} snoozed (--snoozed). ` : '';
+  return `${more}${hidden}`.trimEnd();
+}
+
+export async function listInboxCommand(options: InboxOptions, terminal: Terminal): Promise<number> {
+  const kind = kindOf(options.kind);
+  const context = contextOf(options, terminal);
+  if (options.watch) return watchInbox(context, terminal);
+  const snoozed = options.snoozed ?? false;
+  const query = { limit: shownItems, ...(kind && { kind }), ...(snoozed && { snoozed: 'true' as const }) };
+  const inbox = await context.relay.call('listInbox', { query });
+  context.say(inbox, () => {
+    const said = summary(inbox, snoozed);
+    if (inbox.items.length === 0) return `Nothing waits for you.${said === '' ? '' : ` ${said}`}\n`;
+    const rows = inbox.items.map((item) =>
+      [
+        kindNames[item.kind],
+        whatOf(item),
+        item.title ?? '',
+        item.deviceName ?? '',
+        ago(item.createdAt),
+        shortId(item.id),
+      ].map((text) => ({ text })),
+    );
+    return `${tableOf(columns, rows, terminal)}${said === '' ? '' : `${said}\n`}`;
+  });
+  return exitCodes.ok;
+}
+
+/** By the beginning of its id, as the list shows it; only when a single one fits. @throws Failure ITEM_NOT_FOUND */
+async function findItem(relay: Relay, typed: string): Promise<InboxItem> {
+  const open = await relay.call('listInbox', { query: { limit: shownItems } });
+  const hidden = await relay.call('listInbox', { query: { limit: shownItems, snoozed: 'true' } });
+  const found = [...open.items, ...hidden.items].filter(({ id }) => id.startsWith(typed.toLowerCase()));
+  if (found.length === 1) return found[0]!;
+  const what = found.length === 0 ? 'No item' : 'More than one item';
+  throw new Failure(
+    'ITEM_NOT_FOUND',
+    `${what} fits "${oneLine(typed)}". "relay inbox" lists them.`,
+    exitCodes.notFound,
+  );
+}
+
+const left = ({ total }: InboxCounts) => (total === 0 ? 'Nothing waits for you.\n' : `${total} left.\n`);
+
+/** One item, or with `all` everything that needs no answer and was there when the command began. */
+export async function ackInboxCommand(
+  typed: string | undefined,
+  { all = false, ...options }: CommonOptions & { all?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  if (all === (typed !== undefined)) throw usage('Name one item, or give --all.');
+  const { relay, say } = contextOf(options, terminal);
+  if (typed === undefined) {
+    const { version } = await relay.call('listInbox', { query: { limit: 1 } });
+    const state = await relay.call('ackInbox', { body: { upToVersion: version } });
+    say(state, () => left(state.counts));
+    return exitCodes.ok;
+  }
+  const { id } = await findItem(relay, typed);
+  const state = await relay.call('ackItem', { params: { id } });
+  say(state, () => left(state.counts));
+  return exitCodes.ok;
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30m`, `2h`, `3d`: from now on. @throws Failure BAD_USAGE */
+export function untilOf(typed: string, nowMs: number): Date {
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(typed) ?? [];
+  const ms = Number(count) * (units[unit ?? ''] ?? NaN);
+  if (!(ms > 0)) throw usage('A time is a number with m, h or d: 30m, 2h, 3d.');
+  return new Date(nowMs + ms);
+}
+
+/** `time`: for how long; `off` shows it again. */
+export async function snoozeInboxCommand(
+  typed: string,
+  time: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const until = time === 'off' ? undefined : untilOf(time, Date.now());
+  const { relay, say } = contextOf(options, terminal);
+  const { id } = await findItem(relay, typed);
+  const state =
+    until === undefined
+      ? await relay.call('unsnoozeItem', { params: { id } })
+      : await relay.call('snoozeItem', { params: { id }, body: { until: until.toISOString() } });
+  say(state, () => left(state.counts));
+  return exitCodes.ok;
+}
+
+type Context = ReturnType<typeof contextOf>;
+
+/** Prints the counts, and after each change what is new; until it is interrupted. With --json the state and each frame, one per line. */
+async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<number> {
+  const { signal, release } = untilInterrupted();
+  let version = -1;
+  const show = (record: { version: number; counts: InboxCounts }, items: readonly InboxItem[]) => {
+    if (record.version <= version) return;
+    version = record.version;
+    if (json) {
+      terminal.out(jsonLine(record));
+      return;
+    }
+    for (const item of items.filter(({ state }) => state === 'open'))
+      terminal.out(
+        `${kindNames[item.kind]}: ${oneLine(whatOf(item))} (${oneLine(item.title ?? item.deviceName ?? '')}, ${shortId(item.id)})\n`,
+      );
+    terminal.out(left(record.counts).replace(' left', ' waiting'));
+  };
+  const reload = async () => {
+    const inbox = await relay.call('listInbox', { query: { limit: shownItems } });
+    show(inbox, inbox.items);
+  };
+  try {
+    for await (const happening of happenings({ relay, output: false, signal })) {
+      if (happening.kind === 'connected' || happening.kind === 'gap') await reload();
+      if (happening.kind === 'frame' && happening.frame.type === 'inbox_update') {
+        show(happening.frame, happening.frame.changed);
+      }
+      await terminal.drained();
+    }
+  } finally {
+    release();
+  }
+  return exitCodes.ok;
+}
