@@ -7,6 +7,7 @@ import type { words as errors } from './languages/en/errors.ts';
 import type { words as form } from './languages/en/form.ts';
 import type { words as frame } from './languages/en/frame.ts';
 import type { words as here } from './languages/en/here.ts';
+import type { words as inbox } from './languages/en/inbox.ts';
 import type { words as keys } from './languages/en/keys.ts';
 import type { words as machines } from './languages/en/machines.ts';
 import type { words as notify } from './languages/en/notify.ts';
@@ -33,6 +34,7 @@ interface Parts {
   /** With the first load; the other parts come with the pages that need them. */
   frame: typeof frame;
   errors: typeof errors;
+  inbox: typeof inbox;
   session: typeof session;
   form: typeof form;
   keys: typeof keys;
@@ -48,6 +50,7 @@ const files: Record<Language, Loaders> = {
   en: {
     frame: () => import('./languages/en/frame.ts'),
     errors: () => import('./languages/en/errors.ts'),
+    inbox: () => import('./languages/en/inbox.ts'),
     session: () => import('./languages/en/session.ts'),
     form: () => import('./languages/en/form.ts'),
     keys: () => import('./languages/en/keys.ts'),
@@ -60,6 +63,7 @@ const files: Record<Language, Loaders> = {
   de: {
     frame: () => import('./languages/de/frame.ts'),
     errors: () => import('./languages/de/errors.ts'),
+    inbox: () => import('./languages/de/inbox.ts'),
     session: () => import('./languages/de/session.ts'),
     form: () => import('./languages/de/form.ts'),
     keys: () => import('./languages/de/keys.ts'),

@@ -12,9 +12,11 @@ import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { forgetLast, forgetPerson } from './forget.ts';
 import { followInstall } from './offline/install.ts';
 import { followKeyboard } from './keyboard-height.ts';
+import { createInbox } from './inbox/store.ts';
 import { createLive } from './live.ts';
 import { leaveBrowserPush } from './push/worker.ts';
 import { readPlace } from './place.ts';
+import { countNeeds } from './sessions/attention.ts';
 import { RoomsProvider } from './rooms.ts';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -49,8 +51,14 @@ const client = createClient({
   retries: 0,
 });
 const live = createLive({ client, renewAccess: () => access.renew() });
+const inbox = createInbox({ client, live });
+inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
 access.onToken(() => live.refresh());
-access.subscribe(() => (access.state.kind === 'in' ? live.start() : live.stop()));
+access.subscribe(() => {
+  for (const one of [live, inbox])
+    if (access.state.kind === 'in') one.start();
+    else one.stop();
+});
 // Also when the sign-in was ended elsewhere.
 access.subscribe(() => access.state.kind === 'out' && forgetLast());
 if (!place.isElsewhere) void access.open();
@@ -63,7 +71,7 @@ document.documentElement.dir = direction;
 void loadWords('frame', 'errors').then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
-      <RoomsProvider value={{ place, access, account, client, live }}>
+      <RoomsProvider value={{ place, access, account, client, live, inbox }}>
         <App linkToken={linkToken} />
       </RoomsProvider>
     </StrictMode>,

@@ -3,6 +3,7 @@ import { createContext, useContext, useEffect, useRef, useSyncExternalStore } fr
 import type { Client } from '@relay/client';
 import type { Access, AccessState } from './auth/access.ts';
 import type { Account } from './auth/account.ts';
+import type { InboxStore } from './inbox/store.ts';
 import type { Live, LiveFrame, LiveState } from './live.ts';
 import type { Place } from './place.ts';
 
@@ -12,6 +13,7 @@ export interface Rooms {
   account: Account;
   client: Client;
   live: Live;
+  inbox: InboxStore;
 }
 
 const RoomsContext = createContext<Rooms | undefined>(undefined);

@@ -10,6 +10,7 @@ import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
 import { useQueue } from '../conversation/queue.tsx';
+import { useSeen } from '../inbox/use-inbox.ts';
 import { useReadMark } from '../conversation/read-mark.ts';
 import { useFocus } from '../conversation/use-focus.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
@@ -142,6 +143,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.dock textarea[placeholder]'));
   const onSeen = useReadMark(session);
   useFocus(session.id);
+  useSeen(session.id);
   const newest = items.at(-1);
   const lastSaid = messages.findLast(({ role }) => role === 'USER');
   const lastWords = lastSaid?.content;

@@ -1,37 +1,48 @@
-/** `/sessions`: the list beside it is the page; on a wide screen this is the empty place where a session goes. */
-import { useEffect, useRef } from 'react';
+/** `/sessions`, the start page: on a phone the list, whose head is what waits; on a wide screen what waits, or the place where a session goes. */
+import { Suspense, useEffect, useRef } from 'react';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { Sentence } from '../ui/sentence.tsx';
+import { Waiting } from '../inbox/lazy.ts';
+import { useInbox } from '../inbox/use-inbox.ts';
 import { titled } from '../sessions/attention.ts';
+import { useWide } from '../ui/wide.ts';
 import { Mark } from '../ui/mark.tsx';
 import { useQuery } from '../ui/address.ts';
 
 export function Sessions() {
   const heading = useRef<HTMLHeadingElement>(null);
+  const { counts } = useInbox();
+  const hasWaiting = useWide() && counts.total + counts.snoozed > 0;
   const device = useQuery().get('device');
   useEffect(() => {
     titled('Relay');
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <section className="home" aria-label={words.list.pick}>
+    <section className="home" aria-label={hasWaiting ? words.list.needsYou : words.list.pick}>
       <h1 className="sr" tabIndex={-1} ref={heading}>
         {words.list.title}
       </h1>
-      <div className="empty wide">
-        <Mark />
-        <h2>{words.list.pick}</h2>
-        <p className="soft">
-          <Sentence
-            text={words.list.pickKeys}
-            new={<kbd className="k">N</kbd>}
-            next={<kbd className="k">J</kbd>}
-            previous={<kbd className="k">K</kbd>}
-          />
-        </p>
-      </div>
+      {hasWaiting ? (
+        <Suspense fallback={null}>
+          <Waiting />
+        </Suspense>
+      ) : (
+        <div className="empty wide">
+          <Mark />
+          <h2>{words.list.pick}</h2>
+          <p className="soft">
+            <Sentence
+              text={words.list.pickKeys}
+              new={<kbd className="k">N</kbd>}
+              next={<kbd className="k">J</kbd>}
+              previous={<kbd className="k">K</kbd>}
+            />
+          </p>
+        </div>
+      )}
       <Link
         href={device === null ? '/sessions/new' : `/sessions/new?${new URLSearchParams({ device }).toString()}`}
         className="button primary fab"

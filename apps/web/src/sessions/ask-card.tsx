@@ -1,9 +1,11 @@
 /** A question of an agent in the list: where a short look is enough, it is answered here. */
+import { Suspense } from 'react';
 import { ChevronRight } from 'lucide-react';
-import type { Device, Session } from '@relay/protocol';
+import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { type Option, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { Snooze } from '../inbox/lazy.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath } from '../ui/address.ts';
@@ -12,7 +14,14 @@ import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { titleOf } from './use-changes.ts';
 
-export function AskCard({ session, device }: { session: Session; device: Device | undefined }) {
+interface AskCardProps {
+  session: Session;
+  device: Device | undefined;
+  /** Its item in the inbox, once it is known. */
+  item: InboxItem | undefined;
+}
+
+export function AskCard({ session, device, item }: AskCardProps) {
   const { client } = useRooms();
   const key = useSendingKey();
   const { prompt } = session;
@@ -63,6 +72,11 @@ export function AskCard({ session, device }: { session: Session; device: Device 
               : words.list.choices(prompt?.options.length ?? 0)}
             <ChevronRight className="i" aria-hidden />
           </Link>
+        )}
+        {item && (
+          <Suspense fallback={null}>
+            <Snooze item={item} />
+          </Suspense>
         )}
       </div>
     </li>

@@ -1,4 +1,4 @@
-/** Shows the number of sessions that wait for the person outside the page: title of the tab, icon, badge of the app. */
+/** Shows the number of things that wait for the person outside the page: title of the tab, icon, badge of the app. */
 import { useSyncExternalStore } from 'react';
 import plainIcon from '../styles/icon.svg';
 import needsIcon from '../styles/icon-needs.svg';
@@ -32,5 +32,5 @@ export function countNeeds(count: number): void {
   (count > 0 ? badged.setAppBadge?.(count) : badged.clearAppBadge?.())?.catch(() => undefined);
 }
 
-/** The number of waiting sessions, as a hook. */
+/** The same number, as a hook. */
 export const useNeeds = (): number => useSyncExternalStore(subscribe, () => needs);

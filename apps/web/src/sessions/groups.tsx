@@ -1,14 +1,17 @@
 /** The sessions of the list in their groups: those that need the person, the pinned ones, the rest. */
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { Laptop, Pin } from 'lucide-react';
-import type { Device, Session } from '@relay/protocol';
+import type { Device, InboxItem, Session } from '@relay/protocol';
 import { dayOf, words } from '../catalogue.ts';
+import { ItemCard } from '../inbox/lazy.ts';
 import { folderOf } from '../ui/folder.ts';
 import { AskCard } from './ask-card.tsx';
 import type { Arranged, Group, Grouping } from './listed.ts';
 
 interface GroupsProps {
   arranged: Arranged;
+  /** The open items of the inbox, which begin the list besides questions; undefined: they are shown elsewhere. */
+  needs: readonly InboxItem[] | undefined;
   by: Grouping;
   /** The session that is on the page. */
   openId: string | undefined;
@@ -16,12 +19,23 @@ interface GroupsProps {
   row: (session: Session) => ReactNode;
 }
 
-export function Groups({ arranged: { needs, pinned, groups }, by, openId, deviceOf, row }: GroupsProps) {
+export function Groups({
+  arranged: { needs: asking, pinned, groups },
+  needs: items,
+  by,
+  openId,
+  deviceOf,
+  row,
+}: GroupsProps) {
+  const others = items?.filter(({ kind }) => kind === 'failure' || kind === 'unknown' || kind === 'device') ?? [];
+  const needs = items === undefined ? [] : asking;
+  const itemOf = ({ id, prompt }: Session) =>
+    items?.find((item) => item.kind === 'question' && item.sessionId === id && item.prompt?.id === prompt?.id);
   return (
     <>
-      {needs.length > 0 && (
+      {needs.length + others.length > 0 && (
         <section>
-          <NeedsHead count={needs.length} />
+          <NeedsHead count={needs.length + others.length} />
           <ul>
             {needs.map((session) =>
               session.id === openId ? (
@@ -30,10 +44,16 @@ export function Groups({ arranged: { needs, pinned, groups }, by, openId, device
                 <AskCard
                   key={`${session.id} ${session.prompt?.id ?? ''}`}
                   session={session}
+                  item={itemOf(session)}
                   device={deviceOf(session.deviceId)}
                 />
               ),
             )}
+            <Suspense fallback={null}>
+              {others.map((item) => (
+                <ItemCard key={item.id} item={item} />
+              ))}
+            </Suspense>
           </ul>
         </section>
       )}

@@ -76,13 +76,19 @@ export interface Arranged {
 }
 
 /**
- * Sessions that wait for the person, the oldest question first; then the pinned ones; the rest in groups, the newest first. Each is in one
+ * Sessions that wait for the person, the oldest question first, unless they are `snoozed`; then the pinned ones; the rest in groups, the newest first. Each is in one
  * place only.
  */
-export function arranged(sessions: readonly Session[], filter: Filter, by: Grouping): Arranged {
+export function arranged(
+  sessions: readonly Session[],
+  filter: Filter,
+  by: Grouping,
+  snoozed: ReadonlySet<string> = new Set(),
+): Arranged {
+  const isNeedy = (session: Session) => needsYou(session) && !snoozed.has(session.id);
   const askedAt = ({ prompt, updatedAt }: Session) => prompt?.at ?? updatedAt;
-  const needs = filter.archived ? [] : sessions.filter(needsYou).sort((a, b) => askedAt(a).localeCompare(askedAt(b)));
-  const rest = sessions.filter((session) => passes(session, filter) && (filter.archived || !needsYou(session)));
+  const needs = filter.archived ? [] : sessions.filter(isNeedy).sort((a, b) => askedAt(a).localeCompare(askedAt(b)));
+  const rest = sessions.filter((session) => passes(session, filter) && (filter.archived || !isNeedy(session)));
   const groups = new Map<string, Session[]>();
   for (const session of rest) {
     if (session.pinned) continue;

@@ -11,11 +11,12 @@ import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Mark } from '../ui/mark.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { keyName } from '../palette/hot-keys.ts';
-import { countNeeds } from './attention.ts';
 import { FilterMenu } from './filter-menu.tsx';
 import { share } from './known.ts';
 import { moveIn, useListKeys } from './list-keys.ts';
-import { type Grouping, arranged, groupings, needsYou } from './listed.ts';
+import { snoozedSessions, useInbox } from '../inbox/use-inbox.ts';
+import { useWide } from '../ui/wide.ts';
+import { type Grouping, arranged, groupings } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
 import { SelectionBar, useSelection } from './selection.tsx';
@@ -73,9 +74,8 @@ export function Side({ isHome }: { isHome: boolean }) {
   const { later } = changes;
   const last = useLastSegment();
   const openId = location.startsWith('/sessions/') ? last : undefined;
-  const needing = all.filter(needsYou).length;
-  useEffect(() => countNeeds(needing), [needing]);
-  useEffect(() => () => countNeeds(0), []);
+  const inbox = useInbox();
+  const isWide = useWide();
 
   useEffect(() => share({ sessions: all, devices }), [all, devices]);
   useEffect(() => () => share(undefined), []);
@@ -83,7 +83,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const deviceOf = (id: string) => devices.find((device) => device.id === id);
   const isSearch = search.kind !== 'off';
   const shown = search.sessions.filter(({ id }) => !changes.hidden.has(id));
-  const inGroups = arranged(shown, filter, by);
+  const inGroups = arranged(shown, filter, by, snoozedSessions(inbox));
   const selectable = [...inGroups.pinned, ...inGroups.groups.flatMap(({ sessions }) => sessions)];
   const selection = useSelection(selectable.map(({ id }) => id));
 
@@ -184,7 +184,15 @@ export function Side({ isHome }: { isHome: boolean }) {
         {list.kind === 'failed' && <Problem refusal={list.refusal} onRetry={list.reload} />}
         <Problem refusal={search.refusal} onRetry={search.retry} />
         <Problem refusal={changes.refusal} />
-        <Groups arranged={inGroups} by={by} openId={openId} deviceOf={deviceOf} row={row} />
+        <Groups
+          arranged={inGroups}
+          // A wide start page shows all that waits itself.
+          needs={isHome && isWide ? undefined : inbox.items}
+          by={by}
+          openId={openId}
+          deviceOf={deviceOf}
+          row={row}
+        />
         {search.kind === 'searching' && shown.length === 0 && <Skeleton text={words.list.searching} />}
         {list.kind === 'ready' && (search.kind === 'off' || search.kind === 'found') && shown.length === 0 && (
           <Nothing search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />

@@ -43,6 +43,8 @@ export const words: typeof english = {
       SUBSCRIPTION_TAKEN: 'Dieser Browser benachrichtigt ein anderes Konto. Setz seine Benachrichtigungen zurück.',
       TOO_MANY_SUBSCRIPTIONS: 'Du hast 20 Adressen. Entferne zuerst eine.',
       KIND_NOT_CONFIGURED: 'So kann dieses Relay nicht benachrichtigen.',
+      ITEM_NOT_FOUND: 'Das wartet nicht mehr auf dich.',
+      ITEM_NEEDS_ANSWER: 'Das endet mit der Antwort, oder wenn der Rechner wieder da ist.',
       CODE_NOT_FOUND:
         'Mit diesem Code wartet kein Rechner. Prüfe ihn, oder beginne im Terminal neu, falls er abgelaufen ist.',
       CODE_ALREADY_USED: 'Dieser Code wurde schon benutzt. Beginne im Terminal neu, um einen anderen zu bekommen.',

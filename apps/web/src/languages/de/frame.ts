@@ -16,7 +16,7 @@ export const words: typeof english = {
     sessions: 'Sitzungen',
     machines: 'Rechner',
     settings: 'Einstellungen',
-    needsYou: (count) => plural(count, { one: '# Sitzung braucht dich', other: '# Sitzungen brauchen dich' }),
+    needsYou: (count) => plural(count, { one: '# Eintrag braucht dich', other: '# Einträge brauchen dich' }),
     newAccess: 'Neuer Zugriff auf dein Konto',
     access: '{name} hat jetzt Zugriff',
     notYou: 'Warst du das nicht?',

@@ -42,6 +42,8 @@ export const words = {
       SUBSCRIPTION_TAKEN: 'This browser notifies another account. Reset its notifications, then try again.',
       TOO_MANY_SUBSCRIPTIONS: 'You have 20 addresses. Remove one first.',
       KIND_NOT_CONFIGURED: 'This relay can’t notify in this way.',
+      ITEM_NOT_FOUND: 'This no longer waits for you.',
+      ITEM_NEEDS_ANSWER: 'This ends when it is answered, or when the machine is back.',
       CODE_NOT_FOUND:
         'No machine is waiting with this code. Check it, or start again in the terminal if it has expired.',
       CODE_ALREADY_USED: 'This code has already been used. Start again in the terminal to get a new one.',

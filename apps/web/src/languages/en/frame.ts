@@ -17,7 +17,7 @@ export const words = {
     sessions: 'Sessions',
     machines: 'Machines',
     settings: 'Settings',
-    needsYou: (count: number) => plural(count, { one: '# session needs you', other: '# sessions need you' }),
+    needsYou: (count: number) => plural(count, { one: '# thing needs you', other: '# things need you' }),
     newAccess: 'New access to your account',
     access: '{name} was given access',
     notYou: 'Not you?',

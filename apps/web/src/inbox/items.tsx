@@ -1,0 +1,197 @@
+/** Items of the inbox as cards and rows: what waits, and what can be done about it. */
+import { type ReactNode, useId, useRef } from 'react';
+import { AlarmClock, CircleAlert, CircleCheck, CircleHelp, Laptop, X } from 'lucide-react';
+import type { InboxItem } from '@relay/protocol';
+import { Link } from 'wouter';
+import { fullTime, shortAgo, words } from '../catalogue.ts';
+import { type Option, isNo, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { sessionPath } from '../ui/address.ts';
+import { folderOf } from '../ui/folder.ts';
+import { Problem } from '../ui/notice.tsx';
+import { useSendingKey } from '../ui/sending.ts';
+import { useNow } from '../ui/time.tsx';
+import '../styles/inbox.css';
+
+const hourMs = 3_600_000;
+/** The morning of the day `days` from now, local time. */
+function morning(days: number): Date {
+  const at = new Date();
+  at.setDate(at.getDate() + days);
+  at.setHours(9, 0, 0, 0);
+  return at;
+}
+const snoozes = [
+  { name: 'hour', until: () => new Date(Date.now() + hourMs) },
+  { name: 'tomorrow', until: () => morning(1) },
+  { name: 'week', until: () => morning(7) },
+] as const;
+
+export function Snooze({ item }: { item: InboxItem }) {
+  const { inbox } = useRooms();
+  const menu = useRef<HTMLDivElement>(null);
+  const id = useId();
+  return (
+    <>
+      <button
+        type="button"
+        className="ghost icon small"
+        aria-label={words.inbox.snooze(nameOf(item))}
+        title={words.inbox.later}
+        popoverTarget={id}
+      >
+        <AlarmClock className="i" aria-hidden />
+      </button>
+      <div className="menu" id={id} popover="auto" ref={menu}>
+        {snoozes.map(({ name, until }) => (
+          <button
+            key={name}
+            type="button"
+            onClick={() => {
+              menu.current?.hidePopover();
+              // Refused: it is there again.
+              inbox.snooze(item.id, until()).catch(() => undefined);
+            }}
+          >
+            {words.inbox.until[name]}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const icons = {
+  question: CircleHelp,
+  failure: CircleAlert,
+  unknown: CircleAlert,
+  finished: CircleCheck,
+  device: Laptop,
+};
+const isTask = ({ kind }: InboxItem) => kind === 'failure' || kind === 'unknown' || kind === 'finished';
+
+/** The subject of an item, in the words of its person. */
+export function nameOf({ title, deviceName, prompt }: InboxItem): string {
+  if (prompt) return prompt.prompt === '' ? prompt.result : prompt.prompt;
+  return title === undefined ? (deviceName ?? '') : title === '' ? words.untitled : title;
+}
+
+function saidOf({ kind, reason, error, lastMessage }: InboxItem): string {
+  const { inbox } = words;
+  if (kind === 'unknown') return inbox.unknown;
+  if (kind === 'device') return reason === 'conflict' ? inbox.conflict : inbox.away;
+  if (kind === 'finished') return lastMessage ?? '';
+  return (reason === 'TASK_EXPIRED' ? inbox.expired : reason === 'TASK_LOST' ? inbox.lost : error) ?? inbox.failed;
+}
+
+const addressOf = ({ sessionId, deviceId }: InboxItem) =>
+  sessionId === undefined ? `/devices/${encodeURIComponent(deviceId ?? '')}` : sessionPath(sessionId);
+
+/** An item that is no question. */
+export function ItemCard({ item }: { item: InboxItem }) {
+  const { inbox } = useRooms();
+  const now = useNow(20_000);
+  const ack = useAction(() => inbox.ack(item.id));
+  const Icon = icons[item.kind];
+  const place = folderOf(item.projectPath ?? '') || item.deviceName;
+  return (
+    <li className={`item ${item.kind}`} data-item={item.id}>
+      <Icon className="i" aria-hidden />
+      <Link href={addressOf(item)} className="about">
+        <span className="what cut">
+          <span className="sr">{words.inbox.kinds[item.kind]}: </span>
+          {nameOf(item)}
+        </span>
+        <span className="said">{saidOf(item)}</span>
+        <span className="where">
+          {place !== undefined && place !== nameOf(item) && <>{place} · </>}
+          <time dateTime={item.createdAt} title={fullTime(item.createdAt)}>
+            {shortAgo(item.createdAt, now)}
+          </time>
+        </span>
+      </Link>
+      <div className="end">
+        <Snooze item={item} />
+        {isTask(item) && (
+          <button
+            type="button"
+            className="ghost icon small"
+            aria-label={words.inbox.dismiss(nameOf(item))}
+            title={words.inbox.done}
+            onClick={() => void ack.run()}
+          >
+            <X className="i" aria-hidden />
+          </button>
+        )}
+      </div>
+      <Problem refusal={ack.refusal} />
+    </li>
+  );
+}
+
+/** A question with all of its choices, where all that it is about fits the card. */
+export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
+  const { client } = useRooms();
+  const key = useSendingKey();
+  const now = useNow(20_000);
+  const { prompt, sessionId } = item;
+  const answer = useAction(async ({ id: option }: Option) => {
+    if (prompt?.id === undefined || option === undefined || sessionId === undefined) return;
+    await client.call('answerPrompt', {
+      params: { id: sessionId, uuid: prompt.id },
+      body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
+      idempotencyKey: key.of(`${prompt.id} ${option}`),
+    });
+    key.done();
+  });
+  const choices = prompt === undefined ? undefined : choicesOf(prompt);
+  const place = folderOf(item.projectPath ?? '') || item.deviceName;
+  return (
+    <li className="ask item-ask" data-item={item.id} data-prompt={prompt?.id}>
+      <div className="head">
+        <Link href={addressOf(item)} className="about">
+          <span className="what">{nameOf(item)}</span>
+          <span className="where">
+            {[item.title || words.untitled, place].filter((part) => part && part !== nameOf(item)).join(' · ')}
+            {' · '}
+            <time dateTime={item.createdAt} title={fullTime(item.createdAt)}>
+              {shortAgo(item.createdAt, now)}
+            </time>
+          </span>
+        </Link>
+        <Snooze item={item} />
+      </div>
+      {prompt?.subject?.command !== undefined && <pre>{prompt.subject.command}</pre>}
+      <Problem refusal={answer.refusal} />
+      <div className="acts">
+        {choices?.map((option, index) => (
+          <button
+            key={option.id}
+            type="button"
+            className={`small ${index === 0 && option.kind === 'allow_once' ? 'primary' : isNo(option) ? 'danger' : ''}`}
+            aria-disabled={answer.busy}
+            onClick={() => void answer.run(option)}
+          >
+            {labelOf(option)}
+          </button>
+        )) ?? (
+          <Link href={addressOf(item)} className="button small">
+            {words.inbox.open}
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The choices to offer here: those of a permission only where all that is allowed is on the card. Undefined: it is answered in its session. */
+function choicesOf(prompt: NonNullable<InboxItem['prompt']>): readonly Option[] | undefined {
+  const quick = quickAnswers(prompt);
+  if (quick) return [quick.allow, quick.reject];
+  const { options, subject, context, id } = prompt;
+  const isPermission = options.some(({ kind }) => kind !== undefined);
+  const isWhole = subject === undefined && (context ?? '') === '' && id !== undefined;
+  const isShort = options.length > 0 && options.length <= 4 && options.every((option) => option.id !== undefined);
+  return !isPermission && isWhole && isShort ? options : undefined;
+}

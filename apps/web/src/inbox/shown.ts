@@ -1,0 +1,3 @@
+/** The chunk of what waits. */
+export { ItemCard, Snooze } from './items.tsx';
+export { Waiting } from './waiting.tsx';

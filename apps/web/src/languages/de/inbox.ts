@@ -1,0 +1,32 @@
+/** German: words of what waits for the person. */
+import type { words as english } from '../en/inbox.ts';
+import { plural } from '../formats.ts';
+
+export const words: typeof english = {
+  inbox: {
+    kinds: {
+      question: 'Frage',
+      failure: 'Fehlgeschlagen',
+      unknown: 'Nicht sicher',
+      finished: 'Fertig',
+      device: 'Rechner',
+    },
+    failed: 'Der Agent hat mit einem Fehler aufgehört.',
+    expired: 'Die Nachricht ist abgelaufen, bevor der Rechner wieder da war. Sende sie noch einmal.',
+    lost: 'Der Rechner kennt diese Aufgabe nicht mehr. Sende die Nachricht noch einmal.',
+    unknown:
+      'Es ist nicht sicher, dass die Nachricht angekommen ist. Öffne die Sitzung, um sie noch einmal zu senden oder abzubrechen.',
+    away: 'Seit mehr als fünf Minuten offline, während Nachrichten auf ihn warten.',
+    conflict: 'Zwei Rechner benutzen dieselbe Registrierung und verdrängen einander. Registriere einen davon neu.',
+    finished: 'Fertig',
+    open: 'Öffnen',
+    later: 'Später',
+    snooze: (name) => `Später zeigen: ${name}`,
+    until: { hour: 'In einer Stunde', tomorrow: 'Morgen früh', week: 'In einer Woche' },
+    done: 'Erledigt',
+    dismiss: (name) => `Erledigt: ${name}`,
+    more: (count) => plural(count, { one: 'und # älterer Eintrag', other: 'und # ältere Einträge' }),
+    snoozed: (count) => plural(count, { one: '# für später', other: '# für später' }),
+    showNow: 'Jetzt zeigen',
+  },
+};

@@ -1,0 +1,137 @@
+/** The inbox on the pages: the start page, its answers, and the count outside of the page (rules, 14.16 to 14.18). */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+describeWith('chromium', 'the inbox', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  async function start(words: string, nativeId: string, folder: string): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill(words);
+    await person.page.getByLabel('Folder on the machine').fill(folder);
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    daemon.say(taskId, nativeId, [put(item(task.message_uuid as string, 1, { kind: 'user' }, words))]);
+    await person.page.waitForURL(`**/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`);
+    return taskId;
+  }
+  const ask = (taskId: string, uuid: string, title: string, options: object[], subject?: object) => {
+    const kind = subject ? 'permission' : 'choice';
+    const question = { uuid, title, kind, options, text: true, ...(subject && { subject }) };
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: title, result: '', options: [], message_uuid: uuid, question });
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+  const end = (taskId: string, type: 'TASK_COMPLETE' | 'ERROR', fields: object) => {
+    daemon.event(taskId, type, { ...fields });
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+  /** The policy of the page lets no text be evaluated there again and again. */
+  const titleIs = async (title: string) => {
+    for (let n = 0; (await person.page.title()) !== title && n < 300; n += 1) await person.page.waitForTimeout(50);
+    expect(await person.page.title()).toBe(title);
+  };
+  const waiting = () => person.page.locator('.waiting');
+
+  it('is the start page: questions are answered there, failures dismissed, others hidden for a while; the title counts', async () => {
+    const migrate = await start('Rate limit for invites', 'migrate', '/home/ada/code/garden-api');
+    const charts = await start('Reports in dark mode', 'charts', '/home/ada/code/storefront');
+    const checkout = await start('Checkout is slow on Safari', 'checkout', '/home/ada/code/storefront');
+    const upgrade = await start('Upgrade to Node 24', 'upgrade', '/home/ada/code/garden-api');
+    await person.goto('/devices');
+    await person.heading('Machines');
+    ask(
+      migrate,
+      'q1',
+      'Run the database migration?',
+      [
+        { id: 'yes', label: 'Allow once', kind: 'allow_once' },
+        { id: 'no', label: 'Reject', kind: 'reject_once' },
+      ],
+      { type: 'command', command: 'npm run db:migrate -- --env staging' },
+    );
+    ask(charts, 'q2', 'Which chart library should I use?', [
+      { id: 'a', label: 'Recharts' },
+      { id: 'b', label: 'visx' },
+      { id: 'c', label: 'Plain SVG' },
+    ]);
+    end(checkout, 'ERROR', { error: 'The agent crashed: out of memory.' });
+    end(upgrade, 'TASK_COMPLETE', { result: '14 files changed, all tests pass.' });
+    await titleIs('(3) Machines · Relay');
+    await person.goto('/');
+    await titleIs('(3) Relay');
+    await waiting().getByText('Which chart library should I use?').waitFor();
+    await waiting().getByText('14 files changed, all tests pass.').waitFor();
+    expect(await person.page.locator('.side .ask').count()).toBe(0);
+    await everyLook(person, 'inbox');
+
+    await waiting().getByRole('button', { name: 'visx' }).click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q2', option_id: 'b' });
+    await titleIs('(2) Relay');
+    await waiting().getByRole('button', { name: 'Dismiss: Checkout is slow on Safari' }).click();
+    await titleIs('(1) Relay');
+    await waiting().getByRole('button', { name: 'Show later: Run the database migration?' }).click();
+    await person.page.getByRole('button', { name: 'In an hour' }).filter({ visible: true }).click();
+    await titleIs('Relay');
+    await waiting().getByText('1 for later').click();
+    await waiting().getByRole('button', { name: 'Show now' }).click();
+    await titleIs('(1) Relay');
+    await waiting().getByRole('button', { name: 'Allow once' }).click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q1', option_id: 'yes' });
+    await titleIs('Relay');
+
+    // A page with the focus has seen the end of the turn.
+    await waiting()
+      .getByRole('link', { name: /Upgrade to Node 24/ })
+      .click();
+    await person.heading('Upgrade to Node 24');
+    await person.goto('/sessions');
+    await person.text('Pick a session, or start one');
+  });
+
+  it('is the head of the list on a phone', async () => {
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    const broken = await start('Release notes', 'notes', '/home/ada/code/storefront');
+    await person.goto('/sessions');
+    end(broken, 'ERROR', { error: 'no disk space' });
+    const row = person.page.locator('.side .item', { hasText: 'no disk space' });
+    await row.waitFor();
+    await titleIs('(1) Relay');
+    await row.getByRole('button', { name: 'Dismiss: Release notes' }).click();
+    await row.waitFor({ state: 'detached' });
+    await titleIs('Relay');
+  });
+});
