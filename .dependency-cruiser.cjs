@@ -155,9 +155,13 @@ module.exports = {
     ),
     rule(
       'pages-take-types-of-protocol',
-      'The schemas and their validators would be most of what a browser loads.',
+      'The schemas and their validators would be most of what a browser loads: `@relay/protocol/plain`, and types.',
       { path: '^apps/web/src/' },
-      { path: '^packages/protocol/', dependencyTypesNot: ['type-only'] },
+      {
+        path: '^packages/protocol/',
+        pathNot: '^packages/protocol/(src|dist)/plain\\.',
+        dependencyTypesNot: ['type-only'],
+      },
     ),
 
     rule(

@@ -147,7 +147,7 @@ const maxIndexedPlaces = 400_000;
 export function openStore(folder: string, now: () => number = Date.now): Store {
   makePrivateFolder(folder);
   const sessions = new Map<string, Session>();
-  /** Those used last are at the end. */
+  /** The ones used last are at the end. */
   const indexes = new Map<Session, SessionIndex>();
   const time = () => new Date(now()).toISOString();
 

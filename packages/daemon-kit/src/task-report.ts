@@ -1,4 +1,4 @@
-/** What an agent tells during a turn: to the relay, to the transcript, and to the life of its task. */
+/** The report of an agent during a turn: to the relay, to the transcript, and to the life of its task. */
 import { type DaemonEvent, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';

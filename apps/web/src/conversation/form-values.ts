@@ -1,11 +1,11 @@
-/** What was filled in for the fields of a form, and the values that it means. Pure. */
+/** The entries of a form, and the values that they mean. Pure. */
 import type { FieldValues, Prompt } from '@relay/protocol';
 
 export type FormField = NonNullable<Prompt['fields']>[number];
 
-/** What was filled in for one field. */
+/** The entry of one field. */
 export interface Entry {
-  /** What was typed: a text, a number, or own words beside the choices. */
+  /** The typed part: a text, a number, or own words beside the choices. */
   typed: string;
   /** Ids of the choices; of a yes-or-no field `true` or `false`. */
   picked: string[];
@@ -79,7 +79,7 @@ export const wordsOf = (fields: readonly FormField[], values: FieldValues): stri
     })
     .join('\n') || '…';
 
-/** What was kept of this question in this browser; undefined when there is nothing. It may be anything. */
+/** The entries of this question that this browser kept; undefined when there are none. They may be anything. */
 export function keptEntries(text: string, question: string): { entries: Entries; step: number } | undefined {
   let kept: unknown;
   try {

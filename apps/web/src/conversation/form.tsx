@@ -1,4 +1,4 @@
-/** The fields of a form, one at a time, inside of the card of its question. What is filled in is kept in this browser until it is sent. */
+/** The fields of a form, one at a time, inside of the card of its question. Entries are kept in this browser until they are sent. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type { FieldValues, Prompt } from '@relay/protocol';
 import { fieldProblem } from '@relay/protocol/plain';
