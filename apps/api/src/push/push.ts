@@ -1,5 +1,5 @@
 /** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
-import { type ClaimedDelivery, type Database, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
+import { type ClaimedDelivery, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import type { Transport } from '../notify/outbox.ts';

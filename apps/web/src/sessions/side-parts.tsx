@@ -95,3 +95,13 @@ export const Foot = ({ devices }: { devices: readonly Device[] }) => (
     </Link>
   </div>
 );
+
+/** A change that can be taken back for a while. */
+export const UndoToast = ({ text, onUndo }: { text: string; onUndo: () => void }) => (
+  <div className="toast" role="status">
+    <span className="grow cut">{text}</span>
+    <button type="button" className="small" onClick={onUndo}>
+      {words.list.undo}
+    </button>
+  </div>
+);

@@ -20,7 +20,7 @@ import { type Grouping, arranged, groupings } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
 import { SelectionBar, useSelection } from './selection.tsx';
-import { FilterLine, Foot, Nothing, Skeleton } from './side-parts.tsx';
+import { FilterLine, Foot, Nothing, Skeleton, UndoToast } from './side-parts.tsx';
 import { useChanges } from './use-changes.ts';
 import { useFilter } from './use-filter.ts';
 import { useListScroll } from './use-list-scroll.ts';
@@ -204,14 +204,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         )}
         <Problem refusal={pages.refusal} onRetry={() => void pages.run()} />
       </div>
-      {later.text !== undefined && (
-        <div className="toast" role="status">
-          <span className="grow cut">{later.text}</span>
-          <button type="button" className="small" onClick={later.undo}>
-            {words.list.undo}
-          </button>
-        </div>
-      )}
+      {later.text !== undefined && <UndoToast text={later.text} onUndo={later.undo} />}
       <Foot devices={devices} />
     </div>
   );
