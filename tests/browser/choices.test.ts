@@ -110,7 +110,7 @@ describeWith('chromium', 'choices of a person', () => {
 
   it('starts with another agent of the machine, and offers it first the next time', async () => {
     await person.goto('/sessions/new');
-    await person.page.getByLabel('Codex').check();
+    await person.page.getByRole('radio', { name: 'Codex', exact: true }).check();
     await person.page.getByLabel('What should Codex do?').waitFor();
     const task = await start('Paint the fence');
     expect(task.agent_type).toBe('codex');

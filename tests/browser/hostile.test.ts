@@ -114,7 +114,8 @@ describeWith('chromium', 'what a hostile agent says', () => {
     expect(found).toMatchObject({ elements: 0, hrefs: [] });
     expect(found.hit).toBeUndefined();
     for (const bidi of found.bidi) expect(['isolate', 'plaintext']).toContain(bidi);
-    expect(await log.innerText()).toContain('half a pair: \ufffd and \ufffd end');
+    // Half of a pair arrives as it is, or as the sign for what is none.
+    expect(await log.innerText()).toMatch(/half a pair: [\ud800-\udfff\ufffd] and [\ud800-\udfff\ufffd] end/);
     expect(dialogs).toBe(0);
   });
 
@@ -172,5 +173,5 @@ describeWith('chromium', 'what a hostile agent says', () => {
     process.stdout.write(`ordinary: ${Math.round(usual)} ms of the processor; against it: ${JSON.stringify(costs)}\n`);
     expect(Object.entries(costs).filter(([, ratio]) => ratio > 2)).toEqual([]);
     expect(dialogs).toBe(0);
-  });
+  }, 300_000);
 });

@@ -22,18 +22,27 @@ const begin = async () => {
     connection.send({ type: 'task_resume', task_id: `t${last}`, session_id: sessionId, message });
     return `t${last}`;
   };
+  type Asking = typeof hello;
+  /** Answers as the relay does: bound to the question. */
+  const choose = ({ question }: Asking, label: string) => {
+    last += 1;
+    const option = question?.options?.find((one) => one.label === label);
+    const bound = { prompt_uuid: question?.uuid, option_id: option?.id, digest: question?.digest };
+    connection.send({ type: 'task_resume', task_id: `t${last}`, session_id: sessionId, message: label, ...bound });
+    return `t${last}`;
+  };
   const parts = async () => {
     connection.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 100, parts: true });
     return ((await connection.frame('messages')).messages ?? []).map(
       ({ part }) => part as { kind: string; [name: string]: unknown },
     );
   };
-  return { connection, hello, say, parts, defaultPath };
+  return { connection, hello, say, choose, parts, defaultPath };
 };
 
 describe('the demonstration', () => {
   it('introduces itself in sentences, and offers what it can show as choices', async () => {
-    const { connection, hello, say, parts } = await begin();
+    const { connection, hello, choose, parts } = await begin();
     expect(hello.prompt).toBe('What should I show you?');
     expect(hello.options?.map(({ label }) => label)).toEqual([
       'Ask for permission',
@@ -44,20 +53,20 @@ describe('the demonstration', () => {
     ]);
     const [, first] = await parts();
     expect(first).toMatchObject({ kind: 'text' });
-    const task = say('Decline');
+    const task = choose(hello, 'Decline');
     expect((await connection.event('TASK_COMPLETE', task)).result).toContain('Write anything to see more.');
   });
 
   it('asks for a permission, and goes on with the answer', async () => {
-    const { connection, say } = await begin();
-    const asking = await connection.event('WAIT_FOR_USER', say('Ask for permission'));
+    const { connection, hello, say, choose } = await begin();
+    const asking = await connection.event('WAIT_FOR_USER', choose(hello, 'Ask for permission'));
     expect(asking.options?.map(({ label }) => label)).toEqual(['Allow once', 'Reject']);
-    const { result } = await connection.event('TASK_COMPLETE', say('Allow once'));
+    const { result } = await connection.event('TASK_COMPLETE', choose(asking, 'Allow once'));
     expect(result).toContain('No test really ran.');
     const again = await connection.event('WAIT_FOR_USER', say('and now?'));
     expect(again.prompt).toBe('What should I show you?');
-    await connection.event('WAIT_FOR_USER', say('Ask for permission'));
-    expect((await connection.event('TASK_COMPLETE', say('Reject'))).result).toContain('I’ll leave it.');
+    const second = await connection.event('WAIT_FOR_USER', choose(again, 'Ask for permission'));
+    expect((await connection.event('TASK_COMPLETE', choose(second, 'Reject'))).result).toContain('I’ll leave it.');
   });
 
   it('shows a diff of a file that there is not, and a failure, and touches nothing', async () => {

@@ -3,7 +3,7 @@ export const draftsDatabase = 'relay';
 export const lastDatabase = 'relay-last';
 /** Of the worker: the version of the number on the icon. */
 const badgeDatabase = 'relay-badge';
-/** Names in `localStorage` begin with it. */
+/** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
 /** The pages that were read last end with the sign-in, however it ended. */
@@ -19,6 +19,7 @@ export function forgetPerson(): void {
   forgetLast();
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(storedPrefix)) localStorage.removeItem(key);
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(storedPrefix)) sessionStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
     indexedDB.deleteDatabase(badgeDatabase);
     // Not every browser has a number on its icon.

@@ -4,30 +4,36 @@ import {
   type PushReceiver,
   type TestRelay,
   openPushKeys,
+  openTestDatabase,
   startPushReceiver,
   startRelay,
   vapidClaims,
 } from '@relay/testing';
+import type { Database } from '@relay/database';
 import { rotatePushKey } from '../../src/push/rotate-key.ts';
 import { until } from '../until.ts';
 
 /** Rules, 14.10. */
 describe('the key for push services of browsers', () => {
   let receiver: PushReceiver;
-  const relays: TestRelay[] = [];
+  let database: Database;
+  let running: TestRelay | undefined;
+  /** The relay, stopped and started on its database. Its test issuer is another one each time, so the addresses move to its person. */
   const start = async (config: object = {}) => {
-    const relay = await startRelay({
-      config: { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], ...config },
-      ...(relays[0] === undefined ? {} : { database: relays[0].database }),
-    });
-    relays.push(relay);
-    return relay;
+    await running?.stop();
+    const base = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host] };
+    running = await startRelay({ config: { ...base, ...config }, database });
+    const { id } = (await running.call('me')).body;
+    await database.sql.execute`UPDATE subscriptions SET user_id = ${id}`;
+    return running;
   };
   beforeAll(async () => {
     receiver = await startPushReceiver();
+    database = await openTestDatabase();
   });
   afterAll(async () => {
-    for (const relay of relays.reverse()) await relay.stop();
+    await running?.stop();
+    await database.close();
     await receiver.close();
   });
 
@@ -57,7 +63,7 @@ describe('the key for push services of browsers', () => {
     expect(await test(after, old, '/push/old')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
     expect(await test(after, young, '/push/new')).toMatchObject({ delivery: { state: 'accepted' }, key: newKey });
 
-    await after.database.sql.execute`
+    await database.sql.execute`
       UPDATE server_keys SET rotated_at = now() - interval '91 days' WHERE rotated_at IS NOT NULL`;
     const later = await start();
     const { delivery } = await test(later, old, '/push/old');

@@ -25,8 +25,35 @@ async function inStore<T>(mode: IDBTransactionMode, work: (drafts: IDBObjectStor
   }
 }
 
+const carried = (session: string) => `relay.draft ${session}`;
+
+/** For a page that is left now: a database would answer too late. */
+export function carryDraft(session: string, text: string): void {
+  try {
+    sessionStorage.setItem(carried(session), text);
+  } catch {
+    // Full, or forbidden: what was typed in the last moment is lost.
+  }
+}
+
+/** The text that the page before this one in the tab had no time to keep. */
+function takeCarried(session: string): string | undefined {
+  try {
+    const text = sessionStorage.getItem(carried(session));
+    sessionStorage.removeItem(carried(session));
+    return text ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Empty when there is none, or this browser keeps nothing. */
 export const draftOf = async (session: string): Promise<string> => {
+  const last = takeCarried(session);
+  if (last !== undefined) {
+    await keepDraft(session, last);
+    return last;
+  }
   const found = await inStore('readonly', (drafts) => drafts.get(session) as IDBRequest<unknown>).catch(
     () => undefined,
   );
@@ -34,8 +61,12 @@ export const draftOf = async (session: string): Promise<string> => {
 };
 
 /** An empty text removes it. Never rejects. */
-export const keepDraft = (session: string, text: string): Promise<unknown> =>
-  (text === ''
-    ? inStore('readwrite', (drafts) => drafts.delete(session))
-    : inStore('readwrite', (drafts) => drafts.put(text, session))
-  ).catch(() => undefined);
+export function keepDraft(session: string, text: string): Promise<unknown> {
+  // A page that was left, and came back as it was, keeps what it carried itself.
+  takeCarried(session);
+  const kept =
+    text === ''
+      ? inStore('readwrite', (drafts) => drafts.delete(session))
+      : inStore('readwrite', (drafts) => drafts.put(text, session));
+  return kept.catch(() => undefined);
+}

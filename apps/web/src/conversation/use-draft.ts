@@ -1,6 +1,6 @@
 /** The text of the composer: what was typed here before comes back, and goes when it was sent. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { draftOf, keepDraft } from './drafts.ts';
+import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
 
@@ -24,7 +24,7 @@ export function useDraft(
       now.current = draft;
       setText(draft);
     });
-    const onHide = () => timer.current !== undefined && keep();
+    const onHide = () => timer.current !== undefined && carryDraft(session, now.current);
     window.addEventListener('pagehide', onHide);
     return () => {
       isCurrent = false;

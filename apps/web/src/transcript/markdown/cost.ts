@@ -14,11 +14,16 @@ const deepest = 60;
 
 const marks = /[*_~[\]<&`\\!]/g;
 const words = /\S+/g;
+const addresses = /:\/\/|www\.|@/gi;
 
-/** Of a paragraph: marks are compared with each other, and each long word is tried as an address from each of its characters. */
+/**
+ * Of a paragraph: marks are compared with each other, each long word is tried as an address from each of its characters, and each address
+ * becomes three elements.
+ */
 export function inlineCost(text: string): number {
   const count = text.match(marks)?.length ?? 0;
-  let cost = count * count;
+  const links = text.match(addresses)?.length ?? 0;
+  let cost = count * count + links * links;
   for (const { 0: word } of text.matchAll(words)) if (word.length > 100) cost += word.length * word.length;
   return cost;
 }
