@@ -1,12 +1,11 @@
 /**
- * Everything that an agent says is hostile: nothing of it runs, becomes a link of another kind or hides what is around it, no message costs
- * the page more than an ordinary long answer, and the rest of the session stays usable.
+ * Everything that an agent says is hostile: nothing of it runs, becomes a link of another kind or hides what is around it. Texts that are
+ * made to cost time: apps/web/test/hostile.test.ts.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
-import type { Browser, CDPSession } from 'playwright-core';
-import { bombs } from './bombs.ts';
+import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
@@ -16,13 +15,6 @@ import {
   startBrowserRelay,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
-
-/** A long answer as agents give them, of 100 kB. */
-const ordinary = Array.from(
-  { length: 260 },
-  (_, index) =>
-    `## Step ${index}\n\nThe worker acknowledges a job *before* the store has **written** it, so a restart in between loses it; \`store.put\` comes first now, see [the handbook](https://example.com/${index}).\n\n- Look at the callers of \`saveUpload\`\n- Write a test that fails without the change\n\n\`\`\`\njob.ack();\nawait store.put(job.id, result);\n\`\`\`\n`,
-).join('\n');
 
 const tricks = [
   '<img src=x onerror="window.hit=1"> <svg onload="window.hit=1"></svg> <script>window.hit=1</script>',
@@ -40,7 +32,6 @@ describeWith('chromium', 'what a hostile agent says', () => {
   let person: Person;
   let registration: Registration;
   let daemon: TranscriptDaemon;
-  let cdp: CDPSession;
   let dialogs = 0;
 
   beforeAll(async () => {
@@ -54,9 +45,6 @@ describeWith('chromium', 'what a hostile agent says', () => {
       dialogs += 1;
       void dialog.dismiss();
     });
-    cdp = await person.context.newCDPSession(person.page);
-    // In time of the processor: another program on this machine does not count.
-    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   });
   afterAll(async () => {
     await browser?.close();
@@ -83,20 +71,6 @@ describeWith('chromium', 'what a hostile agent says', () => {
     ]);
   const row = (title: string) =>
     person.page.locator('.side .row').filter({ has: person.page.getByText(title, { exact: true }) });
-  const used = async () => {
-    const { metrics } = await cdp.send('Performance.getMetrics');
-    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
-  };
-  /** Milliseconds of the processor until the session is shown, and its log is at rest. */
-  const cost = async (nativeId: string): Promise<number> => {
-    const before = await used();
-    await row(nativeId).click();
-    await person.page.locator('.log').getByText(`The end of ${nativeId}.`).waitFor();
-    await person.page.evaluate(
-      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(done))))',
-    );
-    return (await used()) - before;
-  };
 
   it('runs nothing, links nowhere but to the web, and stays inside of its own element', async () => {
     report(['tricks']);
@@ -150,28 +124,4 @@ describeWith('chromium', 'what a hostile agent says', () => {
     expect(await person.page.locator('.log a').count()).toBe(0);
     expect(await person.page.evaluate('window.hit')).toBeUndefined();
   });
-
-  it('costs no more than twice an ordinary long answer, whatever it is made of, and the session stays usable', async () => {
-    const names = Object.keys(bombs);
-    report(['short', 'ordinary', ...names]);
-    say('short', 'Yes.');
-    say('ordinary', ordinary);
-    for (const name of names) say(name, bombs[name]!);
-    await row(names.at(-1)!).waitFor();
-    // Twice, so that what is loaded once is loaded.
-    for (const name of ['short', 'ordinary']) await cost(name);
-    const short = await cost('short');
-    const usual = (await cost('ordinary')) - short;
-    const costs: Record<string, number> = {};
-    for (const name of names) {
-      costs[name] = Math.round((((await cost(name)) - short) / usual) * 100) / 100;
-      await person.page.getByLabel('Message', { exact: true }).fill('Go on');
-      expect(await person.page.getByLabel('Message', { exact: true }).inputValue()).toBe('Go on');
-      await person.page.getByLabel('Message', { exact: true }).fill('');
-      await cost('short');
-    }
-    process.stdout.write(`ordinary: ${Math.round(usual)} ms of the processor; against it: ${JSON.stringify(costs)}\n`);
-    expect(Object.entries(costs).filter(([, ratio]) => ratio > 2)).toEqual([]);
-    expect(dialogs).toBe(0);
-  }, 300_000);
 });

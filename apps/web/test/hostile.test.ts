@@ -4,7 +4,7 @@ import type { Token } from 'marked';
 import { blocksOf } from '../src/transcript/markdown/blocks.ts';
 import { budget, inlineCost, isCostly, mostPieces } from '../src/transcript/markdown/cost.ts';
 import { piecesOf } from '../src/transcript/markdown/plain-text.tsx';
-import { bombs } from '../../../tests/browser/bombs.ts';
+import { bombs } from './bombs.ts';
 
 /** All tokens, those of lists and cells among them. */
 function count(tokens: readonly Token[]): number {
