@@ -1,5 +1,5 @@
 /** The messages of a session that wait to be sent. */
-import { Suspense, lazy, useCallback, useState } from 'react';
+import { Suspense, lazy, useCallback, useEffect, useRef, useState } from 'react';
 import type { Message, QueuedTask, Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
 import { useResource } from '../ui/resource.ts';
@@ -11,9 +11,17 @@ const none: readonly QueuedTask[] = [];
 export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting {
   const { client } = useRooms();
   const version = runningSince !== undefined || prompt !== undefined ? queue?.v : undefined;
-  const found = useResource<readonly QueuedTask[]>(`${id} ${version ?? ''}`, async () =>
+  const found = useResource<readonly QueuedTask[]>(id, async () =>
     version === undefined ? none : (await client.call('readQueue', { params: { id } })).tasks,
   );
+  // What is shown stays until the next version is there: chips that vanish in between lose the focus.
+  const { reload } = found;
+  const loaded = useRef(version);
+  useEffect(() => {
+    if (loaded.current === version) return;
+    loaded.current = version;
+    reload();
+  }, [version, reload]);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
   const tasks = found.kind === 'ready' ? found.value : none;
