@@ -118,7 +118,7 @@ describeWith('chromium', 'choices of a person', () => {
     expect(person.page.url()).toContain(encodeURIComponent(':codex:'));
     await person.goto('/sessions/new');
     await person.page.getByLabel('What should Codex do?').waitFor();
-    await person.page.getByLabel('Painter').check();
+    await person.page.getByRole('radio', { name: 'Painter', exact: true }).check();
     const other = await start('Paint the shed');
     expect(other).not.toHaveProperty('agent_type');
     await finish(other, 'shed');
@@ -155,7 +155,7 @@ describeWith('chromium', 'choices of a person', () => {
     await page.getByRole('button', { name: 'Move up' }).filter({ visible: true }).click();
     await moved(2);
     expect(await order()).toEqual(['Plant lilies', 'Invite ducks', 'Buy frogs']);
-    const handle = (await page.getByRole('button', { name: 'Move “Plant lilies”' }).boundingBox())!;
+    const handle = (await page.getByRole('button', { name: 'Move “Plant lilies”', exact: true }).boundingBox())!;
     const last = (await chips.last().boundingBox())!;
     await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
     await page.mouse.down();
