@@ -94,7 +94,10 @@ describeWith('chromium', 'the pages as an app', () => {
     await person.text('The roses have water.');
     await controlled();
     const session = person.page.evaluate<number>(`new Promise((resolve) => {
-      const look = () => {
+      const look = async () => {
+        // Opening it before the page does would make it, without its stores.
+        const all = await indexedDB.databases();
+        if (!all.some(({ name }) => name === 'relay-last')) { setTimeout(look, 50); return; }
         const request = indexedDB.open('relay-last');
         request.onsuccess = () => {
           const db = request.result;
