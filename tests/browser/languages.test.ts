@@ -147,7 +147,7 @@ describeWith('chromium', 'the pages in other languages', () => {
     for (const selector of ['.fence', '.md code', '.q pre', '.fence code'])
       expect([
         selector,
-        await person.page.locator(selector).first().evaluate('(element) => getComputedStyle(element).direction'),
+        await person.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`),
       ]).toEqual([selector, 'ltr']);
     await settled(person, '/account');
     expect(await person.page.locator('dl.facts').innerText()).toMatch(/[٠-٩]/);
