@@ -24,6 +24,7 @@ export function moved(
 
 /** Less is a tap. */
 const movedPx = 6;
+const ends = ['pointerup', 'pointercancel'] as const;
 
 export interface Dragged {
   taskId: string;
@@ -34,7 +35,6 @@ export interface Dragged {
 /** Handlers of a handle inside of an `li`; `onDrop` only after it was really moved. */
 export function useDrag(onDrop: (dragged: Dragged) => void) {
   const [dragged, setDragged] = useState<Dragged>();
-  const start = useRef<{ taskId: string; y: number }>(undefined);
   /** The click that follows is the end of a drag. */
   const wasDrag = useRef(false);
   const indexAt = (handle: Element, y: number): number => {
@@ -45,30 +45,30 @@ export function useDrag(onDrop: (dragged: Dragged) => void) {
       return top + height / 2 < y;
     }).length;
   };
-  const end = () => {
-    start.current = undefined;
-    setDragged(undefined);
-  };
   return {
     dragged,
     wasDrag: () => wasDrag.current,
     handle: (taskId: string) => ({
-      onPointerDown: ({ currentTarget, pointerId, clientY: y, button }: PointerEvent) => {
+      onPointerDown: ({ currentTarget: handle, clientY: from, button }: PointerEvent) => {
         wasDrag.current = false;
         if (button !== 0) return;
-        currentTarget.setPointerCapture(pointerId);
-        start.current = { taskId, y };
+        let now: Dragged | undefined;
+        const onMove = ({ clientY }: globalThis.PointerEvent) => {
+          if (!now && Math.abs(clientY - from) < movedPx) return;
+          wasDrag.current = true;
+          now = { taskId, index: indexAt(handle, clientY) };
+          setDragged(now);
+        };
+        const onEnd = ({ type }: globalThis.PointerEvent) => {
+          window.removeEventListener('pointermove', onMove);
+          for (const name of ends) window.removeEventListener(name, onEnd);
+          if (type === 'pointerup' && now) onDrop(now);
+          setDragged(undefined);
+        };
+        // Of the window: the handle moves in the list while it is dragged, and would lose a pointer that it captured.
+        window.addEventListener('pointermove', onMove);
+        for (const name of ends) window.addEventListener(name, onEnd);
       },
-      onPointerMove: ({ currentTarget, clientY }: PointerEvent) => {
-        if (!start.current || (!dragged && Math.abs(clientY - start.current.y) < movedPx)) return;
-        wasDrag.current = true;
-        setDragged({ taskId, index: indexAt(currentTarget, clientY) });
-      },
-      onPointerUp: () => {
-        if (dragged) onDrop(dragged);
-        end();
-      },
-      onPointerCancel: end,
     }),
   };
 }
