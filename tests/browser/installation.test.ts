@@ -2,49 +2,21 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
-import {
-  type BrowserRelay,
-  type Person,
-  everyLook,
-  launchBrowser,
-  newPerson,
-  registeredDevice,
-  startBrowserRelay,
-} from './browser.ts';
-import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
-
-const native = 'garden';
+import { type BrowserRelay, type Person, everyLook, launchBrowser, newPerson, startBrowserRelay } from './browser.ts';
 
 describeWith('chromium', 'the pages as an app', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;
-  let daemon: TranscriptDaemon;
-  let path = '';
 
   beforeAll(async () => {
     relay = await startBrowserRelay();
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { serviceWorkers: 'allow', viewport: { width: 390, height: 844 } });
     await person.createAccount(relay.setupLink, 'ada@example.com');
-    daemon = await connectTranscriptDaemon(relay.relay, await registeredDevice(person));
-    await person.goto('/sessions/new');
-    await person.page.getByLabel(/^What should/).fill('Water the garden');
-    await person.click('Start session');
-    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
-    daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
-    await person.page.waitForURL(`**%3A${native}`);
-    path = new URL(person.page.url()).pathname;
-    daemon.say(taskId, native, [
-      put(item('u1', 1, { kind: 'user' }, 'Water the garden')),
-      put(item('a1', 2, { kind: 'text' }, 'The roses have water.')),
-    ]);
-    daemon.event(taskId, 'TASK_COMPLETE', { result: 'The roses have water.' });
-    await person.text('The roses have water.');
   });
   afterAll(async () => {
     await browser?.close();
-    await daemon?.drop();
     await relay?.end();
   });
   afterEach(() => expect(person.complaints).toEqual([]));
