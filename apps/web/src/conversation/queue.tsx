@@ -14,7 +14,7 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
   const found = useResource<readonly QueuedTask[]>(id, async () =>
     version === undefined ? none : (await client.call('readQueue', { params: { id } })).tasks,
   );
-  // What is shown stays until the next version is there: chips that vanish in between lose the focus.
+  // The chips stay until the next version is there: those that vanish in between lose the focus.
   const { reload } = found;
   const loaded = useRef(version);
   useEffect(() => {
