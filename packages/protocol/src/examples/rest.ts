@@ -218,7 +218,6 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
   Device: device,
-  BrowsedFolder: story.folder,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
   DevicePing: { ms: 24 },
   ConnectionList: {

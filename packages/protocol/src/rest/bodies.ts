@@ -50,7 +50,6 @@ export const restBodies = {
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
   Device: people.Device,
-  BrowsedFolder: folders.BrowsedFolder,
   FolderList: folders.FolderList,
   DevicePing: people.DevicePing,
   ConnectionList: people.ConnectionList,
